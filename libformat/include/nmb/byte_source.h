@@ -1,0 +1,57 @@
+// ByteSource: random-access bytes to read from (a file, a range of one, memory). The one interface
+// through which decoders, readers and movers of values see input, so that tests count and fail it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "nmb/status.h"
+
+namespace nmb {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Bytes there are. Fixed for the life of the source.
+  virtual std::uint64_t size() const = 0;
+  // Fills `out` from `offset`, whole or not at all: bytes past size() are kDamaged ("cut"), failures
+  // of the system kIo. Thread-safe.
+  virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  // The name for messages.
+  virtual const std::string& name() const = 0;
+};
+
+// Bytes in memory that the caller keeps alive.
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::span<const std::byte> bytes, std::string name = {})
+      : bytes_(bytes), name_(std::move(name)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string& name() const override { return name_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::string name_;
+};
+
+// A range of another source, which must outlive it.
+class RangeSource final : public ByteSource {
+ public:
+  // offset + size must not exceed base.size().
+  RangeSource(const ByteSource& base, std::uint64_t offset, std::uint64_t size)
+      : base_(base), offset_(offset), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string& name() const override { return base_.name(); }
+
+ private:
+  const ByteSource& base_;
+  std::uint64_t offset_;
+  std::uint64_t size_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,92 @@
+// GrowArray: a vector of plain values that starts at two slots and grows by realloc, so that
+// tens of thousands of small blocks stay small and one block of a million objects grows in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace nmb {
+
+template <class T>
+class GrowArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  GrowArray() = default;
+  GrowArray(const GrowArray& other) { append(other.data_, other.size_); }
+  GrowArray(GrowArray&& other) noexcept { swap(other); }
+  GrowArray& operator=(GrowArray other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~GrowArray() { std::free(data_); }
+
+  std::uint32_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+
+  // Room for `count` more, or std::bad_alloc; sizes past 2^32 - 1 are the caller's to refuse.
+  void reserve_more(std::uint64_t count) {
+    std::uint64_t need = std::uint64_t{size_} + count;
+    if (need <= capacity_) return;
+    if (need > std::numeric_limits<std::uint32_t>::max()) throw std::bad_alloc();
+    std::uint64_t grown = std::uint64_t{capacity_} * 2;
+    if (grown < 2) grown = 2;
+    if (grown < need) grown = need;
+    if (grown > std::numeric_limits<std::uint32_t>::max())
+      grown = std::numeric_limits<std::uint32_t>::max();
+    void* moved = std::realloc(static_cast<void*>(data_), grown * sizeof(T));
+    if (!moved) throw std::bad_alloc();
+    data_ = static_cast<T*>(moved);
+    capacity_ = static_cast<std::uint32_t>(grown);
+  }
+  void push_back(T value) {
+    reserve_more(1);
+    data_[size_++] = value;
+  }
+  void append(const T* values, std::uint64_t count) {
+    if (count == 0) return;
+    reserve_more(count);
+    std::memcpy(static_cast<void*>(data_ + size_), values, count * sizeof(T));
+    size_ += static_cast<std::uint32_t>(count);
+  }
+  void clear() { size_ = 0; }
+  // Gives back what is not used.
+  void shrink() {
+    if (size_ == capacity_) return;
+    if (size_ == 0) {
+      std::free(data_);
+      data_ = nullptr;
+    } else if (void* moved = std::realloc(static_cast<void*>(data_), size_ * sizeof(T))) {
+      data_ = static_cast<T*>(moved);
+    }
+    capacity_ = size_;
+  }
+  std::span<const T> span() const { return {data_, size_}; }
+  void swap(GrowArray& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 0;
+};
+
+}  // namespace nmb

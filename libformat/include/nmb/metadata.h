@@ -1,0 +1,133 @@
+// Metadata: the dimensions, attributes and variables of one block, in compact arrays
+// (spec/format.md, "Data model"). What a classic header decodes to and is encoded from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "nmb/grow_array.h"
+#include "nmb/status.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+// Views into a Metadata: valid until the next change of it.
+struct Dimension {
+  std::string_view name;
+  std::uint64_t length;  // kUnlimited: the record dimension
+  bool is_record() const { return length == kUnlimited; }
+};
+
+struct Attribute {
+  std::string_view name;
+  Type type;
+  std::uint64_t count;                // values
+  std::span<const std::byte> values;  // external form: big-endian, count * type_size(type) bytes
+};
+
+struct Variable {
+  std::string_view name;
+  Type type;
+  std::span<const DimId> dimensions;  // slowest first; the record dimension only in place 0
+  std::uint64_t begin;                // offset of the first value, from the start of the header
+};
+
+// Not thread-safe while it changes; reading is. All names are bytes compared by memcmp. Memory
+// exhaustion throws std::bad_alloc.
+class Metadata {
+ public:
+  // The checks on names are of two kinds: what is new must follow the rules of spec/format.md
+  // "Names"; what comes from a file is kept as it is, except for duplicates.
+  enum class Names : std::uint8_t { kNew, kAsFound };
+
+  explicit Metadata(Names names = Names::kNew) : names_rule_(names) {}
+
+  // kExists: the name is taken; kUsage: an illegal name, or a second record dimension.
+  // IDs count from 0 in order of definition.
+  NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length);
+  // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
+  NMB_EXPORT Result<VarId> add_variable(std::string_view name, Type type,
+                                        std::span<const DimId> dimensions);
+  // Adds or replaces (in place of the first definition). values: external form, whole values.
+  NMB_EXPORT Status put_attribute(VarId owner, std::string_view name, Type type,
+                                  std::span<const std::byte> values);
+  // As put_attribute, but kExists where the name is taken (decoders).
+  NMB_EXPORT Status add_attribute(VarId owner, std::string_view name, Type type,
+                                  std::span<const std::byte> values);
+
+  std::uint32_t dimension_count() const { return dims_.size(); }
+  std::uint32_t variable_count() const { return vars_.size(); }
+  // Of the block and of all variables together.
+  std::uint32_t attribute_count() const { return atts_.size(); }
+  NMB_EXPORT std::uint32_t attribute_count(VarId owner) const;
+
+  NMB_EXPORT Dimension dimension(DimId id) const;
+  NMB_EXPORT Variable variable(VarId id) const;
+  NMB_EXPORT std::optional<DimId> find_dimension(std::string_view name) const;
+  NMB_EXPORT std::optional<VarId> find_variable(std::string_view name) const;
+  NMB_EXPORT std::optional<Attribute> find_attribute(VarId owner, std::string_view name) const;
+  // Calls visit(const Attribute&) in order of definition.
+  template <class Visit>
+  void for_each_attribute(VarId owner, Visit visit) const {
+    for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
+      visit(attribute_at(i));
+  }
+  std::optional<DimId> record_dimension() const {
+    return record_dim_ == kNone ? std::nullopt : std::optional<DimId>(record_dim_);
+  }
+  bool is_record_variable(VarId id) const {
+    const VariableRecord& v = vars_[id];
+    return v.rank > 0 && dim_ids_[v.first_dim] == record_dim_;
+  }
+  void set_begin(VarId id, std::uint64_t begin) { vars_[id].begin = begin; }
+  std::uint64_t begin(VarId id) const { return vars_[id].begin; }
+  // Values of one record (record variables) or of the whole variable, in bytes without padding;
+  // nullopt where the product does not fit 64 bits.
+  NMB_EXPORT std::optional<std::uint64_t> slice_bytes(VarId id) const;
+
+  // Gives back memory kept for growth.
+  NMB_EXPORT void shrink();
+  // Bytes held.
+  NMB_EXPORT std::size_t memory() const;
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct DimensionRecord {
+    std::uint32_t name, name_length;
+    std::uint64_t length;
+  };
+  struct VariableRecord {
+    std::uint32_t name, name_length;
+    std::uint32_t first_dim;  // in dim_ids_
+    std::uint32_t rank : 24, type : 8;
+    std::uint32_t first_att, last_att;  // in atts_, kNone: none
+    std::uint64_t begin;
+  };
+  struct AttributeRecord {
+    std::uint32_t name, name_length;
+    std::uint32_t values;  // in heap_
+    std::uint32_t next;    // of the same owner
+    std::uint64_t count : 56, type : 8;
+  };
+
+  std::uint32_t first_attribute(VarId owner) const {
+    return owner == kGlobal ? first_global_ : vars_[owner].first_att;
+  }
+  NMB_EXPORT Attribute attribute_at(std::uint32_t index) const;
+
+  // ... private helpers and hash tables (none up to 32 objects) are the implementation's.
+  GrowArray<DimensionRecord> dims_;
+  GrowArray<VariableRecord> vars_;
+  GrowArray<AttributeRecord> atts_;
+  GrowArray<DimId> dim_ids_;
+  GrowArray<char> heap_;  // names and attribute values
+  GrowArray<std::uint64_t> dim_table_, var_table_;  // open addressing: hash tag << 32 | id + 1
+  std::uint32_t record_dim_ = kNone;
+  std::uint32_t first_global_ = kNone, last_global_ = kNone;
+  Names names_rule_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,110 @@
+// Status and Result<T>: how every function of the library reports failure (no exceptions for
+// what a file or a file system may do). A message names the file, the byte offset or the object,
+// what was found and what was expected.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "nmb/export.h"
+
+namespace nmb {
+
+enum class Code : std::uint8_t {
+  kOk = 0,
+  kUsage,        // the caller's arguments or the order of calls
+  kNotFound,     // no such file, block, dimension, variable or attribute
+  kExists,       // a name or a target that is already there
+  kConflict,     // definitions that disagree
+  kDamaged,      // a file of a known kind that breaks a rule of its format
+  kUnsupported,  // legal, but not something this version does
+  kUnknownKind,  // not a file of any known kind
+  kIo,           // a system call failed
+  kNoSpace,      // no space, quota or file-size limit
+  kRange,        // a value does not fit the type asked for (the others are converted)
+  kLimit,        // a stated limit of memory, count or length
+  kBusy,         // another writer holds the file
+};
+
+// No offset in a file applies to this status.
+inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
+
+// What went wrong, or nothing. Copies are cheap; safe to share between threads.
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Code code, std::string message) : Status(code, {}, kNoOffset, {}, std::move(message)) {}
+  // rule: an id of spec/format.md ("R-IX-3") when bytes of a file break it.
+  Status(Code code, std::string file, std::uint64_t offset, std::string rule, std::string message)
+      : detail_(std::make_shared<const Detail>(
+            Detail{code, std::move(file), offset, std::move(rule), std::move(message)})) {}
+
+  bool ok() const { return !detail_; }
+  Code code() const { return detail_ ? detail_->code : Code::kOk; }
+  std::uint64_t offset() const { return detail_ ? detail_->offset : kNoOffset; }
+  const std::string& file() const { return detail_ ? detail_->file : empty(); }
+  const std::string& rule() const { return detail_ ? detail_->rule : empty(); }
+  const std::string& message() const { return detail_ ? detail_->message : empty(); }
+  // "FILE: at OFFSET: MESSAGE (RULE)", without the parts that are not known.
+  NMB_EXPORT std::string text() const;
+  // The same failure with the file's name filled in where it has none.
+  NMB_EXPORT Status in_file(std::string_view file) const;
+
+ private:
+  struct Detail {
+    Code code;
+    std::string file;
+    std::uint64_t offset;
+    std::string rule;
+    std::string message;
+  };
+  NMB_EXPORT static const std::string& empty();
+  std::shared_ptr<const Detail> detail_;
+};
+
+// A value, or the Status that says why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {
+    assert(!std::get<1>(state_).ok());
+  }
+  bool ok() const { return state_.index() == 0; }
+  Status status() const { return ok() ? Status() : std::get<1>(state_); }
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+// Leaves the enclosing function with the status of `expression` unless it is ok.
+#define NMB_TRY(expression)                                    \
+  do {                                                         \
+    if (::nmb::Status nmb_status_ = (expression); !nmb_status_.ok()) return nmb_status_; \
+  } while (0)
+
+#define NMB_CONCAT_(a, b) a##b
+#define NMB_CONCAT(a, b) NMB_CONCAT_(a, b)
+#define NMB_ASSIGN_(temporary, target, expression)  \
+  auto temporary = (expression);                    \
+  if (!temporary.ok()) return temporary.status();   \
+  target = std::move(temporary).value()
+// Binds the value of a Result, or leaves the enclosing function with its status.
+#define NMB_ASSIGN(target, expression) \
+  NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __LINE__), target, expression)
+
+}  // namespace nmb

@@ -1,0 +1,56 @@
+// The external types of CDF-5 and the kinds of block bodies (spec/format.md, "Types", "Block").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace nmb {
+
+// External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 know the first six.
+enum class Type : std::uint8_t {
+  kByte = 1,
+  kChar = 2,
+  kShort = 3,
+  kInt = 4,
+  kFloat = 5,
+  kDouble = 6,
+  kUByte = 7,
+  kUShort = 8,
+  kUInt = 9,
+  kInt64 = 10,
+  kUInt64 = 11,
+};
+
+constexpr bool is_type(std::uint32_t code) { return code >= 1 && code <= 11; }
+
+// Bytes of one value in external form.
+constexpr std::size_t type_size(Type type) {
+  constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
+  return sizes[static_cast<std::size_t>(type)];
+}
+
+// Names as CDL writes them.
+constexpr std::string_view type_name(Type type) {
+  constexpr std::string_view names[] = {"",       "byte",  "char",   "short", "int",   "float",
+                                        "double", "ubyte", "ushort", "uint",  "int64", "uint64"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+// What a block's body is. 1, 2 and 5 are classic headers; 6 is the extended grammar, specified but
+// refused by this version.
+enum class Kind : std::uint8_t { kCdf1 = 1, kCdf2 = 2, kCdf5 = 5, kExtended = 6 };
+
+constexpr bool is_classic(Kind kind) {
+  return kind == Kind::kCdf1 || kind == Kind::kCdf2 || kind == Kind::kCdf5;
+}
+
+using DimId = std::uint32_t;
+using VarId = std::uint32_t;
+
+// In place of a variable: the block itself (its attributes are the "global attributes").
+inline constexpr VarId kGlobal = ~VarId{0};
+// The length of the record dimension in a definition.
+inline constexpr std::uint64_t kUnlimited = 0;
+
+}  // namespace nmb

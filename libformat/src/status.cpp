@@ -1,0 +1,27 @@
+// Status: texts (see nmb/status.h).
+#include "nmb/status.h"
+
+namespace nmb {
+
+const std::string& Status::empty() {
+  static const std::string none;
+  return none;
+}
+
+std::string Status::text() const {
+  if (ok()) return "ok";
+  std::string out;
+  if (!file().empty()) out += file() + ": ";
+  if (offset() != kNoOffset) out += "at " + std::to_string(offset()) + ": ";
+  out += message();
+  if (!rule().empty()) out += " (" + rule() + ")";
+  return out;
+}
+
+Status Status::in_file(std::string_view file) const {
+  if (ok() || !detail_->file.empty()) return *this;
+  return Status(detail_->code, std::string(file), detail_->offset, detail_->rule,
+                detail_->message);
+}
+
+}  // namespace nmb

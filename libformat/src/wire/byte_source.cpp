@@ -1,0 +1,28 @@
+// Sources of bytes in memory and in ranges (see nmb/byte_source.h).
+#include "nmb/byte_source.h"
+
+#include <cstring>
+
+namespace nmb {
+
+static Status cut(const std::string& name, std::uint64_t size, std::uint64_t offset,
+                  std::size_t wanted) {
+  return Status(Code::kDamaged, name, size, "R-FL-1",
+                "cut: found " + std::to_string(size) + " bytes, expected " +
+                    std::to_string(wanted) + " at " + std::to_string(offset));
+}
+
+Status MemorySource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
+    return cut(name_, bytes_.size(), offset, out.size());
+  if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
+  return {};
+}
+
+Status RangeSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (offset > size_ || out.size() > size_ - offset)
+    return cut(name(), size_, offset, out.size());
+  return base_.read_at(offset_ + offset, out);
+}
+
+}  // namespace nmb
