@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nmb/digest.h"
+#include "nmb/place.h"
 #include "nmb/totals.h"
 
 namespace nmb {
@@ -27,13 +28,12 @@ struct BlockEntry {
   std::uint64_t attributes = 0;
   std::uint64_t records = 0;
   std::uint64_t samples = 0;
-  std::uint64_t map_position = 0;  // root page of the data map
-  std::uint64_t map_length = 0;
-  std::uint64_t map_sum = 0;
+  Place map;  // root page of the data map
+  Place storage, statistics, tags;
   std::uint64_t order = 0;
 
   Totals totals() const { return {1, dimensions, variables, attributes, records, samples}; }
-  bool has_map() const { return map_position != 0; }
+  bool has_map() const { return map.position != 0; }
 };
 
 }  // namespace nmb

@@ -7,6 +7,18 @@ namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
+// A place is three columns in a row: position, length, sum.
+static void set_place(PageBuilder& leaf, Column first, const Place& place) {
+  leaf.set(first, place.position);
+  leaf.set(static_cast<Column>(first + 1), place.length);
+  leaf.set(static_cast<Column>(first + 2), place.sum);
+}
+
+static Place place_at(const Page& leaf, std::uint32_t row, Column first) {
+  return {leaf.value(row, first), leaf.value(row, static_cast<Column>(first + 1)),
+          leaf.value(row, static_cast<Column>(first + 2))};
+}
+
 void add_entry(PageBuilder& leaf, const BlockEntry& e) {
   leaf.add_row(e.name);
   leaf.set(kKind, e.kind);
@@ -25,9 +37,10 @@ void add_entry(PageBuilder& leaf, const BlockEntry& e) {
   leaf.set(kAttributes, e.attributes);
   leaf.set(kRecords, e.records);
   leaf.set(kSamples, e.samples);
-  leaf.set(kMapPosition, e.map_position);
-  leaf.set(kMapLength, e.map_length);
-  leaf.set(kMapSum, e.map_sum);
+  set_place(leaf, kMapPosition, e.map);
+  set_place(leaf, kStoragePosition, e.storage);
+  set_place(leaf, kStatisticsPosition, e.statistics);
+  set_place(leaf, kTagsPosition, e.tags);
   leaf.set(kOrder, e.order);
 }
 
@@ -50,9 +63,10 @@ BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
   e.attributes = leaf.value(row, kAttributes);
   e.records = leaf.value(row, kRecords);
   e.samples = leaf.value(row, kSamples);
-  e.map_position = leaf.value(row, kMapPosition);
-  e.map_length = leaf.value(row, kMapLength);
-  e.map_sum = leaf.value(row, kMapSum);
+  e.map = place_at(leaf, row, kMapPosition);
+  e.storage = place_at(leaf, row, kStoragePosition);
+  e.statistics = place_at(leaf, row, kStatisticsPosition);
+  e.tags = place_at(leaf, row, kTagsPosition);
   e.order = leaf.value(row, kOrder);
   return e;
 }

@@ -117,7 +117,9 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
            std::to_string(expected));
     usable = false;
   };
-  expect_field("R-PG-4", 10, load_le<std::uint16_t>(p + 10), expect.level, "level");
+  const std::uint16_t level = load_le<std::uint16_t>(p + 10);
+  if (!expect.any_level || level > kMaxMapLevel)
+    expect_field("R-PG-4", 10, level, expect.level, "level");
   expect_field("R-PG-3", 20, load_le<std::uint32_t>(p + 20), expect.length, "length");
   if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} != expect.file_id) {
     report("R-PG-4", 32, "another file id", "the file's");
@@ -135,12 +137,12 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   expect_field("R-PG-5", 26, load_le<std::uint16_t>(p + 26), 0, "reserved bytes");
 
   Page page;
-  page.level_ = expect.level;
+  page.level_ = level;
   page.rows_ = load_le<std::uint32_t>(p + 16);
   page.generation_ = generation;
   page.position_ = at;
   page.sum_ = sum;
-  const bool leaf = expect.level == 0;
+  const bool leaf = level == 0;
   const std::uint32_t max_rows = expect.use == PageUse::kDead ? ~std::uint32_t{0}
                                  : expect.use == PageUse::kIndex && leaf ? kLeafRows
                                                                          : kNodeRows;

@@ -62,11 +62,13 @@ enum Column : std::uint16_t {
 inline constexpr std::size_t kPageHeaderSize = 80;
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
+inline constexpr std::uint16_t kMaxMapLevel = 8;
 
 // What a page must be, from its place in the tree.
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
+  bool any_level = false;  // the root of a data map: at most kMaxMapLevel
   Digest file_id;
   std::uint64_t position = 0;
   std::uint32_t length = 0;

@@ -12,7 +12,7 @@
 #include "nmb/finding.h"
 #include "nmb/totals.h"
 #include "superblock/identity.h"
-#include "superblock/place.h"
+#include "nmb/place.h"
 
 namespace nmb {
 
