@@ -88,7 +88,8 @@ NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& s
 NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
 
 // Calls visit(extent_offset, element_index, elements) for each longest run of elements that are
-// adjacent in the extent and in the selection, in row-major order. Stops at the first failure.
+// adjacent in the extent and in the selection, in row-major order (where a dimension has a stride,
+// elements of different rows that happen to touch are different runs). Stops at the first failure.
 // `slab` must have passed check_hyperslab.
 NMB_EXPORT Status
 for_each_run(const VariableShape& shape, const Hyperslab& slab,
@@ -98,8 +99,9 @@ for_each_run(const VariableShape& shape, const Hyperslab& slab,
 // netCDF-C's, made definite where C leaves them undefined:
 // - a value is in range when it lies between the target's smallest and largest value, before it is
 //   truncated: -0.5 is out of the range of an unsigned type, 127.5 of an 8-bit one. Infinity is out
-//   of the range of float when it comes from double. NaN is in range of the floating types only
-//   (netCDF-C does not report NaN to integer);
+//   of the range of float when it comes from double. NaN is in range of the floating types only.
+//   (netCDF-C differs in not reporting NaN to integers, nor 2^63 and 2^64 to the 64-bit integers,
+//   and in reporting infinity put from float into double.)
 // - an integer out of range of an integer type keeps its low bits (the C cast), a double out of the
 //   range of float becomes infinite, a floating value out of the range of an integer type becomes
 //   the end of the range on its side, NaN the lower end;
