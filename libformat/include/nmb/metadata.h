@@ -52,6 +52,8 @@ class Metadata {
   // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
   NMB_EXPORT Result<VarId> add_variable(std::string_view name, Type type,
                                         std::span<const DimId> dimensions);
+  // For decoders, which meet a variable's attributes before its type.
+  void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint8_t>(type); }
   // Adds or replaces (in place of the first definition). values: external form, whole values
   // (else kUsage). kUsage: an unknown owner.
   NMB_EXPORT Status put_attribute(VarId owner, std::string_view name, Type type,
