@@ -72,7 +72,7 @@ Digest Page::digest(std::uint32_t row) const {
 
 std::uint64_t Page::value_offset(std::uint32_t row, Column column) const {
   const ColumnPlace& place = columns_[column];
-  if (place.width == 0) return position_ + kPageHeaderSize;
+  if (place.width == 0) return position_;
   return position_ + place.offset + std::uint64_t{row} * place.width;
 }
 

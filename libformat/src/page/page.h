@@ -92,7 +92,7 @@ class Page {
   std::span<const std::byte> bytes() const { return bytes_; }
   std::uint64_t value(std::uint32_t row, Column column) const;
   Digest digest(std::uint32_t row) const;
-  // Offset in the file of a value (of its column table's place if the column is absent), for messages.
+  // Offset in the file of a value (of the page if the column is left out), for messages.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
