@@ -30,9 +30,7 @@ class FileSource final : public ByteSource {
   NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return path_; }
   IoCounts counts() const { return {reads_.load(), bytes_.load()}; }
-  // Whether all of [offset, offset + length) is a hole of the file system, so reads as zero without being stored. false where
-  // the file system cannot tell.
-  NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const;
+  NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   // The file system stores fewer bytes than the file has.
   bool sparse() const { return sparse_; }
   // True if size or modification time are no longer those at opening.

@@ -20,6 +20,9 @@ class FileExtent final : public ByteSource {
     return file_->read_at(header_length_ + offset, out);
   }
   const std::string& name() const override { return file_->name(); }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    return file_->is_unallocated(header_length_ + offset, length);
+  }
 
  private:
   std::shared_ptr<const ByteSource> file_;
