@@ -1,0 +1,54 @@
+// A classic dataset in memory: definitions and values, from a file's bytes or made by a test.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nmb/classic_header.h"
+#include "nmb/dump.h"
+
+namespace nmb::test {
+
+struct Dataset {
+  Metadata metadata;
+  ClassicLayout layout;
+  std::vector<std::byte> values;  // the extent
+
+  DatasetText text(std::string_view name) const {
+    return {name, metadata, layout.kind, layout.records};
+  }
+  MemorySource extent() const { return MemorySource(values); }
+};
+
+// The file's bytes as a dataset.
+inline Result<Dataset> parse_dataset(std::span<const std::byte> bytes) {
+  NMB_ASSIGN(ClassicHeader header, decode_classic_header(MemorySource(bytes)));
+  const auto values = bytes.subspan(header.layout.header_length);
+  return Dataset{std::move(header.metadata), header.layout, {values.begin(), values.end()}};
+}
+
+// Lays the definitions out, with values that are all their fill values.
+inline Dataset make_dataset(Metadata metadata, Kind kind, std::uint64_t records) {
+  Dataset out{std::move(metadata), {}, {}};
+  out.layout = *layout_classic(out.metadata, kind);
+  out.layout.records = records;
+  out.values.resize(out.layout.end(records) - out.layout.header_length);
+  FillPattern(out.metadata, out.layout).fill(0, out.values);
+  return out;
+}
+
+// All that `write` passes to its sink.
+inline std::string text_of(const std::function<Status(const TextSink&)>& write) {
+  std::string text;
+  const Status status = write([&](std::string_view part) {
+    text += part;
+    return Status();
+  });
+  return status.ok() ? text : status.text();
+}
+
+}  // namespace nmb::test
