@@ -41,6 +41,29 @@ inline Dataset make_dataset(Metadata metadata, Kind kind, std::uint64_t records)
   return out;
 }
 
+// Visits the runs of all values of a variable: offset in the extent, elements.
+inline void for_each_part(const Dataset& dataset, VarId id,
+                          const std::function<void(std::uint64_t, std::uint64_t)>& visit) {
+  const VariableShape shape =
+      *shape_of(dataset.metadata, dataset.layout, id, dataset.layout.records);
+  const Hyperslab all{std::vector<std::uint64_t>(shape.lengths.size(), 0), shape.lengths, {}};
+  (void)for_each_run(shape, all, [&](auto offset, auto, auto count) {
+    visit(offset, count);
+    return Status();
+  });
+}
+
+// The values of a variable in external form.
+inline std::vector<std::byte> values_of(const Dataset& dataset, VarId id) {
+  const std::size_t size = type_size(dataset.metadata.variable(id).type);
+  std::vector<std::byte> out;
+  for_each_part(dataset, id, [&](std::uint64_t offset, std::uint64_t count) {
+    const auto from = dataset.values.begin() + static_cast<std::ptrdiff_t>(offset);
+    out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(count * size));
+  });
+  return out;
+}
+
 // All that `write` passes to its sink.
 inline std::string text_of(const std::function<Status(const TextSink&)>& write) {
   std::string text;
