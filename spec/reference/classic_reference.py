@@ -189,7 +189,7 @@ class Decoder:
             v.is_record = bool(ids) and out.dimensions[ids[0]].is_record
             v.slice_bytes = SIZES[v.type]
             for d in ids:
-                if not out.dimensions[d].is_record:
+                if not out.dimensions[d].is_record and v.slice_bytes <= LIMIT:
                     v.slice_bytes *= out.dimensions[d].length
             vsize_at = self.at
             vsize = self.number(self.wide, "vsize")

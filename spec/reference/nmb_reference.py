@@ -65,6 +65,10 @@ class Damaged(Exception):
     """A structure cannot be looked into any further; the finding is already on the list."""
 
 
+class Overfull(Exception):
+    """The structures together are longer than the file: some share bytes, check_space() tells which."""
+
+
 # --- 3. The file -----------------------------------------------------------------------------------
 
 FIRST_STRUCTURE = 16384
@@ -107,21 +111,22 @@ class File:
             self.find(rule, end - len(rest), f"{what[0]}: {what[1]} is {rest[0]:#x}, expected 0")
 
     def claim(self, start, length, what, placed_at):
-        """R-FL-5 and the books for R-FL-3. The stretch is readable if this returns."""
-        end = start + length
-        if start < FIRST_STRUCTURE or end > self.file_length or start % 8:
+        """R-FL-5 and the books for R-FL-3 and R-FL-4. The stretch is readable if this returns."""
+        self.check_within(start, length, what, placed_at)
+        self.claims.append((start, start + length, what))
+        # Without this, rows that lead to the same page again and again would keep the reader busy
+        # for ever.
+        self.claimed += length
+        if self.claimed > self.file_length:
+            raise Overfull
+        if start + length > len(self.data):
+            raise Damaged  # cut: R-FL-1 tells
+
+    def check_within(self, start, length, what, placed_at):
+        if start < FIRST_STRUCTURE or start + length > self.file_length or start % 8:
             self.find("R-FL-5", placed_at,
                       f"{what} at {start} of {length} bytes, expected within 16384 to {self.file_length} at a multiple of 8")
             raise Damaged
-        # Stretches that together exceed the file share bytes. Without this, rows that lead to the
-        # same page again and again would keep this program busy for ever.
-        self.claimed += length
-        if self.claimed > self.file_length:
-            self.find("R-FL-3", start, f"{what}: the structures together are longer than the file")
-            raise Damaged
-        self.claims.append((start, end, what))
-        if end > len(self.data):
-            raise Damaged  # cut: R-FL-1 tells
 
     def read(self):
         if not self.open():
@@ -132,13 +137,16 @@ class File:
         if len(self.data) > self.file_length:
             self.find("R-FL-2", self.file_length, f"{len(self.data) - self.file_length} bytes that no generation has committed")
         self.check_zero("R-FL-6", 560, 4096, ("file", "bytes 560 to 4095"))
-        if not self.check_superblock():
-            return
-        self.read_dictionary()
-        self.read_places()
-        self.read_index()
-        self.read_dead_space()
-        self.check_features()
+        try:
+            if not self.check_superblock():
+                return
+            self.read_dictionary()
+            self.read_places()
+            self.read_index()
+            self.read_dead_space()
+            self.check_features()
+        except Overfull:
+            self.everything_walked = False
         self.check_space()
 
     def check_space(self):
@@ -647,8 +655,7 @@ TOMBSTONE, HOLE = 1, 2
 
 def read_block_header(self, position, expected, name, parent_sum, placed_at, what):
     """Header, name and padding. expected: values by field that must be equal. Returns the fields."""
-    self.claim(position, BLOCK_HEADER, what, placed_at)
-    self.claims.pop()
+    self.check_within(position, BLOCK_HEADER, what, placed_at)
     raw = self.data[position : position + BLOCK_HEADER]
     if raw[:8] != BLOCK_MAGIC or raw[8:10] != b"\1\0":
         self.find("R-BK-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")

@@ -32,11 +32,11 @@ def unescape(quoted):
 
 
 def tokens(line):
-    """Words, and quoted texts as Text; "ab"*3 repeats; # starts a comment."""
+    """Words, and quoted texts as Text; "ab"*3 repeats; # or | starts a comment."""
     out, at = [], 0
     line = line.rstrip()
     while at < len(line):
-        if line[at:].lstrip().startswith("#"):
+        if line[at:].lstrip().startswith(("#", "|")):
             break
         m = TOKEN.match(line, at)
         if not m:
@@ -85,7 +85,7 @@ def encode_bytes(words):
         if isinstance(word, Text):
             out += raw(word)
             continue
-        while i < len(words) and (words[i] not in TYPES and words[i] not in ("hex", "zero")) and not (isinstance(words[i], Text) and word != "char"):
+        while i < len(words) and (words[i] not in TYPES and words[i] not in ("hex", "zero")) and not (isinstance(words[i], Text) and word not in ("char", "hex")):
             i += 1
         if word == "zero":
             out += bytes(int(words[start]))
@@ -920,7 +920,7 @@ def parse(lines):
     builder = None
     for number, line in expand(enumerate(lines, 1)):
         try:
-            words = tokens(line.split("|")[0] if line.split()[:1] == ["header"] else line)
+            words = tokens(line)
             if not words:
                 continue
             key = words[0]

@@ -76,10 +76,15 @@ class Vector:
             self.check_json(update)
 
     def check_json(self, update):
-        text = compact(self.document)
+        """Messages are not compared; of many blocks the first and the last two are."""
+        document = self.document | {"findings": [{"rule": f["rule"], "offset": f["offset"]} for f in self.document["findings"]]}
+        blocks = document["blocks"]
+        if len(blocks) > 100:
+            document |= {"blocks": blocks[:2] + blocks[-2:], "blocks_left_out": len(blocks) - 4}
+        text = compact(document)
         if update:
             self.json_path.write_text(text, encoding="utf-8")
-        elif not self.json_path.exists() or json.loads(self.json_path.read_text(encoding="utf-8")) != self.document:
+        elif not self.json_path.exists() or json.loads(self.json_path.read_text(encoding="utf-8")) != document:
             self.fail(f"{self.json_path.name} is missing or differs")
 
 
