@@ -595,7 +595,7 @@ def check_names(self, page, rows, low, high):
 
 
 def text(name):
-    return json.dumps(name.decode("utf-8", "surrogateescape"))
+    return json.dumps(name[:200].decode("utf-8", "backslashreplace"))
 
 
 def read_entry(self, entry):
@@ -1098,7 +1098,11 @@ SMALL = 64  # variables of at most so many values are shown
 
 
 def name_text(raw):
-    return raw.decode("utf-8", "surrogateescape")
+    """Text as JSON has it; bytes that are not UTF-8 as {"hex": ..}."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"hex": raw.hex()}
 
 
 def values_text(type_, raw):

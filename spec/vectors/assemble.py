@@ -282,13 +282,13 @@ class Assembler:
         self.entries = {}
         self.tree = None
         self.generation = 0
-        self.options = {"piece size": 1 << 20, "inline limit": 65536, "codec": 0}
+        self.options = {"piece size": 1 << 20, "inline limit": 65536, "codec": 0, "leaf rows": 64, "node rows": 128}
         self.dictionary = None
         self.next_order = 0
         self.dead_segment = None
         self.trailer = None
         self.dictionary_place = (0, 0, 0)
-        self.sets, self.pokes, self.dropped_columns = [], [], []
+        self.sets, self.pokes, self.column_changes = [], [], []
         self.used = {"incompatible features": 0, "compatible features": 0, "read-only compatible features": 0}
         self.file_id = 0
         self.global_sections = (0, 0, 0)
@@ -347,6 +347,8 @@ class Assembler:
         """rows: dictionaries by column name. Returns position, length, sum, the rows as written."""
         rows = [dict(row) for row in rows]
         names = list(names) if names is not None else None
+        if any(target == label and action == "empty" for target, action, _ in self.column_changes):
+            rows, names = [], names and []
         for number, row in enumerate(rows):
             for target, field, value, kept in self.sets:
                 if target == row.get("label") or target == f"{label} row {number}":
@@ -367,7 +369,7 @@ class Assembler:
             if any(values):
                 width = 16 if column == "digest" else (max(values).bit_length() + 7) // 8
                 table.append([COLUMNS.index(column), width, values])
-        for target, action, words in self.dropped_columns:
+        for target, action, words in self.column_changes:
             if target == label:
                 change_columns(table, action, words, len(rows))
         body = b"".join(struct.pack("<HH", id_, width) for id_, width, _ in table)
@@ -399,7 +401,8 @@ class Assembler:
     # Section 8
 
     def block(self, entry, spec, tombstone=False):
-        name, label = raw(entry.name), f"block {quote(entry.name)}"
+        label = f"block {quote(entry.name)}"
+        name = raw(next((value for target, field, value, _ in self.sets if (target, field) == (label, "name")), entry.name))
         body, extent = spec["body"], spec["extent"]
         for target, offset, data, _ in self.pokes:
             if target == f"body {quote(entry.name)}":
@@ -437,6 +440,7 @@ class Assembler:
         self.name_place(label, position + 152, "name")
         self.name_place(label, position + 152 + len(name), "name padding")
         self.name_place(f"body {quote(entry.name)}", position + stored_at)
+        self.name_place(f"stored {quote(entry.name)}", position + stored_at)
         self.name_place(f"body {quote(entry.name)}", position + stored_at + len(stored), "padding")
         digest = values["digest"]
         for target, field, value, _ in self.sets:
@@ -548,11 +552,11 @@ class Assembler:
         dying = []
         entries = self.entries
         if self.tree is None:
-            top = cut(0, sorted(entries.values(), key=lambda e: raw(e.name)), b"")
+            top = self.cut(0, sorted(entries.values(), key=lambda e: raw(e.name)), b"")
         else:
-            top = rebuild(self.tree, entries, changed, None, dying)
+            top = self.rebuild(self.tree, changed, None, dying)
         while len(top) > 1:
-            top = cut(top[0].level + 1, top, b"")
+            top = self.cut(top[0].level + 1, top, b"")
         tree = top[0] if top else None
         while tree is not None and tree.level and len(tree.items) == 1:
             if tree.place:
@@ -565,6 +569,31 @@ class Assembler:
         self.counters = {}
         self.index_page(tree, "root")
         return dying
+
+    def cut(self, level, items, separator):
+        size = self.options["node rows" if level else "leaf rows"]
+        pages = [Tree(level, items[i : i + size], separator) for i in range(0, len(items), size)]
+        for before, page in zip(pages, pages[1:]):
+            page.separator = page.items[0].separator if level else separator_of(page.first(), before.last())
+        return pages
+
+    def rebuild(self, tree, changed, high, dying):
+        """The pages in place of `tree`, which holds the names below `high`."""
+        if tree.level == 0:
+            mine = [n for n in changed if raw(n) >= tree.separator and (high is None or raw(n) < high)]
+            if not mine:
+                return [tree]
+            kept = {e.name for e in tree.items} | set(mine)
+            items = sorted((self.entries[n] for n in kept if n in self.entries), key=lambda e: raw(e.name))
+        else:
+            items = []
+            for i, child in enumerate(tree.items):
+                below = tree.items[i + 1].separator if i + 1 < len(tree.items) else high
+                items += self.rebuild(child, changed, below, dying)
+            if items == tree.items:
+                return [tree]
+        dying.append(tree.place[:2])
+        return self.cut(tree.level, items, tree.separator)
 
     # Section 5
 
@@ -677,37 +706,6 @@ def separator_of(name, before):
     return next(name[:n] for n in range(len(name) + 1) if name[:n] > before)
 
 
-def cut(level, items, separator):
-    size = 128 if level else 64
-    pages = [Tree(level, items[i : i + size], separator) for i in range(0, len(items), size)]
-    for before, page in zip(pages, pages[1:]):
-        page.separator = page.items[0].separator if level else separator_of(page.first(), before.last())
-    return pages
-
-
-def rebuild(tree, entries, changed, high, dying):
-    """Pages in place of `tree`, which holds the names below `high`."""
-    if tree.level == 0:
-        low = tree.separator
-        mine = [n for n in changed if raw(n) >= low and (high is None or raw(n) < high)]
-        if not mine:
-            return [tree]
-        dying.append(tree.place[:2])
-        kept = {e.name for e in tree.items} | set(mine)
-        items = sorted((entries[n] for n in kept if n in entries), key=lambda e: raw(e.name))
-    else:
-        items, same = [], True
-        for i, child in enumerate(tree.items):
-            below = tree.items[i + 1].separator if i + 1 < len(tree.items) else high
-            new = rebuild(child, entries, changed, below, dying)
-            same = same and new == [child]
-            items += new
-        if same:
-            return [tree]
-        dying.append(tree.place[:2])
-    return cut(tree.level, items, tree.separator)
-
-
 def fix_separators(tree, separator, dying):
     """The first child takes its parent's separator: an emptied page may have been the first."""
     tree.separator = separator
@@ -729,8 +727,6 @@ def change_columns(table, action, words, rows):
         table.append([id_(words[0]), int(words[1]), [int(words[2], 0)] * rows])
         if "unsorted" not in words:
             table.sort(key=lambda c: c[0])
-    else:
-        raise VectorError(f"column action {action!r}")
 
 
 # --- Reading the text of a vector ------------------------------------------------------------------
@@ -969,11 +965,11 @@ def parse_override(generation, line):
     line = line.removesuffix("keep sums").strip()
     word, rest = line.split(None, 1)
     if word == "poke":
-        target, _, tail = rest.partition(" offset ")
-        offset, *data = tokens(tail)
-        generation.pokes.append((target.strip(), int(offset), encode_bytes(data), keep))
+        target, by, where, data = re.match(r"(.*?) (offset|at) (.*?) (hex .*|zero .*)$", rest).groups()
+        offset = int(where) if by == "offset" else ("place", where)
+        generation.pokes.append((target, offset, encode_bytes(tokens(data)), keep))
     elif word == "column":
-        target, action, tail = re.match(r"(.*?) (widen|add) (.*)", rest).groups()
+        target, action, tail = re.match(r"(.*?) (widen|add|empty)\b(.*)", rest).groups()
         names = tokens(tail)
         generation.columns.append((target, action, names))
     else:
@@ -1025,7 +1021,8 @@ def assemble(text_):
         return assemble_classic(options[1:]), {}, expects
     # Values of overrides may be positions: the first pass finds them.
     known = {}
-    for _ in range(2 if any(isinstance(s[2], tuple) for g in generations for s in g.sets) else 1):
+    by_place = [s[2] for g in generations for s in g.sets] + [p[1] for g in generations for p in g.pokes]
+    for _ in range(2 if any(isinstance(value, tuple) for value in by_place) else 1):
         a = Assembler()
         for words in options:
             if words[0] == "dictionary":
@@ -1038,9 +1035,11 @@ def assemble(text_):
         if a.dictionary is not None:
             a.options["codec"] = 2
         for g in generations:
-            a.sets = [(t, f, resolve(known, v[1], 0) if isinstance(v, tuple) and known else (0 if isinstance(v, tuple) else v), k)
-                      for t, f, v, k in g.sets]
-            a.pokes, a.dropped_columns = g.pokes, g.columns
+            at = lambda value, base=None: value if not isinstance(value, tuple) else (
+                resolve(known, value[1], 0) - (known[base] if base else 0) if known else 0)
+            a.sets = [(target, field, at(value), keep) for target, field, value, keep in g.sets]
+            a.pokes = [(target, at(offset, target), data, keep) for target, offset, data, keep in g.pokes]
+            a.column_changes = g.columns
             fresh = [b for _, b in g.blocks]
             for builder in fresh:
                 if "body" not in builder.spec:

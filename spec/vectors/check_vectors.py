@@ -79,7 +79,7 @@ class Vector:
         """Messages are not compared; of many blocks the first and the last two are."""
         document = self.document | {"findings": [{"rule": f["rule"], "offset": f["offset"]} for f in self.document["findings"]]}
         blocks = document["blocks"]
-        if len(blocks) > 100:
+        if len(blocks) > 20:
             document |= {"blocks": blocks[:2] + blocks[-2:], "blocks_left_out": len(blocks) - 4}
         text = compact(document)
         if update:
