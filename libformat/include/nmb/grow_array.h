@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <new>
 #include <span>
@@ -29,6 +30,7 @@ class GrowArray {
   ~GrowArray() { std::free(data_); }
 
   std::uint32_t size() const { return size_; }
+  std::uint32_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -58,10 +60,27 @@ class GrowArray {
     reserve_more(1);
     data_[size_++] = value;
   }
-  void append(const T* values, std::uint64_t count) {
+  // `values` may be of this array.
+  void append(const T* values, std::uint64_t count) { append_two(values, count, nullptr, 0); }
+  // Both may be of this array.
+  void append_two(const T* first, std::uint64_t first_count, const T* second,
+                  std::uint64_t second_count) {
+    const auto place_of = [this](const T* values) {
+      const bool own = !std::less<>()(values, data_) && std::less<>()(values, data_ + size_);
+      return own ? values - data_ : std::ptrdiff_t{-1};
+    };
+    const std::ptrdiff_t first_place = place_of(first), second_place = place_of(second);
+    reserve_more(first_count + second_count);
+    if (first_place >= 0) first = data_ + first_place;
+    if (second_place >= 0) second = data_ + second_place;
+    copy_in(first, first_count);
+    copy_in(second, second_count);
+  }
+  // `count` more values of all bits zero.
+  void append_zeros(std::uint64_t count) {
     if (count == 0) return;
     reserve_more(count);
-    std::memcpy(static_cast<void*>(data_ + size_), values, count * sizeof(T));
+    std::memset(static_cast<void*>(data_ + size_), 0, count * sizeof(T));
     size_ += static_cast<std::uint32_t>(count);
   }
   void clear() { size_ = 0; }
@@ -84,6 +103,12 @@ class GrowArray {
   }
 
  private:
+  void copy_in(const T* values, std::uint64_t count) {
+    if (count == 0) return;
+    std::memcpy(static_cast<void*>(data_ + size_), values, count * sizeof(T));
+    size_ += static_cast<std::uint32_t>(count);
+  }
+
   T* data_ = nullptr;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = 0;

@@ -45,13 +45,17 @@ class Metadata {
 
   explicit Metadata(Names names = Names::kNew) : names_rule_(names) {}
 
-  // kExists: the name is taken; kUsage: an illegal name, or a second record dimension.
-  // IDs count from 0 in order of definition.
+  // kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1, or a second record
+  // dimension. IDs count from 0 in order of definition. All functions that add give kLimit past
+  // 2^31 - 1 objects of a kind or 4 GiB of names and attribute values.
   NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length);
   // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
   NMB_EXPORT Result<VarId> add_variable(std::string_view name, Type type,
                                         std::span<const DimId> dimensions);
-  // Adds or replaces (in place of the first definition). values: external form, whole values.
+  // For decoders, which meet a variable's attributes before its type.
+  void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint8_t>(type); }
+  // Adds or replaces (in place of the first definition). values: external form, whole values
+  // (else kUsage). kUsage: an unknown owner.
   NMB_EXPORT Status put_attribute(VarId owner, std::string_view name, Type type,
                                   std::span<const std::byte> values);
   // As put_attribute, but kExists where the name is taken (decoders).
@@ -108,9 +112,10 @@ class Metadata {
   };
   struct AttributeRecord {
     std::uint32_t name, name_length;
-    std::uint32_t values;  // in heap_
-    std::uint32_t next;    // of the same owner
-    std::uint64_t count : 56, type : 8;
+    std::uint32_t values, count;  // place in heap_, number of values
+    std::uint32_t owner;
+    std::uint32_t next;  // of the same owner
+    std::uint32_t type;
   };
 
   std::uint32_t first_attribute(VarId owner) const {
@@ -118,13 +123,31 @@ class Metadata {
   }
   NMB_EXPORT Attribute attribute_at(std::uint32_t index) const;
 
-  // ... private helpers and hash tables (none up to 32 objects) are the implementation's.
+  std::string_view name_at(std::uint32_t place, std::uint32_t length) const {
+    return {heap_.data() + place, length};
+  }
+  // Where an attribute is, or kNone and whether its place in the owner's list is in the table.
+  struct AttributeSearch {
+    std::uint32_t index;
+    bool in_table;
+  };
+  AttributeSearch search_attribute(VarId owner, std::string_view name) const;
+  std::uint32_t search_dimension(std::string_view name, std::uint32_t tag) const;
+  std::uint32_t search_variable(std::string_view name, std::uint32_t tag) const;
+  Status check_attribute(VarId owner, std::string_view name, Type type,
+                         std::span<const std::byte> values) const;
+  void append_attribute(VarId owner, std::string_view name, Type type,
+                        std::span<const std::byte> values, bool in_table);
+
   GrowArray<DimensionRecord> dims_;
   GrowArray<VariableRecord> vars_;
   GrowArray<AttributeRecord> atts_;
   GrowArray<DimId> dim_ids_;
   GrowArray<char> heap_;  // names and attribute values
-  GrowArray<std::uint64_t> dim_table_, var_table_;  // open addressing: hash tag << 32 | id + 1
+  // Places of names (src/block/name_table.h): of dimensions and variables once there are more than
+  // 32 of them, of attributes from the 33rd of an owner on.
+  GrowArray<std::uint64_t> dim_table_, var_table_, att_table_;
+  std::uint32_t att_table_used_ = 0;
   std::uint32_t record_dim_ = kNone;
   std::uint32_t first_global_ = kNone, last_global_ = kNone;
   Names names_rule_;

@@ -2,10 +2,12 @@
 // (spec/format.md, "Values"). Pure functions, and one reader over any ByteSource.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "nmb/byte_source.h"
@@ -17,7 +19,17 @@ namespace nmb {
 
 // What a caller's array holds. kText goes only with Type::kChar, and Type::kChar only with kText.
 enum class MemoryType : std::uint8_t {
-  kInt8, kUInt8, kInt16, kUInt16, kInt32, kUInt32, kInt64, kUInt64, kFloat, kDouble, kText
+  kInt8,
+  kUInt8,
+  kInt16,
+  kUInt16,
+  kInt32,
+  kUInt32,
+  kInt64,
+  kUInt64,
+  kFloat,
+  kDouble,
+  kText
 };
 
 constexpr std::size_t memory_type_size(MemoryType type) {
@@ -25,17 +37,25 @@ constexpr std::size_t memory_type_size(MemoryType type) {
   return sizes[static_cast<std::size_t>(type)];
 }
 
-template <class T> constexpr MemoryType memory_type_of() {
-  if constexpr (std::is_same_v<T, char>) return MemoryType::kText;
-  else if constexpr (std::is_same_v<T, float>) return MemoryType::kFloat;
-  else if constexpr (std::is_same_v<T, double>) return MemoryType::kDouble;
+template <class T>
+constexpr MemoryType memory_type_of() {
+  if constexpr (std::is_same_v<T, char>)
+    return MemoryType::kText;
+  else if constexpr (std::is_same_v<T, float>)
+    return MemoryType::kFloat;
+  else if constexpr (std::is_same_v<T, double>)
+    return MemoryType::kDouble;
   else {
     static_assert(std::is_integral_v<T>, "an arithmetic type");
     constexpr bool s = std::is_signed_v<T>;
-    if constexpr (sizeof(T) == 1) return s ? MemoryType::kInt8 : MemoryType::kUInt8;
-    else if constexpr (sizeof(T) == 2) return s ? MemoryType::kInt16 : MemoryType::kUInt16;
-    else if constexpr (sizeof(T) == 4) return s ? MemoryType::kInt32 : MemoryType::kUInt32;
-    else return s ? MemoryType::kInt64 : MemoryType::kUInt64;
+    if constexpr (sizeof(T) == 1)
+      return s ? MemoryType::kInt8 : MemoryType::kUInt8;
+    else if constexpr (sizeof(T) == 2)
+      return s ? MemoryType::kInt16 : MemoryType::kUInt16;
+    else if constexpr (sizeof(T) == 4)
+      return s ? MemoryType::kInt32 : MemoryType::kUInt32;
+    else
+      return s ? MemoryType::kInt64 : MemoryType::kUInt64;
   }
 }
 
@@ -47,7 +67,8 @@ struct Hyperslab {
   std::vector<std::uint64_t> stride;
 };
 
-// Where a variable's elements lie. The shape's first length is the record count for a record variable.
+// Where a variable's elements lie. The shape's first length is the record count for a record
+// variable.
 struct VariableShape {
   std::vector<std::uint64_t> lengths;
   std::uint64_t element_size = 0;
@@ -61,57 +82,78 @@ NMB_EXPORT Result<VariableShape> shape_of(const Metadata& metadata, const Classi
 
 // kUsage: the ranks differ, a stride is 0, or the selection leaves the shape (for record variables,
 // `may_grow` allows it in the first dimension).
-NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool may_grow = false);
+NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab,
+                                  bool may_grow = false);
 // Elements selected.
 NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
 
 // Calls visit(extent_offset, element_index, elements) for each longest run of elements that are
-// adjacent in the extent and in the selection, in row-major order. Stops at the first failure.
+// adjacent in the extent and in the selection, in row-major order (where a dimension has a stride,
+// elements of different rows that happen to touch are different runs). Stops at the first failure.
 // `slab` must have passed check_hyperslab.
-NMB_EXPORT Status for_each_run(
-    const VariableShape& shape, const Hyperslab& slab,
-    const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
+NMB_EXPORT Status
+for_each_run(const VariableShape& shape, const Hyperslab& slab,
+             const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
 
-// Converts `count` values; returns how many were out of the target's range (they take the value
-// netCDF-C gives: the fill value of the external type when writing, a C cast when reading). float to
-// integer truncates towards zero; NaN is out of range. kChar/kText pairing is the caller's check (kUsage
-// from the functions below).
-NMB_EXPORT std::uint64_t convert_from_external(Type type, const std::byte* from, std::uint64_t count,
-                                               MemoryType memory, void* to);
-NMB_EXPORT std::uint64_t convert_to_external(MemoryType memory, const void* from, std::uint64_t count,
-                                             Type type, std::byte* to);
+// Converts `count` values; returns how many were out of the target's range. The rules are
+// netCDF-C's, made definite where C leaves them undefined:
+// - a value is in range when it lies between the target's smallest and largest value, before it is
+//   truncated: -0.5 is out of the range of an unsigned type, 127.5 of an 8-bit one. Infinity is out
+//   of the range of float when it comes from double. NaN is in range of the floating types only.
+//   (netCDF-C differs in not reporting NaN to integers, nor 2^63 and 2^64 to the 64-bit integers,
+//   and in reporting infinity put from float into double.)
+// - an integer out of range of an integer type keeps its low bits (the C cast), a double out of the
+//   range of float becomes infinite, a floating value out of the range of an integer type becomes
+//   the end of the range on its side, NaN the lower end;
+// - bytes of kByte and kUInt8 stand for each other as they are: without a range error in CDF-1
+//   and CDF-2, where kByte has no sign of its own; in CDF-5 values above 127 are out of range.
+// Neither array needs an alignment; they do not overlap. kChar/kText pairing is the caller's check
+// (kUsage from the functions below).
+NMB_EXPORT std::uint64_t convert_from_external(Type type, const std::byte* from,
+                                               std::uint64_t count, MemoryType memory, void* to,
+                                               Kind kind = Kind::kCdf5);
+NMB_EXPORT std::uint64_t convert_to_external(MemoryType memory, const void* from,
+                                             std::uint64_t count, Type type, std::byte* to,
+                                             Kind kind = Kind::kCdf5);
 
-// The fill value of a variable in external form (type_size bytes): its _FillValue attribute when that
-// has the variable's type and one value, else netCDF's default of the type.
+// The fill value of a variable in external form (type_size bytes): its _FillValue attribute when
+// that has the variable's type and one value, else netCDF's default of the type.
 NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable);
+// The default of a type, in external form.
+NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 
 // Writes to `out` the fill pattern of extent bytes [offset, offset + out.size()): the fill value of
-// the variable each byte belongs to, zero for padding and gaps. `cache` of a FillPattern makes repeated
-// calls cheap.
+// the variable each byte belongs to, zero for padding and gaps. Made once from the definitions;
+// calls then cost the bytes written and the logarithm of the number of variables. Where variables
+// overlap, a byte belongs to the one that begins last.
 class FillPattern {
  public:
-  // metadata must outlive the pattern.
   NMB_EXPORT FillPattern(const Metadata& metadata, const ClassicLayout& layout);
   NMB_EXPORT void fill(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
   struct Slot {
     std::uint64_t begin, end;  // in the extent (fixed) or in the record
-    VarId variable;
+    std::array<std::byte, 8> value;
+    std::size_t value_size;
   };
-  const Metadata& metadata_;
-  std::vector<Slot> fixed_;    // sorted by begin
-  std::vector<Slot> record_;   // within one record, sorted
+  static void close(std::vector<Slot>* slots, std::uint64_t limit);
+  static void fill_slots(const std::vector<Slot>& slots, std::uint64_t offset,
+                         std::span<std::byte> out);
+
+  std::vector<Slot> fixed_;         // sorted by begin, without overlap
+  std::vector<Slot> record_;        // within one record, the same
   std::uint64_t record_begin_ = 0;  // in the extent
   std::uint64_t record_size_ = 0;
 };
 
-// Reads a hyperslab of `variable` from `extent` (the values, header left off), converting to `memory`
-// into `out` (element_count(slab) * memory_type_size(memory) bytes). Buffers of at most 1 MiB; a hole
-// in the selection smaller than a few KiB is read over rather than sought over. kRange: some values did
-// not fit, all are converted. Thread-safe as the source is.
-NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& shape, VarId variable,
-                                 const ByteSource& extent, const Hyperslab& slab,
-                                 MemoryType memory, void* out);
+// Reads a hyperslab of `variable` from `extent` (the values, header left off), converting to
+// `memory` into `out` (element_count(slab) * memory_type_size(memory) bytes). Buffers of at most 1
+// MiB; a hole in the selection of at most 4 KiB is read over rather than sought over. kUsage: the
+// selection does not fit the shape, or text meets numbers. kRange: some values did not fit, all are
+// converted. Thread-safe as the source is.
+NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& shape,
+                                 VarId variable, const ByteSource& extent, const Hyperslab& slab,
+                                 MemoryType memory, void* out, Kind kind = Kind::kCdf5);
 
 }  // namespace nmb

@@ -1,0 +1,507 @@
+// The decoder of classic netCDF headers: grammar first, then what the begins say together
+// (spec/format.md, "Classic header"; the rule ids are those of its list).
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "block/classic_grammar.h"
+#include "block/name_rules.h"
+#include "nmb/classic_header.h"
+#include "wire/checked.h"
+#include "wire/cursor.h"
+
+namespace nmb {
+
+namespace {
+
+using classic::kMaxOffset;
+using classic::padded;
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+class ClassicDecoder {
+ public:
+  ClassicDecoder(const ByteSource& source, const DecodeOptions& options)
+      : source_(source), options_(options), cursor_(source, "R-CH-2") {}
+
+  Result<ClassicHeader> decode() {
+    if (read_all() && check_all()) return std::move(header_);
+    return std::move(failure_);
+  }
+
+ private:
+  // Where a variable's fields are, and its size, for the checks that need all variables.
+  struct Place {
+    std::uint64_t begin_field;
+    std::uint64_t bytes;  // of the whole variable or of one record, without padding
+  };
+
+  bool fail(const char* rule, std::uint64_t offset, std::string message) {
+    failure_ = Status(Code::kDamaged, source_.name(), offset, rule, std::move(message));
+    return false;
+  }
+  bool fail(const char* rule, std::uint64_t offset, const std::string& object,
+            const std::string& found, const std::string& expected) {
+    return fail(rule, offset, object + ": found " + found + ", expected " + expected);
+  }
+  // What Metadata refused: a duplicate, or a limit of its own.
+  bool fail_with(const Status& status, std::uint64_t offset) {
+    if (status.code() == Code::kExists) return fail("R-CH-12", offset, status.message());
+    failure_ = Status(status.code(), source_.name(), offset, {}, status.message());
+    return false;
+  }
+  // The texts are made only for remarks that are kept.
+  template <class Object, class Found, class Expected>
+  void remark(const char* rule, std::uint64_t offset, Object object, Found found,
+              Expected expected) {
+    if (header_.remark_count++ < ClassicHeader::kMaxRemarks)
+      header_.remarks.push_back({rule, offset, object(), found(), expected()});
+  }
+  std::string variable_text(VarId id) const {
+    return "variable " + quoted(header_.metadata.variable(id).name);
+  }
+
+  // nullptr: failure_ is set.
+  const std::byte* peek(std::uint64_t count) {
+    const std::byte* bytes = cursor_.peek(count);
+    if (!bytes) failure_ = cursor_.status();
+    return bytes;
+  }
+  std::uint64_t count_at(const std::byte* bytes) const {
+    return widths_.count == 8 ? load_be<std::uint64_t>(bytes) : load_be<std::uint32_t>(bytes);
+  }
+
+  bool read_all() {
+    return read_magic() && read_numrecs() && read_dimensions() && read_attributes(kGlobal) &&
+           read_variables();
+  }
+
+  bool read_magic() {
+    const std::byte* bytes = cursor_.remaining() < 4 ? nullptr : cursor_.peek(4);
+    if (!bytes && !cursor_.status().ok()) return failure_ = cursor_.status(), false;
+    const std::uint32_t magic = bytes ? load_be<std::uint32_t>(bytes) : 0;
+    const std::uint32_t version = magic & 0xFF;
+    if (magic >> 8 != 0x434446 || (version != 1 && version != 2 && version != 5)) {
+      failure_ = Status(Code::kUnknownKind, source_.name(), 0, "R-CH-1",
+                        "found no magic of a classic file, expected CDF and 1, 2 or 5");
+      return false;
+    }
+    kind_ = static_cast<Kind>(version);
+    widths_ = classic::widths(kind_);
+    header_.layout.kind = kind_;
+    cursor_.skip(4);
+    return true;
+  }
+
+  bool read_numrecs() {
+    const std::byte* bytes = peek(widths_.count);
+    if (!bytes) return false;
+    numrecs_ = count_at(bytes);
+    cursor_.skip(widths_.count);
+    return true;
+  }
+
+  // The tag and count of a list whose items have at least `smallest` bytes.
+  bool read_list(std::uint32_t tag, std::uint64_t smallest, const char* what,
+                 std::uint64_t* count) {
+    const std::uint64_t start = cursor_.position();
+    const std::byte* bytes = peek(widths_.list());
+    if (!bytes) return false;
+    const std::uint32_t found = load_be<std::uint32_t>(bytes);
+    *count = count_at(bytes + 4);
+    if (found != tag && (found != classic::kAbsentTag || *count != 0))
+      return fail("R-CH-3", start, std::string("list of ") + what,
+                  "tag " + number(found) + " with count " + number(*count),
+                  "tag " + number(tag) + ", or tag 0 with count 0");
+    cursor_.skip(widths_.list());
+    if (*count > cursor_.remaining() / smallest)
+      return fail("R-CH-4", start + 4, std::string("list of ") + what, "count " + number(*count),
+                  "at most " + number(cursor_.remaining() / smallest) + " in " +
+                      number(cursor_.remaining()) + " bytes");
+    if (found == tag && *count == 0)
+      remark(
+          "R-CH-19", start, [&] { return std::string("list of ") + what; },
+          [&] { return "tag " + number(tag) + " with count 0"; }, [] { return "tag 0"; });
+    return true;
+  }
+
+  // Makes a name, its padding and `more` bytes behind it readable at the position, which stays:
+  // `name` is a view into the window, `used` the bytes before the `more`.
+  bool peek_name(const char* what, std::uint64_t more, std::string_view* name,
+                 std::uint64_t* used) {
+    const std::uint64_t start = cursor_.position();
+    const std::byte* bytes = peek(widths_.count);
+    if (!bytes) return false;
+    const std::uint64_t length = count_at(bytes);
+    const std::uint64_t room = cursor_.remaining() - widths_.count;
+    if (length == 0) return fail("R-CH-5", start, what, "an empty name", "a name");
+    if (length > room || padded(length) > room)
+      return fail("R-CH-5", start, what, "a name of " + number(length) + " bytes",
+                  "at most the " + number(room) + " that are left");
+    *used = widths_.count + padded(length);
+    bytes = peek(*used + more);
+    if (!bytes) return false;
+    *name = {reinterpret_cast<const char*>(bytes) + widths_.count, length};
+    return true;
+  }
+
+  void check_name(const char* what, std::string_view name) {
+    const std::uint64_t place = cursor_.position() + widths_.count;
+    if (!check_new_name(what, name).ok())
+      remark(
+          "R-CH-25", place, [&] { return std::string(what) + " " + quoted(name); },
+          [] { return "a name that new objects may not have"; },
+          [] { return "1 to 65535 bytes of UTF-8 without '/' or NUL, not . or .."; });
+    check_padding(what, name, reinterpret_cast<const std::byte*>(name.data()) + name.size(),
+                  place + name.size(), padded(name.size()) - name.size());
+  }
+
+  void check_padding(const char* what, std::string_view name, const std::byte* bytes,
+                     std::uint64_t offset, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (bytes[i] == std::byte{0}) continue;
+      remark(
+          "R-CH-6", offset + i, [&] { return std::string(what) + " " + quoted(name); },
+          [&] { return "padding of " + number(std::to_integer<unsigned>(bytes[i])); },
+          [] { return "0"; });
+      return;
+    }
+  }
+
+  bool read_dimensions() {
+    std::uint64_t count;
+    if (!read_list(classic::kDimensionTag, widths_.smallest_dimension(), "dimensions", &count))
+      return false;
+    for (; count > 0; --count) {
+      std::string_view name;
+      std::uint64_t used;
+      if (!peek_name("dimension", widths_.count, &name, &used)) return false;
+      const std::uint64_t start = cursor_.position();
+      const std::uint64_t length =
+          count_at(reinterpret_cast<const std::byte*>(name.data()) - widths_.count + used);
+      if (length > kMaxOffset)
+        return fail("R-CH-7", start + used, "dimension " + quoted(name), "length " + number(length),
+                    "at most 2^63 - 1");
+      if (length == kUnlimited && header_.metadata.record_dimension())
+        return fail("R-CH-8", start + used, "dimension " + quoted(name),
+                    "a second record dimension (length 0)", "at most one");
+      check_name("dimension", name);
+      const Status added = header_.metadata.add_dimension(name, length).status();
+      if (!added.ok()) return fail_with(added, start + widths_.count);
+      cursor_.skip(used + widths_.count);
+    }
+    return true;
+  }
+
+  bool fail_type(std::uint64_t offset, const std::string& object, std::uint32_t code) {
+    return fail("R-CH-9", offset, object, "type " + number(code),
+                kind_ == Kind::kCdf5 ? "1 to 11" : "1 to 6");
+  }
+
+  bool read_attributes(VarId owner) {
+    std::uint64_t count;
+    if (!read_list(classic::kAttributeTag, widths_.smallest_attribute(), "attributes", &count))
+      return false;
+    for (; count > 0; --count) {
+      std::string_view name;
+      std::uint64_t used;
+      if (!peek_name("attribute", widths_.list(), &name, &used)) return false;
+      const std::uint64_t start = cursor_.position();
+      const std::byte* bytes = reinterpret_cast<const std::byte*>(name.data()) - widths_.count;
+      const std::uint32_t code = load_be<std::uint32_t>(bytes + used);
+      const std::uint64_t values = count_at(bytes + used + 4);
+      if (!classic::has_type(kind_, code))
+        return fail_type(start + used, "attribute " + quoted(name), code);
+      const Type type = static_cast<Type>(code);
+      const std::uint64_t room = cursor_.remaining() - used - widths_.list();
+      if (values > room / type_size(type) || padded(values * type_size(type)) > room)
+        return fail("R-CH-4", start + used + 4, "attribute " + quoted(name),
+                    number(values) + " values of type " + std::string(type_name(type)),
+                    "at most the " + number(room) + " bytes that are left");
+      const std::uint64_t value_bytes = values * type_size(type);
+      const std::uint64_t before = used + widths_.list();
+      const std::uint64_t whole = before + padded(value_bytes);
+      bytes = peek(whole);
+      if (!bytes) return false;
+      name = {reinterpret_cast<const char*>(bytes) + widths_.count, name.size()};
+      check_name("attribute", name);
+      check_padding("attribute", name, bytes + before + value_bytes, start + before + value_bytes,
+                    padded(value_bytes) - value_bytes);
+      const Status added =
+          header_.metadata.add_attribute(owner, name, type, {bytes + before, value_bytes});
+      if (!added.ok()) return fail_with(added, start + widths_.count);
+      cursor_.skip(whole);
+    }
+    return true;
+  }
+
+  bool read_variables() {
+    std::uint64_t count;
+    if (!read_list(classic::kVariableTag, widths_.smallest_variable(), "variables", &count))
+      return false;
+    for (; count > 0; --count) {
+      VarId id = 0;
+      if (!read_shape(&id) || !read_attributes(id) || !read_place(id)) return false;
+    }
+    return true;
+  }
+
+  // A variable's name and dimensions.
+  bool read_shape(VarId* id) {
+    std::string_view name;
+    std::uint64_t used;
+    if (!peek_name("variable", widths_.count, &name, &used)) return false;
+    const std::uint64_t start = cursor_.position();
+    const std::byte* bytes = reinterpret_cast<const std::byte*>(name.data()) - widths_.count;
+    const std::uint64_t rank = count_at(bytes + used);
+    const std::uint64_t before = used + widths_.count;
+    const std::uint64_t room = cursor_.remaining() - before;
+    if (rank > room / widths_.count)
+      return fail("R-CH-4", start + used, "variable " + quoted(name), number(rank) + " dimensions",
+                  "at most the " + number(room) + " bytes that are left");
+    bytes = peek(before + rank * widths_.count);
+    if (!bytes) return false;
+    name = {reinterpret_cast<const char*>(bytes) + widths_.count, name.size()};
+    const Metadata& metadata = header_.metadata;
+    dimensions_.clear();
+    for (std::uint64_t i = 0; i < rank; ++i) {
+      const std::uint64_t place = before + i * widths_.count;
+      const std::uint64_t dimension = count_at(bytes + place);
+      if (dimension >= metadata.dimension_count())
+        return fail("R-CH-10", start + place, "variable " + quoted(name),
+                    "dimension id " + number(dimension),
+                    "less than " + number(metadata.dimension_count()));
+      if (i > 0 && metadata.record_dimension() == dimension)
+        return fail("R-CH-11", start + place, "variable " + quoted(name),
+                    "the record dimension in place " + number(i), "it in place 0 only");
+      dimensions_.push_back(static_cast<DimId>(dimension));
+    }
+    check_name("variable", name);
+    const Result<VarId> added = header_.metadata.add_variable(name, Type::kByte, dimensions_);
+    if (!added.ok()) return fail_with(added.status(), start + widths_.count);
+    *id = *added;
+    cursor_.skip(before + rank * widths_.count);
+    return true;
+  }
+
+  // A variable's type, vsize and begin.
+  bool read_place(VarId id) {
+    const std::uint64_t start = cursor_.position();
+    const std::uint64_t length = 4 + widths_.count + widths_.offset;
+    const std::byte* bytes = peek(length);
+    if (!bytes) return false;
+    const std::uint32_t code = load_be<std::uint32_t>(bytes);
+    if (!classic::has_type(kind_, code)) return fail_type(start, variable_text(id), code);
+    header_.metadata.set_type(id, static_cast<Type>(code));
+    const std::uint64_t vsize = count_at(bytes + 4);
+    const std::uint64_t begin_field = start + 4 + widths_.count;
+    const std::byte* begin_bytes = bytes + 4 + widths_.count;
+    const std::uint64_t begin = widths_.offset == 8 ? load_be<std::uint64_t>(begin_bytes)
+                                                    : load_be<std::uint32_t>(begin_bytes);
+    const std::optional<std::uint64_t> slice = header_.metadata.slice_bytes(id);
+    if (!slice || *slice > kMaxOffset - 3)
+      return fail("R-CH-14", start + 4, variable_text(id), "more than 2^63 - 4 bytes of values",
+                  "at most that");
+    if (vsize != classic::vsize(kind_, *slice))
+      remark(
+          "R-CH-20", start + 4, [&] { return variable_text(id); },
+          [&] { return "vsize " + number(vsize); },
+          [&] { return number(classic::vsize(kind_, *slice)); });
+    header_.metadata.set_begin(id, begin);
+    places_.push_back({begin_field, *slice});
+    cursor_.skip(length);
+    return true;
+  }
+
+  bool check_all() {
+    ClassicLayout& layout = header_.layout;
+    layout.header_length = cursor_.position();
+    if (!options_.values_follow && source_.size() != layout.header_length)
+      return fail("R-CH-18", layout.header_length, "header",
+                  number(source_.size() - layout.header_length) + " bytes behind it", "none");
+    return check_sizes() && check_begins() && check_overlap() && count_records() && check_end();
+  }
+
+  bool check_sizes() {
+    if (kind_ == Kind::kCdf5) return true;
+    classic::LargeVariables large(kind_);
+    for (VarId id = 0; id < places_.size(); ++id)
+      large.add(id, places_[id].bytes, header_.metadata.is_record_variable(id));
+    const std::optional<VarId> wrong = large.misplaced();
+    return !wrong || fail("R-CH-15", places_[*wrong].begin_field - widths_.count,
+                          variable_text(*wrong), number(places_[*wrong].bytes) + " bytes",
+                          "at most " + number(classic::largest_variable(kind_)) +
+                              " ahead of other variables");
+  }
+
+  // Each begin by itself; where the fixed-size values end and the records begin; the record size.
+  bool check_begins() {
+    const Metadata& metadata = header_.metadata;
+    ClassicLayout& layout = header_.layout;
+    layout.fixed_end = values_end_ = layout.header_length;
+    std::uint64_t record_variables = 0, sum = 0;
+    const Place* single = nullptr;
+    for (VarId id = 0; id < places_.size(); ++id) {
+      const Place& place = places_[id];
+      const std::uint64_t begin = metadata.begin(id);
+      if (begin > classic::largest_begin(kind_))
+        return fail("R-CH-13", place.begin_field, variable_text(id), "begin " + number(begin),
+                    "at most " + number(classic::largest_begin(kind_)));
+      if (begin < layout.header_length)
+        return fail("R-CH-13", place.begin_field, variable_text(id), "begin " + number(begin),
+                    "at least the header's length " + number(layout.header_length));
+      if (begin > kMaxOffset - padded(place.bytes))
+        return fail("R-CH-14", place.begin_field, variable_text(id),
+                    number(place.bytes) + " bytes from " + number(begin) + " on",
+                    "an end of at most 2^63 - 1");
+      if (metadata.is_record_variable(id)) {
+        if (record_variables++ == 0 || begin < layout.record_begin) layout.record_begin = begin;
+        single = &place;
+        if (!checked_add(sum, padded(place.bytes), &sum) || sum > kMaxOffset)
+          return fail("R-CH-14", place.begin_field, variable_text(id),
+                      "a record of more than 2^63 - 1 bytes", "at most that");
+      } else {
+        values_end_ = std::max(values_end_, begin + place.bytes);
+        layout.fixed_end = std::max(layout.fixed_end, begin + padded(place.bytes));
+      }
+    }
+    if (record_variables == 0) {
+      layout.record_begin = layout.fixed_end;
+      return true;
+    }
+    layout.record_size = record_variables == 1 ? single->bytes : sum;
+    // The padding of the last fixed-size value may be missing.
+    layout.fixed_end = std::min(layout.fixed_end, std::max(values_end_, layout.record_begin));
+    return true;
+  }
+
+  // Values of different variables lie apart, the fixed-size ones before the records, and those of a
+  // record within the record size.
+  bool check_overlap() {
+    const Metadata& metadata = header_.metadata;
+    const ClassicLayout& layout = header_.layout;
+    std::vector<VarId> order(places_.size());
+    std::iota(order.begin(), order.end(), VarId{0});
+    const auto before = [&](VarId a, VarId b) {
+      return std::pair(metadata.begin(a), a) < std::pair(metadata.begin(b), b);
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before))
+      std::sort(order.begin(), order.end(), before);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const VarId id = order[i];
+      const std::uint64_t begin = metadata.begin(id), end = begin + places_[id].bytes;
+      if (i > 0) {
+        const VarId previous = order[i - 1];
+        const std::uint64_t free = metadata.begin(previous) + places_[previous].bytes;
+        if (begin < free)
+          return fail("R-CH-16", places_[id].begin_field, variable_text(id),
+                      "begin " + number(begin) + " among the values of " + variable_text(previous),
+                      "at least " + number(free));
+      }
+      if (layout.record_size == 0) continue;
+      if (metadata.is_record_variable(id)) {
+        if (end - layout.record_begin > layout.record_size)
+          return fail("R-CH-16", places_[id].begin_field, variable_text(id),
+                      "values up to " + number(end - layout.record_begin) + " in the record",
+                      "a record of " + number(layout.record_size) + " bytes");
+        record_end_ = end - layout.record_begin;
+      } else if (begin >= layout.record_begin) {
+        return fail("R-CH-16", places_[id].begin_field, variable_text(id),
+                    "begin " + number(begin) + " behind the first record",
+                    "at most " + number(layout.record_begin));
+      }
+    }
+    remark_order();
+    return true;
+  }
+
+  // Begins that are not what layout_classic would choose.
+  void remark_order() {
+    const Metadata& metadata = header_.metadata;
+    std::uint64_t next_fixed = header_.layout.header_length;
+    std::uint64_t next_record = header_.layout.fixed_end;
+    for (VarId id = 0; id < places_.size(); ++id) {
+      std::uint64_t& next = metadata.is_record_variable(id) ? next_record : next_fixed;
+      const std::uint64_t begin = metadata.begin(id);
+      if (begin != next)
+        remark(
+            begin > next ? "R-CH-21" : "R-CH-22", places_[id].begin_field,
+            [&] { return variable_text(id); }, [&] { return "begin " + number(begin); },
+            [&] { return number(next); });
+      next = begin + padded(places_[id].bytes);
+    }
+  }
+
+  bool count_records() {
+    ClassicLayout& layout = header_.layout;
+    if (numrecs_ == classic::streaming(kind_)) {
+      layout.record_count = RecordCount::kStreaming;
+      if (options_.values_follow && layout.record_size > 0 &&
+          source_.size() >= layout.record_begin &&
+          source_.size() - layout.record_begin >= record_end_)
+        layout.records =
+            1 + (source_.size() - layout.record_begin - record_end_) / layout.record_size;
+      remark(
+          "R-CH-24", 4, [] { return ""; }, [] { return "numrecs STREAMING"; },
+          [&] { return number(layout.records); });
+    } else {
+      layout.records = numrecs_;
+    }
+    std::uint64_t bytes, end;
+    if (layout.records > kMaxOffset || !checked_mul(layout.records, layout.record_size, &bytes) ||
+        !checked_add(bytes, layout.record_begin, &end) || end > kMaxOffset)
+      return fail("R-CH-14", 4, "header",
+                  number(layout.records) + " records of " + number(layout.record_size) + " bytes",
+                  "an end of at most 2^63 - 1");
+    return true;
+  }
+
+  bool check_end() {
+    const ClassicLayout& layout = header_.layout;
+    if (!options_.values_follow) return true;
+    const std::uint64_t size = source_.size();
+    const bool has_records = layout.records > 0 && layout.record_size > 0;
+    if (has_records)
+      values_end_ = layout.record_begin + (layout.records - 1) * layout.record_size + record_end_;
+    if (size < values_end_)
+      return fail("R-CH-17", size,
+                  "cut: found " + number(size) + " bytes, expected " + number(values_end_));
+    const std::uint64_t padded_end = has_records ? layout.end(layout.records) : layout.fixed_end;
+    if (size < padded_end)
+      remark(
+          "R-CH-17", size, [] { return ""; },
+          [&] { return "padding cut after " + number(size) + " bytes"; },
+          [&] { return number(padded_end); });
+    const std::uint64_t end = layout.end(layout.records);
+    if (size > end)
+      remark(
+          "R-CH-23", end, [] { return ""; },
+          [&] { return number(size - end) + " bytes behind the last value"; },
+          [] { return "none"; });
+    return true;
+  }
+
+  const ByteSource& source_;
+  const DecodeOptions options_;
+  Cursor cursor_;
+  Status failure_;
+  ClassicHeader header_;
+  Kind kind_ = Kind::kCdf5;
+  classic::Widths widths_{};
+  std::uint64_t numrecs_ = 0;
+  std::vector<Place> places_;
+  std::vector<DimId> dimensions_;
+  std::uint64_t values_end_ = 0;  // of the file, without padding
+  std::uint64_t record_end_ = 0;  // in a record, without padding
+};
+
+}  // namespace
+
+Result<ClassicHeader> decode_classic_header(const ByteSource& source,
+                                            const DecodeOptions& options) {
+  return ClassicDecoder(source, options).decode();
+}
+
+}  // namespace nmb

@@ -1,0 +1,94 @@
+// What decoder, encoder and layout of classic headers share: widths of fields, list tags, sizes
+// (spec/format.md, "Classic header").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "nmb/metadata.h"
+#include "nmb/types.h"
+
+namespace nmb::classic {
+
+inline constexpr std::uint32_t kAbsentTag = 0;
+inline constexpr std::uint32_t kDimensionTag = 10;
+inline constexpr std::uint32_t kVariableTag = 11;
+inline constexpr std::uint32_t kAttributeTag = 12;
+
+inline constexpr std::uint64_t kMaxOffset = ~std::uint64_t{0} >> 1;
+inline constexpr std::uint64_t kMaxU32 = ~std::uint32_t{0};
+
+// Bytes of the fields whose width depends on the kind, and of the smallest items.
+struct Widths {
+  std::uint32_t count;   // numrecs, counts, lengths, dimension ids, vsize
+  std::uint32_t offset;  // begin
+  std::uint64_t list() const { return 4 + count; }
+  std::uint64_t smallest_dimension() const { return count + 4 + count; }
+  std::uint64_t smallest_attribute() const { return count + 4 + 4 + count; }
+  std::uint64_t smallest_variable() const {
+    return count + 4 + count + list() + 4 + count + offset;
+  }
+};
+
+constexpr Widths widths(Kind kind) {
+  if (kind == Kind::kCdf1) return {4, 4};
+  if (kind == Kind::kCdf2) return {4, 8};
+  return {8, 8};
+}
+
+constexpr bool has_type(Kind kind, std::uint32_t code) {
+  return code >= 1 && code <= (kind == Kind::kCdf5 ? 11u : 6u);
+}
+
+// All bits set, of the width of numrecs.
+constexpr std::uint64_t streaming(Kind kind) {
+  return kind == Kind::kCdf5 ? ~std::uint64_t{0} : kMaxU32;
+}
+
+// The next multiple of 4; value at most 2^64 - 4.
+constexpr std::uint64_t padded(std::uint64_t value) { return (value + 3) & ~std::uint64_t{3}; }
+
+// The largest size that may come before another variable's values.
+constexpr std::uint64_t largest_variable(Kind kind) {
+  if (kind == Kind::kCdf1) return 0x7FFFFFFC;
+  if (kind == Kind::kCdf2) return 0xFFFFFFFC;
+  return kMaxOffset - 3;
+}
+
+constexpr std::uint64_t largest_begin(Kind kind) {
+  return kind == Kind::kCdf1 ? 0x7FFFFFFF : kMaxOffset;
+}
+
+// The vsize field of a variable whose slice has `bytes`.
+constexpr std::uint64_t vsize(Kind kind, std::uint64_t bytes) {
+  const std::uint64_t size = padded(bytes);
+  return kind != Kind::kCdf5 && size > 0xFFFFFFFC ? kMaxU32 : size;
+}
+
+// In CDF-1 and CDF-2 only the last record variable, or the last fixed-size variable of a dataset
+// without record variables, may be larger than largest_variable. Takes variables in order.
+class LargeVariables {
+ public:
+  explicit LargeVariables(Kind kind) : limit_(largest_variable(kind)) {}
+  void add(VarId id, std::uint64_t bytes, bool is_record) {
+    Group& group = is_record ? record_ : fixed_;
+    group.last = id;
+    if (bytes > limit_ && !group.large) group.large = id;
+  }
+  // A variable larger than its place allows.
+  std::optional<VarId> misplaced() const {
+    if (fixed_.large && (fixed_.large != fixed_.last || record_.last)) return fixed_.large;
+    if (record_.large && record_.large != record_.last) return record_.large;
+    return std::nullopt;
+  }
+
+ private:
+  struct Group {
+    std::optional<VarId> large, last;
+  };
+  const std::uint64_t limit_;
+  Group fixed_, record_;
+};
+
+}  // namespace nmb::classic

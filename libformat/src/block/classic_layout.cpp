@@ -1,0 +1,119 @@
+// Where the header and the values of a new classic dataset lie (spec/format.md, "Classic header",
+// canonical begins).
+#include <string>
+
+#include "block/classic_grammar.h"
+#include "block/name_rules.h"
+#include "nmb/classic_header.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+using classic::padded;
+
+std::string kind_text(Kind kind) { return "CDF-" + std::to_string(static_cast<unsigned>(kind)); }
+
+Status unsupported(Kind kind, const std::string& object, const std::string& found,
+                   std::uint64_t most) {
+  return Status(Code::kUnsupported, object + ": found " + found + ", expected at most " +
+                                        std::to_string(most) + " in " + kind_text(kind));
+}
+
+std::string variable_text(const Metadata& metadata, VarId id) {
+  return "variable " + quoted(metadata.variable(id).name);
+}
+
+// Bytes of an attribute list, or why the kind cannot hold it.
+Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std::uint64_t* length) {
+  const classic::Widths widths = classic::widths(kind);
+  Status status;
+  *length += widths.list();
+  metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+    if (!classic::has_type(kind, static_cast<std::uint32_t>(attribute.type)))
+      status = Status(Code::kUnsupported, "attribute " + quoted(attribute.name) + ": found type " +
+                                              std::string(type_name(attribute.type)) +
+                                              ", expected one of " + kind_text(kind));
+    *length += widths.count + padded(attribute.name.size()) + widths.list() +
+               padded(attribute.values.size());
+  });
+  return status;
+}
+
+// The header's length; lengths and types that the kind cannot hold. Heaps of 4 GiB and 2^31 objects
+// of a kind are far from 64 bits.
+Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length) {
+  const classic::Widths widths = classic::widths(kind);
+  *length = 4 + widths.count + 2 * widths.list();
+  const std::uint64_t longest = classic::largest_variable(kind);
+  for (DimId id = 0; id < metadata.dimension_count(); ++id) {
+    const Dimension dimension = metadata.dimension(id);
+    if (dimension.length > longest && kind != Kind::kCdf5)
+      return unsupported(kind, "dimension " + quoted(dimension.name),
+                         "length " + std::to_string(dimension.length), longest);
+    *length += widths.count + padded(dimension.name.size()) + widths.count;
+  }
+  NMB_TRY(add_attribute_list(metadata, kGlobal, kind, length));
+  for (VarId id = 0; id < metadata.variable_count(); ++id) {
+    const Variable variable = metadata.variable(id);
+    if (!classic::has_type(kind, static_cast<std::uint32_t>(variable.type)))
+      return Status(Code::kUnsupported, variable_text(metadata, id) + ": found type " +
+                                            std::string(type_name(variable.type)) +
+                                            ", expected one of " + kind_text(kind));
+    *length += widths.count + padded(variable.name.size()) + widths.count +
+               variable.dimensions.size() * widths.count + 4 + widths.count + widths.offset;
+    NMB_TRY(add_attribute_list(metadata, id, kind, length));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
+  if (!is_classic(kind))
+    return Status(Code::kUnsupported, "found body kind " +
+                                          std::to_string(static_cast<unsigned>(kind)) +
+                                          ", expected a classic one");
+  ClassicLayout layout;
+  layout.kind = kind;
+  NMB_TRY(measure_header(metadata, kind, &layout.header_length));
+
+  const std::uint32_t count = metadata.variable_count();
+  classic::LargeVariables large(kind);
+  std::uint64_t next = layout.header_length, record_variables = 0;
+  // Gives a variable the place at `next`.
+  const auto place = [&](VarId id) -> Status {
+    const std::optional<std::uint64_t> bytes = metadata.slice_bytes(id);
+    if (!bytes || *bytes > classic::kMaxOffset - 3 || padded(*bytes) > classic::kMaxOffset - next)
+      return Status(Code::kLimit,
+                    variable_text(metadata, id) + ": found an end past 2^63 - 1 bytes");
+    if (next > classic::largest_begin(kind))
+      return unsupported(kind, variable_text(metadata, id), "begin " + std::to_string(next),
+                         classic::largest_begin(kind));
+    large.add(id, *bytes, metadata.is_record_variable(id));
+    metadata.set_begin(id, next);
+    next += padded(*bytes);
+    layout.record_size = *bytes;
+    return {};
+  };
+  for (VarId id = 0; id < count; ++id)
+    if (!metadata.is_record_variable(id)) NMB_TRY(place(id));
+  layout.record_size = 0;
+  layout.fixed_end = layout.record_begin = next;
+  for (VarId id = 0; id < count; ++id) {
+    if (!metadata.is_record_variable(id)) continue;
+    NMB_TRY(place(id));
+    ++record_variables;
+  }
+  // A single record variable has records without padding: the size of its last slice.
+  if (record_variables > 1) layout.record_size = next - layout.record_begin;
+  if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
+    return unsupported(
+        kind, variable_text(metadata, *wrong),
+        std::to_string(*metadata.slice_bytes(*wrong)) + " bytes ahead of other variables",
+        classic::largest_variable(kind));
+  return layout;
+}
+
+}  // namespace nmb

@@ -1,0 +1,291 @@
+// The compact arrays of a block's definitions (see nmb/metadata.h).
+#include "nmb/metadata.h"
+
+#include <string>
+
+#include "block/name_rules.h"
+#include "block/name_table.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint32_t kMaxObjects = 0x7FFFFFFF;
+constexpr std::uint32_t kMaxRank = (1u << 24) - 1;
+constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
+
+Status taken(std::string_view kind, std::string_view name) {
+  return Status(Code::kExists, std::string(kind) + " " + quoted(name) + ": found twice");
+}
+
+// Places in the heap are 32-bit.
+Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more) {
+  if (objects >= kMaxObjects)
+    return Status(Code::kLimit, "found more than 2^31 - 1 objects of a kind in a block");
+  std::uint64_t size;
+  if (!checked_add(heap, more, &size) || size > ~std::uint32_t{0})
+    return Status(Code::kLimit, "found more than 4 GiB of names and attribute values in a block");
+  return {};
+}
+
+}  // namespace
+
+std::uint32_t Metadata::search_dimension(std::string_view name, std::uint32_t tag) const {
+  const auto same = [&](std::uint32_t i) {
+    return dims_[i].name_length == name.size() &&
+           name_at(dims_[i].name, dims_[i].name_length) == name;
+  };
+  if (!dim_table_.empty()) return name_table::find(dim_table_, tag, same);
+  for (std::uint32_t i = 0; i < dims_.size(); ++i)
+    if (same(i)) return i;
+  return kNone;
+}
+
+std::uint32_t Metadata::search_variable(std::string_view name, std::uint32_t tag) const {
+  const auto same = [&](std::uint32_t i) {
+    return vars_[i].name_length == name.size() &&
+           name_at(vars_[i].name, vars_[i].name_length) == name;
+  };
+  if (!var_table_.empty()) return name_table::find(var_table_, tag, same);
+  for (std::uint32_t i = 0; i < vars_.size(); ++i)
+    if (same(i)) return i;
+  return kNone;
+}
+
+Metadata::AttributeSearch Metadata::search_attribute(VarId owner, std::string_view name) const {
+  const auto same = [&](std::uint32_t i) {
+    return atts_[i].owner == owner && name_at(atts_[i].name, atts_[i].name_length) == name;
+  };
+  std::uint32_t seen = 0;
+  for (std::uint32_t index = first_attribute(owner); index != kNone; index = atts_[index].next) {
+    if (seen++ == name_table::kLinear)
+      return {name_table::find(att_table_, name_table::tag_of(name, owner), same), true};
+    if (same(index)) return {index, false};
+  }
+  return {kNone, seen == name_table::kLinear};
+}
+
+Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length) {
+  if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("dimension", name));
+  if (length > kMaxLength)
+    return Status(Code::kUsage, "dimension " + quoted(name) + ": found length " +
+                                    std::to_string(length) + ", expected at most 2^63 - 1");
+  if (length == kUnlimited && record_dim_ != kNone)
+    return Status(Code::kUsage, "dimension " + quoted(name) +
+                                    ": found a second record dimension, the first is " +
+                                    quoted(dimension(record_dim_).name));
+  NMB_TRY(check_room(dims_.size(), heap_.size(), name.size()));
+  const std::uint32_t id = dims_.size();
+  std::uint32_t tag = 0;
+  if (id >= name_table::kLinear) tag = name_table::tag_of(name);
+  if (search_dimension(name, tag) != kNone) return taken("dimension", name);
+
+  if (id >= name_table::kLinear) {
+    name_table::reserve_one(dim_table_, id);
+    if (id == name_table::kLinear)
+      for (std::uint32_t i = 0; i < id; ++i)
+        name_table::insert(dim_table_, name_table::tag_of(dimension(i).name), i);
+  }
+  dims_.reserve_more(1);
+  const std::uint32_t place = heap_.size();
+  heap_.append(name.data(), name.size());
+  dims_.push_back({place, static_cast<std::uint32_t>(name.size()), length});
+  if (id >= name_table::kLinear) name_table::insert(dim_table_, tag, id);
+  if (length == kUnlimited) record_dim_ = id;
+  return id;
+}
+
+Result<VarId> Metadata::add_variable(std::string_view name, Type type,
+                                     std::span<const DimId> dimensions) {
+  if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("variable", name));
+  if (dimensions.size() > kMaxRank)
+    return Status(Code::kLimit, "variable " + quoted(name) + ": found " +
+                                    std::to_string(dimensions.size()) +
+                                    " dimensions, expected at most 2^24 - 1");
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    if (dimensions[i] >= dims_.size())
+      return Status(Code::kUsage, "variable " + quoted(name) + ": found dimension id " +
+                                      std::to_string(dimensions[i]) + ", expected less than " +
+                                      std::to_string(dims_.size()));
+    if (i > 0 && dimensions[i] == record_dim_)
+      return Status(Code::kUsage, "variable " + quoted(name) +
+                                      ": found the record dimension in place " + std::to_string(i) +
+                                      ", expected it in place 0 only");
+  }
+  NMB_TRY(check_room(vars_.size(), heap_.size(), name.size()));
+  if (dim_ids_.size() > ~std::uint32_t{0} - dimensions.size())
+    return Status(Code::kLimit, "found more than 2^32 - 1 dimension ids in a block");
+  const std::uint32_t id = vars_.size();
+  std::uint32_t tag = 0;
+  if (id >= name_table::kLinear) tag = name_table::tag_of(name);
+  if (search_variable(name, tag) != kNone) return taken("variable", name);
+
+  if (id >= name_table::kLinear) {
+    name_table::reserve_one(var_table_, id);
+    if (id == name_table::kLinear)
+      for (std::uint32_t i = 0; i < id; ++i)
+        name_table::insert(var_table_, name_table::tag_of(variable(i).name), i);
+  }
+  vars_.reserve_more(1);
+  const std::uint32_t first_dim = dim_ids_.size();
+  dim_ids_.append(dimensions.data(), dimensions.size());
+  const std::uint32_t place = heap_.size();
+  heap_.append(name.data(), name.size());
+  VariableRecord record;
+  record.name = place;
+  record.name_length = static_cast<std::uint32_t>(name.size());
+  record.first_dim = first_dim;
+  record.rank = static_cast<std::uint32_t>(dimensions.size()) & kMaxRank;
+  record.type = static_cast<std::uint8_t>(type);
+  record.first_att = record.last_att = kNone;
+  record.begin = 0;
+  vars_.push_back(record);
+  if (id >= name_table::kLinear) name_table::insert(var_table_, tag, id);
+  return id;
+}
+
+Status Metadata::check_attribute(VarId owner, std::string_view name, Type type,
+                                 std::span<const std::byte> values) const {
+  if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("attribute", name));
+  if (owner != kGlobal && owner >= vars_.size())
+    return Status(Code::kUsage, "attribute " + quoted(name) + ": found variable id " +
+                                    std::to_string(owner) + ", expected less than " +
+                                    std::to_string(vars_.size()));
+  if (values.size() % type_size(type) != 0)
+    return Status(Code::kUsage,
+                  "attribute " + quoted(name) + ": found " + std::to_string(values.size()) +
+                      " bytes, expected whole values of type " + std::string(type_name(type)));
+  return check_room(atts_.size(), heap_.size(), std::uint64_t{name.size()} + values.size());
+}
+
+void Metadata::append_attribute(VarId owner, std::string_view name, Type type,
+                                std::span<const std::byte> values, bool in_table) {
+  if (in_table) name_table::reserve_one(att_table_, att_table_used_);
+  const std::uint32_t tag = in_table ? name_table::tag_of(name, owner) : 0;
+  atts_.reserve_more(1);
+  const std::uint32_t index = atts_.size();
+  AttributeRecord record;
+  record.name = heap_.size();
+  record.name_length = static_cast<std::uint32_t>(name.size());
+  record.values = record.name + record.name_length;
+  record.count = static_cast<std::uint32_t>(values.size() / type_size(type));
+  record.owner = owner;
+  record.next = kNone;
+  record.type = static_cast<std::uint32_t>(type);
+  // One growth for both: either may be a view into the heap.
+  heap_.append_two(name.data(), name.size(), reinterpret_cast<const char*>(values.data()),
+                   values.size());
+  atts_.push_back(record);
+  if (in_table) {
+    name_table::insert(att_table_, tag, index);
+    ++att_table_used_;
+  }
+  std::uint32_t& first = owner == kGlobal ? first_global_ : vars_[owner].first_att;
+  std::uint32_t& last = owner == kGlobal ? last_global_ : vars_[owner].last_att;
+  if (first == kNone)
+    first = index;
+  else
+    atts_[last].next = index;
+  last = index;
+}
+
+Status Metadata::add_attribute(VarId owner, std::string_view name, Type type,
+                               std::span<const std::byte> values) {
+  NMB_TRY(check_attribute(owner, name, type, values));
+  const AttributeSearch search = search_attribute(owner, name);
+  if (search.index != kNone) return taken("attribute", name);
+  append_attribute(owner, name, type, values, search.in_table);
+  return {};
+}
+
+Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
+                               std::span<const std::byte> values) {
+  NMB_TRY(check_attribute(owner, name, type, values));
+  const AttributeSearch search = search_attribute(owner, name);
+  if (search.index == kNone) {
+    append_attribute(owner, name, type, values, search.in_table);
+    return {};
+  }
+  AttributeRecord& record = atts_[search.index];
+  const std::size_t room = record.count * type_size(static_cast<Type>(record.type));
+  if (values.size() <= room) {
+    if (!values.empty()) std::memmove(heap_.data() + record.values, values.data(), values.size());
+  } else {
+    const std::uint32_t place = heap_.size();
+    heap_.append(reinterpret_cast<const char*>(values.data()), values.size());
+    record.values = place;
+  }
+  record.count = static_cast<std::uint32_t>(values.size() / type_size(type));
+  record.type = static_cast<std::uint32_t>(type);
+  return {};
+}
+
+std::uint32_t Metadata::attribute_count(VarId owner) const {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next) ++count;
+  return count;
+}
+
+Dimension Metadata::dimension(DimId id) const {
+  const DimensionRecord& record = dims_[id];
+  return {name_at(record.name, record.name_length), record.length};
+}
+
+Variable Metadata::variable(VarId id) const {
+  const VariableRecord& record = vars_[id];
+  return {name_at(record.name, record.name_length), static_cast<Type>(record.type),
+          dim_ids_.span().subspan(record.first_dim, record.rank), record.begin};
+}
+
+Attribute Metadata::attribute_at(std::uint32_t index) const {
+  const AttributeRecord& record = atts_[index];
+  const Type type = static_cast<Type>(record.type);
+  return {name_at(record.name, record.name_length), type, record.count,
+          std::as_bytes(heap_.span().subspan(record.values, record.count * type_size(type)))};
+}
+
+std::optional<DimId> Metadata::find_dimension(std::string_view name) const {
+  const std::uint32_t found =
+      search_dimension(name, dim_table_.empty() ? 0 : name_table::tag_of(name));
+  return found == kNone ? std::nullopt : std::optional<DimId>(found);
+}
+
+std::optional<VarId> Metadata::find_variable(std::string_view name) const {
+  const std::uint32_t found =
+      search_variable(name, var_table_.empty() ? 0 : name_table::tag_of(name));
+  return found == kNone ? std::nullopt : std::optional<VarId>(found);
+}
+
+std::optional<Attribute> Metadata::find_attribute(VarId owner, std::string_view name) const {
+  const AttributeSearch search = search_attribute(owner, name);
+  return search.index == kNone ? std::nullopt
+                               : std::optional<Attribute>(attribute_at(search.index));
+}
+
+std::optional<std::uint64_t> Metadata::slice_bytes(VarId id) const {
+  const VariableRecord& record = vars_[id];
+  std::uint64_t bytes = type_size(static_cast<Type>(record.type));
+  for (std::uint32_t i = is_record_variable(id) ? 1 : 0; i < record.rank; ++i)
+    if (!checked_mul(bytes, dims_[dim_ids_[record.first_dim + i]].length, &bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+void Metadata::shrink() {
+  dims_.shrink();
+  vars_.shrink();
+  atts_.shrink();
+  dim_ids_.shrink();
+  heap_.shrink();
+}
+
+std::size_t Metadata::memory() const {
+  const std::size_t slots =
+      std::size_t{dim_table_.capacity()} + var_table_.capacity() + att_table_.capacity();
+  return sizeof *this + dims_.capacity() * sizeof(DimensionRecord) +
+         vars_.capacity() * sizeof(VariableRecord) + atts_.capacity() * sizeof(AttributeRecord) +
+         dim_ids_.capacity() * sizeof(DimId) + heap_.capacity() + slots * sizeof(std::uint64_t);
+}
+
+}  // namespace nmb

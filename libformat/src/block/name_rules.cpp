@@ -1,0 +1,62 @@
+// Rules of names (see name_rules.h).
+#include "block/name_rules.h"
+
+#include <cstring>
+
+namespace nmb {
+
+bool is_utf8(std::string_view text) {
+  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = at + text.size();
+  while (at != end) {
+    if (end - at >= 8) {
+      std::uint64_t word;
+      std::memcpy(&word, at, sizeof word);
+      if ((word & 0x8080808080808080u) == 0) {
+        at += 8;
+        continue;
+      }
+    }
+    const unsigned lead = *at++;
+    if (lead < 0x80) continue;
+    if (lead < 0xC2 || lead > 0xF4) return false;
+    const std::ptrdiff_t more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+    if (end - at < more) return false;
+    // The second byte's range excludes long forms, surrogates and what lies past U+10FFFF.
+    const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (at[0] < low || at[0] > high) return false;
+    for (std::ptrdiff_t i = 1; i < more; ++i)
+      if ((at[i] & 0xC0) != 0x80) return false;
+    at += more;
+  }
+  return true;
+}
+
+Status check_new_name(std::string_view kind, std::string_view name) {
+  const char* found = nullptr;
+  if (name.empty())
+    found = "an empty name";
+  else if (name.size() > kMaxNameBytes)
+    found = "a name of more than 65535 bytes";
+  else if (name == "." || name == "..")
+    found = "a name of dots";
+  else if (name.find('\0') != name.npos)
+    found = "a NUL";
+  else if (name.find('/') != name.npos)
+    found = "a '/'";
+  else if (!is_utf8(name))
+    found = "bytes that are not UTF-8";
+  if (!found) return {};
+  return Status(Code::kUsage, std::string(kind) + " " + quoted(name) + ": found " + found +
+                                  ", expected a name of 1 to 65535 bytes of UTF-8 without '/'");
+}
+
+std::string quoted(std::string_view name) {
+  constexpr std::size_t kShown = 80;
+  if (name.size() <= kShown) return "\"" + std::string(name) + "\"";
+  return "\"" + std::string(name.substr(0, kShown)) + "\"... (" + std::to_string(name.size()) +
+         " bytes)";
+}
+
+}  // namespace nmb

@@ -1,0 +1,130 @@
+// Fill values and the pattern that values never written read as (spec/format.md, "Values").
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "nmb/values.h"
+#include "wire/endian.h"
+
+namespace nmb {
+namespace {
+
+template <class Bits>
+std::vector<std::byte> external(Bits bits) {
+  std::vector<std::byte> out(sizeof bits);
+  store_be(out.data(), bits);
+  return out;
+}
+
+// Repeats `value` over `out`; `phase` is the place in the value of out's first byte.
+void repeat(std::span<const std::byte> value, std::uint64_t phase, std::span<std::byte> out) {
+  const std::size_t once = std::min(out.size(), value.size());
+  for (std::size_t i = 0; i < once; ++i)
+    out[i] = value[static_cast<std::size_t>((phase + i) % value.size())];
+  for (std::size_t done = once; done < out.size();) {
+    const std::size_t more = std::min(done, out.size() - done);
+    std::memcpy(out.data() + done, out.data(), more);
+    done += more;
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> default_fill_value(Type type) {
+  constexpr float kFloatFill = 9.9692099683868690e+36F;  // 15 * 2^119
+  switch (type) {
+    case Type::kByte:
+      return external(static_cast<std::uint8_t>(-127));
+    case Type::kChar:
+      return external(std::uint8_t{0});
+    case Type::kShort:
+      return external(static_cast<std::uint16_t>(-32767));
+    case Type::kInt:
+      return external(static_cast<std::uint32_t>(-2147483647));
+    case Type::kFloat:
+      return external(std::bit_cast<std::uint32_t>(kFloatFill));
+    case Type::kDouble:
+      return external(std::bit_cast<std::uint64_t>(double{kFloatFill}));
+    case Type::kUByte:
+      return external(std::uint8_t{255});
+    case Type::kUShort:
+      return external(std::uint16_t{65535});
+    case Type::kUInt:
+      return external(std::uint32_t{4294967295});
+    case Type::kInt64:
+      return external(static_cast<std::uint64_t>(-9223372036854775806));
+    case Type::kUInt64:
+      return external(std::uint64_t{18446744073709551614U});
+  }
+  return {};
+}
+
+std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
+  const Type type = metadata.variable(variable).type;
+  const auto attribute = metadata.find_attribute(variable, "_FillValue");
+  if (attribute && attribute->type == type && attribute->count == 1)
+    return {attribute->values.begin(), attribute->values.end()};
+  return default_fill_value(type);
+}
+
+// Sorts the slots and cuts each where the next begins, the last at `limit`.
+void FillPattern::close(std::vector<Slot>* slots, std::uint64_t limit) {
+  std::stable_sort(slots->begin(), slots->end(),
+                   [](const Slot& a, const Slot& b) { return a.begin < b.begin; });
+  for (std::size_t i = 0; i < slots->size(); ++i) {
+    const std::uint64_t next = i + 1 < slots->size() ? (*slots)[i + 1].begin : limit;
+    (*slots)[i].end = std::min((*slots)[i].end, std::max((*slots)[i].begin, next));
+  }
+}
+
+FillPattern::FillPattern(const Metadata& metadata, const ClassicLayout& layout)
+    : record_size_(layout.record_size) {
+  if (record_size_ > 0) record_begin_ = layout.record_begin - layout.header_length;
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    const bool is_record = metadata.is_record_variable(v);
+    const std::uint64_t base = is_record ? layout.record_begin : layout.header_length;
+    const std::uint64_t begin = metadata.begin(v);
+    if (begin < base) continue;
+    const std::vector<std::byte> value = fill_value(metadata, v);
+    Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
+    if (const auto bytes = metadata.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)
+      slot.end = slot.begin + *bytes;
+    std::copy(value.begin(), value.end(), slot.value.begin());
+    (is_record ? record_ : fixed_).push_back(slot);
+  }
+  close(&fixed_, record_size_ > 0 ? record_begin_ : ~std::uint64_t{0});
+  close(&record_, record_size_);
+}
+
+void FillPattern::fill_slots(const std::vector<Slot>& slots, std::uint64_t offset,
+                             std::span<std::byte> out) {
+  const std::uint64_t end = offset + out.size();
+  auto slot = std::upper_bound(slots.begin(), slots.end(), offset,
+                               [](std::uint64_t at, const Slot& s) { return at < s.end; });
+  for (; slot != slots.end() && slot->begin < end; ++slot) {
+    const std::uint64_t from = std::max(offset, slot->begin), to = std::min(end, slot->end);
+    if (from >= to) continue;
+    repeat(std::span(slot->value).first(slot->value_size), (from - slot->begin) % slot->value_size,
+           out.subspan(from - offset, to - from));
+  }
+}
+
+void FillPattern::fill(std::uint64_t offset, std::span<std::byte> out) const {
+  std::fill(out.begin(), out.end(), std::byte{0});
+  if (record_size_ == 0 || offset < record_begin_) {
+    std::size_t fixed = out.size();
+    if (record_size_ > 0 && record_begin_ - offset < fixed) fixed = record_begin_ - offset;
+    fill_slots(fixed_, offset, out.first(fixed));
+    offset += fixed;
+    out = out.subspan(fixed);
+  }
+  while (!out.empty()) {
+    const std::uint64_t place = (offset - record_begin_) % record_size_;
+    const std::size_t part = std::min<std::uint64_t>(out.size(), record_size_ - place);
+    fill_slots(record_, place, out.first(part));
+    offset += part;
+    out = out.subspan(part);
+  }
+}
+
+}  // namespace nmb

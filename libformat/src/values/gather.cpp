@@ -1,0 +1,88 @@
+// Gathering in windows: runs that lie near each other share a read (see gather.h).
+#include "values/gather.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace nmb {
+namespace {
+
+using Take = std::function<Status(std::span<const std::byte>)>;
+
+// One read at a time: pieces are added until the next lies too far away.
+class Window {
+ public:
+  // size: bytes the window holds at most, no fewer than an element.
+  Window(const ByteSource& extent, std::uint64_t size, std::uint64_t element, const Take& take)
+      : extent_(extent), take_(take), size_(size), element_(element) {}
+
+  // Runs come in ascending order.
+  Status add(std::uint64_t offset, std::uint64_t bytes) {
+    while (bytes > 0) {
+      const std::uint64_t end = begin_ + used_;
+      if (!pieces_.empty() &&
+          (pieces_.size() == kMaxPieces || offset - end > kGatherHole || offset - begin_ >= size_))
+        NMB_TRY(flush());
+      if (pieces_.empty()) begin_ = offset;
+      const std::uint64_t place = offset - begin_;
+      std::uint64_t part = std::min(bytes, size_ - place);
+      // An element is never divided.
+      part -= part % element_;
+      if (part == 0) {
+        NMB_TRY(flush());
+        continue;
+      }
+      pieces_.push_back({static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(part)});
+      used_ = place + part;
+      offset += part;
+      bytes -= part;
+    }
+    return {};
+  }
+
+  Status flush() {
+    if (pieces_.empty()) return {};
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(size_);
+    NMB_TRY(extent_.read_at(begin_, {buffer_.get(), used_}));
+    std::size_t packed = 0;
+    for (const Piece& piece : pieces_) {
+      if (piece.offset != packed)
+        std::memmove(buffer_.get() + packed, buffer_.get() + piece.offset, piece.bytes);
+      packed += piece.bytes;
+    }
+    pieces_.clear();
+    used_ = 0;
+    return take_({buffer_.get(), packed});
+  }
+
+ private:
+  struct Piece {
+    std::uint32_t offset, bytes;  // in the window
+  };
+  static constexpr std::size_t kMaxPieces = 65536;  // 512 KiB
+
+  const ByteSource& extent_;
+  const Take& take_;
+  const std::uint64_t size_;
+  const std::uint64_t element_;
+  std::uint64_t begin_ = 0, used_ = 0;
+  std::vector<Piece> pieces_;
+  std::unique_ptr<std::byte[]> buffer_;
+};
+
+}  // namespace
+
+Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
+              const Take& take) {
+  // A small extent needs no large buffer; the largest element has 8 bytes.
+  const std::uint64_t size = std::clamp<std::uint64_t>(extent.size(), 8, kGatherWindow);
+  Window window(extent, size, shape.element_size, take);
+  NMB_TRY(for_each_run(shape, slab, [&](std::uint64_t offset, std::uint64_t, std::uint64_t count) {
+    return window.add(offset, count * shape.element_size);
+  }));
+  return window.flush();
+}
+
+}  // namespace nmb

@@ -1,0 +1,141 @@
+// Where the elements of a selection lie: shapes, checks, runs (spec/format.md, "Values").
+#include <algorithm>
+#include <string>
+
+#include "nmb/values.h"
+#include "wire/checked.h"
+
+namespace nmb {
+namespace {
+
+std::uint64_t stride_of(const Hyperslab& slab, std::size_t d) {
+  return slab.stride.empty() || slab.count[d] == 1 ? 1 : slab.stride[d];
+}
+
+// Distance in bytes from one index to the next, for every dimension.
+std::vector<std::uint64_t> distances(const VariableShape& shape) {
+  std::vector<std::uint64_t> out(shape.lengths.size());
+  std::uint64_t bytes = shape.element_size;
+  for (std::size_t d = out.size(); d-- > 0;) {
+    out[d] = bytes;
+    bytes *= shape.lengths[d];
+  }
+  if (shape.record_size > 0 && !out.empty()) out[0] = shape.record_size;
+  return out;
+}
+
+Status usage(std::size_t d, const std::string& found, const std::string& expected) {
+  return Status(Code::kUsage, "hyperslab, dimension " + std::to_string(d) + ": found " + found +
+                                  ", expected " + expected);
+}
+
+}  // namespace
+
+Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& layout,
+                               VarId variable, std::uint64_t records) {
+  const Variable v = metadata.variable(variable);
+  const std::string object = "variable " + std::string(v.name);
+  if (v.begin < layout.header_length)
+    return Status(Code::kDamaged, {}, v.begin, "R-CH-1",
+                  object + ": found begin " + std::to_string(v.begin) +
+                      " in the header, expected at least " + std::to_string(layout.header_length));
+  const bool is_record = metadata.is_record_variable(variable);
+  VariableShape shape;
+  shape.element_size = type_size(v.type);
+  shape.begin = v.begin - layout.header_length;
+  shape.record_size = is_record ? layout.record_size : 0;
+  shape.lengths.reserve(v.dimensions.size());
+  for (DimId dim : v.dimensions) shape.lengths.push_back(metadata.dimension(dim).length);
+  if (is_record) shape.lengths[0] = records;
+
+  const auto slice = metadata.slice_bytes(variable);
+  std::uint64_t bytes = slice.value_or(0), end = 0;
+  bool fits = slice.has_value();
+  // Every offset of an element must fit, and so must the count of elements.
+  if (fits && is_record) fits = checked_mul(records, std::max(bytes, layout.record_size), &bytes);
+  if (!fits || !checked_add(bytes, shape.begin, &end))
+    return Status(Code::kDamaged, {}, v.begin, "R-CH-2",
+                  object + ": found more bytes than 64 bits count");
+  return shape;
+}
+
+Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool may_grow) {
+  const std::size_t rank = shape.lengths.size();
+  if (slab.start.size() != rank || slab.count.size() != rank ||
+      (!slab.stride.empty() && slab.stride.size() != rank))
+    return Status(Code::kUsage, "hyperslab: found " + std::to_string(slab.start.size()) +
+                                    " starts, " + std::to_string(slab.count.size()) +
+                                    " counts and " + std::to_string(slab.stride.size()) +
+                                    " strides, expected " + std::to_string(rank));
+  std::uint64_t elements = 1;
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (!slab.stride.empty() && slab.stride[d] == 0) return usage(d, "stride 0", "at least 1");
+    const bool grows = d == 0 && may_grow && shape.record_size > 0;
+    const std::uint64_t start = slab.start[d], count = slab.count[d];
+    std::uint64_t end = start;
+    bool fits = true;
+    if (count > 0)
+      fits = checked_mul(count - 1, stride_of(slab, d), &end) && checked_add(end, start, &end) &&
+             checked_add(end, 1, &end);
+    if (fits && grows) {
+      std::uint64_t bytes = 0;
+      fits = checked_mul(end, shape.record_size, &bytes) && checked_add(bytes, shape.begin, &bytes);
+    }
+    if (!fits || (end > shape.lengths[d] && !grows))
+      return usage(d,
+                   "start " + std::to_string(start) + ", count " + std::to_string(count) +
+                       ", stride " + std::to_string(stride_of(slab, d)),
+                   "a selection within " + std::to_string(shape.lengths[d]));
+    if (!checked_mul(elements, count, &elements))
+      return usage(d, "count " + std::to_string(count), "fewer than 2^64 elements");
+  }
+  return {};
+}
+
+std::uint64_t element_count(const Hyperslab& slab) {
+  std::uint64_t elements = 1;
+  for (std::uint64_t count : slab.count) elements *= count;
+  return elements;
+}
+
+Status for_each_run(
+    const VariableShape& shape, const Hyperslab& slab,
+    const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit) {
+  const std::uint64_t elements = element_count(slab);
+  if (elements == 0) return {};
+  const std::vector<std::uint64_t> distance = distances(shape);
+
+  // Dimensions from `outer` on are one run: each is adjacent to the run of those behind it.
+  std::size_t outer = shape.lengths.size();
+  std::uint64_t run = 1;  // elements
+  while (outer > 0) {
+    const std::size_t d = outer - 1;
+    const bool adjacent =
+        slab.count[d] == 1 || (stride_of(slab, d) == 1 && distance[d] == run * shape.element_size);
+    if (!adjacent) break;
+    run *= slab.count[d];
+    --outer;
+    // What lies in front of a dimension selected in part is adjacent to no run.
+    if (slab.count[d] != shape.lengths[d]) break;
+  }
+
+  std::uint64_t offset = shape.begin;
+  for (std::size_t d = 0; d < slab.start.size(); ++d) offset += slab.start[d] * distance[d];
+  std::vector<std::uint64_t> index(outer, 0);
+  for (std::uint64_t element = 0;; element += run) {
+    NMB_TRY(visit(offset, element, run));
+    std::size_t d = outer;
+    for (; d > 0; --d) {
+      const std::uint64_t step = stride_of(slab, d - 1) * distance[d - 1];
+      if (++index[d - 1] < slab.count[d - 1]) {
+        offset += step;
+        break;
+      }
+      offset -= (slab.count[d - 1] - 1) * step;
+      index[d - 1] = 0;
+    }
+    if (d == 0) return {};
+  }
+}
+
+}  // namespace nmb

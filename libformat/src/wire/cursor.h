@@ -1,0 +1,73 @@
+// Cursor: reads a ByteSource forward through a window. The one way from bytes of unknown length to
+// items: what is not there is refused before anything is allocated for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nmb/byte_source.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+class Cursor {
+ public:
+  // The first window is small, as most headers are.
+  static constexpr std::uint64_t kFirstWindow = 16 * 1024;
+  static constexpr std::uint64_t kWindow = 256 * 1024;
+
+  // `cut_rule`: the rule that bytes past the end of the source break.
+  Cursor(const ByteSource& source, std::string cut_rule)
+      : source_(source), size_(source.size()), cut_rule_(std::move(cut_rule)) {}
+
+  std::uint64_t position() const { return window_begin_ + at_; }
+  std::uint64_t remaining() const { return size_ - position(); }
+
+  // The next `count` bytes in one run, valid until the next peek; nullptr where they are not there
+  // or cannot be read: see status(). The position stays.
+  const std::byte* peek(std::uint64_t count) {
+    if (count <= window_size_ - at_) return window_.data() + at_;
+    return fill(count);
+  }
+  // `count` bytes that were peeked.
+  void skip(std::uint64_t count) { at_ += count; }
+  const Status& status() const { return status_; }
+
+ private:
+  const std::byte* fill(std::uint64_t count) {
+    const std::uint64_t begin = position();
+    if (count > remaining()) {
+      status_ = Status(Code::kDamaged, source_.name(), size_, cut_rule_,
+                       "cut: found " + std::to_string(size_) + " bytes, expected at least " +
+                           std::to_string(count) + " from " + std::to_string(begin) + " on");
+      return nullptr;
+    }
+    std::uint64_t size = window_.empty() ? kFirstWindow : kWindow;
+    if (size < count) size = count;
+    if (size > size_ - begin) size = size_ - begin;
+    // What the old window holds of the new one is moved, not read again.
+    const std::uint64_t kept = window_size_ - at_;
+    if (kept > 0) std::memmove(window_.data(), window_.data() + at_, kept);
+    if (window_.size() < size) window_.resize(size);
+    window_begin_ = begin;
+    at_ = 0;
+    window_size_ = kept;
+    status_ = source_.read_at(begin + kept, std::span(window_).subspan(kept, size - kept));
+    if (!status_.ok()) return nullptr;
+    window_size_ = size;
+    return window_.data();
+  }
+
+  const ByteSource& source_;
+  const std::uint64_t size_;
+  const std::string cut_rule_;
+  std::vector<std::byte> window_;
+  std::uint64_t window_begin_ = 0;  // in the source
+  std::uint64_t window_size_ = 0;   // bytes of window_ that are filled
+  std::uint64_t at_ = 0;            // in window_
+  Status status_;
+};
+
+}  // namespace nmb

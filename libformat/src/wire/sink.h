@@ -1,0 +1,59 @@
+// Sink: the mirror of Cursor. Gathers bytes into pieces of at most 256 KiB and hands them on.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "nmb/status.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+class Sink {
+ public:
+  static constexpr std::size_t kPiece = 256 * 1024;
+  using Emit = std::function<Status(std::span<const std::byte>)>;
+
+  // `emit` must outlive the sink. Its first failure sticks; nothing is emitted after it.
+  explicit Sink(const Emit& emit) : emit_(emit), piece_(kPiece) {}
+
+  template <std::unsigned_integral T>
+  void put_be(T value) {
+    if (kPiece - used_ < sizeof value) flush();
+    store_be(piece_.data() + used_, value);
+    used_ += sizeof value;
+  }
+  void put(const void* bytes, std::size_t count) {
+    const auto* from = static_cast<const std::byte*>(bytes);
+    while (count > 0) {
+      if (used_ == kPiece) flush();
+      const std::size_t part = std::min(count, kPiece - used_);
+      std::memcpy(piece_.data() + used_, from, part);
+      used_ += part;
+      from += part;
+      count -= part;
+    }
+  }
+  // The last piece.
+  Status finish() {
+    if (used_ > 0) flush();
+    return status_;
+  }
+
+ private:
+  void flush() {
+    if (status_.ok()) status_ = emit_(std::span<const std::byte>(piece_.data(), used_));
+    used_ = 0;
+  }
+
+  const Emit& emit_;
+  std::vector<std::byte> piece_;
+  std::size_t used_ = 0;
+  Status status_;
+};
+
+}  // namespace nmb

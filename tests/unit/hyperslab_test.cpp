@@ -1,0 +1,218 @@
+// Shapes, checks and reads of hyperslabs.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "nmb/values.h"
+#include "support/counting_source.h"
+
+namespace nmb {
+namespace {
+
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kHeader = 100;  // bytes of the header the test's begins stand behind
+
+// fixed(3, 4) of int at 0, then records of series(time, 2) short and wide(time, 3) double.
+struct Example {
+  Metadata metadata;
+  ClassicLayout layout;
+  VarId fixed = 0, series = 0, wide = 0, text = 0;
+
+  Example() {
+    const DimId time = *metadata.add_dimension("time", kUnlimited);
+    const DimId two = *metadata.add_dimension("two", 2);
+    const DimId three = *metadata.add_dimension("three", 3);
+    const DimId four = *metadata.add_dimension("four", 4);
+    fixed = *metadata.add_variable("fixed", Type::kInt, std::vector{three, four});
+    text = *metadata.add_variable("text", Type::kChar, std::vector{three});
+    series = *metadata.add_variable("series", Type::kShort, std::vector{time, two});
+    wide = *metadata.add_variable("wide", Type::kDouble, std::vector{time, three});
+    metadata.set_begin(fixed, kHeader);
+    metadata.set_begin(text, kHeader + 48);
+    metadata.set_begin(series, kHeader + 52);
+    metadata.set_begin(wide, kHeader + 56);
+    layout.header_length = kHeader;
+    layout.record_begin = kHeader + 52;
+    layout.record_size = 28;
+  }
+};
+
+TEST(Shape, OfFixedAndRecordVariables) {
+  const Example e;
+  const auto fixed = shape_of(e.metadata, e.layout, e.fixed, 5);
+  ASSERT_TRUE(fixed.ok());
+  EXPECT_EQ(fixed->lengths, (std::vector<std::uint64_t>{3, 4}));
+  EXPECT_EQ(fixed->begin, 0u);
+  EXPECT_EQ(fixed->record_size, 0u);
+  EXPECT_EQ(fixed->element_size, 4u);
+  const auto wide = shape_of(e.metadata, e.layout, e.wide, 5);
+  ASSERT_TRUE(wide.ok());
+  EXPECT_EQ(wide->lengths, (std::vector<std::uint64_t>{5, 3}));
+  EXPECT_EQ(wide->begin, 56u);
+  EXPECT_EQ(wide->record_size, 28u);
+}
+
+TEST(Shape, RefusesWhatDoesNotFit) {
+  Example e;
+  EXPECT_EQ(shape_of(e.metadata, e.layout, e.wide, kMax / 2).status().code(), Code::kDamaged);
+  e.metadata.set_begin(e.fixed, kHeader - 1);
+  EXPECT_EQ(shape_of(e.metadata, e.layout, e.fixed, 5).status().code(), Code::kDamaged);
+  Metadata huge;
+  const DimId big = *huge.add_dimension("big", std::uint64_t{1} << 62);
+  const VarId v = *huge.add_variable("v", Type::kDouble, std::vector{big});
+  huge.set_begin(v, kHeader);
+  EXPECT_EQ(shape_of(huge, e.layout, v, 0).status().code(), Code::kDamaged);
+}
+
+TEST(CheckHyperslab, Limits) {
+  const Example e;
+  const VariableShape shape = *shape_of(e.metadata, e.layout, e.wide, 5);
+  const auto code = [&](const Hyperslab& slab, bool may_grow = false) {
+    return check_hyperslab(shape, slab, may_grow).code();
+  };
+  EXPECT_EQ(code({{0, 0}, {5, 3}, {}}), Code::kOk);
+  EXPECT_EQ(code({{4, 2}, {1, 1}, {7, 7}}), Code::kOk);
+  EXPECT_EQ(code({{0, 0}, {3, 2}, {2, 2}}), Code::kOk);
+  EXPECT_EQ(code({{5, 3}, {0, 0}, {}}), Code::kOk);
+  EXPECT_EQ(code({{0}, {5, 3}, {}}), Code::kUsage);
+  EXPECT_EQ(code({{0, 0}, {5}, {}}), Code::kUsage);
+  EXPECT_EQ(code({{0, 0}, {5, 3}, {1}}), Code::kUsage);
+  EXPECT_EQ(code({{0, 0}, {5, 3}, {1, 0}}), Code::kUsage);
+  EXPECT_EQ(code({{0, 0}, {6, 3}, {}}), Code::kUsage);
+  EXPECT_EQ(code({{6, 0}, {0, 3}, {}}), Code::kUsage);
+  EXPECT_EQ(code({{0, 0}, {3, 3}, {2, 2}}), Code::kUsage);
+  EXPECT_EQ(code({{kMax, 0}, {2, 1}, {}}), Code::kUsage);
+  EXPECT_EQ(code({{1, 0}, {2, 1}, {kMax, 1}}), Code::kUsage);
+  EXPECT_EQ(code({{5, 0}, {100, 3}, {}}, true), Code::kOk);
+  EXPECT_EQ(code({{5, 0}, {100, 4}, {}}, true), Code::kUsage);
+  EXPECT_EQ(code({{0, 0}, {kMax, 3}, {}}, true), Code::kUsage);
+  EXPECT_EQ(code({{0, 0}, {kMax / 2, 3}, {}}, true), Code::kUsage);
+}
+
+TEST(CheckHyperslab, FixedVariablesDoNotGrow) {
+  const Example e;
+  const VariableShape shape = *shape_of(e.metadata, e.layout, e.fixed, 5);
+  EXPECT_EQ(check_hyperslab(shape, {{0, 0}, {4, 4}, {}}, true).code(), Code::kUsage);
+}
+
+std::vector<std::byte> extent_of(const Example& e, std::uint64_t records) {
+  std::vector<std::byte> bytes(52 + records * 28);
+  const auto put = [&](std::uint64_t at, Type type, const std::vector<std::int32_t>& values) {
+    EXPECT_EQ(convert_to_external(MemoryType::kInt32, values.data(), values.size(), type,
+                                  bytes.data() + at),
+              0u);
+  };
+  std::vector<std::int32_t> fixed(12);
+  std::iota(fixed.begin(), fixed.end(), 100);
+  put(0, Type::kInt, fixed);
+  for (std::uint64_t r = 0; r < records; ++r) {
+    const auto n = static_cast<std::int32_t>(r * 10);
+    put(52 + r * 28, Type::kShort, {n, n + 1});
+    put(56 + r * 28, Type::kDouble, {n + 2, n + 3, n + 4});
+  }
+  EXPECT_EQ(e.layout.record_size, 28u);
+  return bytes;
+}
+
+TEST(ReadHyperslab, Converts) {
+  const Example e;
+  const test::CountingSource source(extent_of(e, 4));
+  const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 4);
+  std::vector<std::int16_t> out(4);
+  ASSERT_TRUE(read_hyperslab(e.metadata, wide, e.wide, source, {{1, 0}, {2, 2}, {2, 2}},
+                             MemoryType::kInt16, out.data())
+                  .ok());
+  EXPECT_EQ(out, (std::vector<std::int16_t>{12, 14, 32, 34}));
+  const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 4);
+  std::vector<std::int8_t> bytes(12);
+  EXPECT_EQ(read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
+                           MemoryType::kInt8, bytes.data())
+                .code(),
+            Code::kOk);
+  EXPECT_EQ(bytes[11], 111);
+}
+
+TEST(ReadHyperslab, ReportsRangeAfterConvertingAll) {
+  const Example e;
+  std::vector<std::byte> bytes = extent_of(e, 1);
+  bytes[0] = std::byte{1};
+  const test::CountingSource source(std::move(bytes));
+  const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 1);
+  std::vector<std::int8_t> out(12);
+  const Status status = read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
+                                       MemoryType::kInt8, out.data());
+  EXPECT_EQ(status.code(), Code::kRange);
+  EXPECT_NE(status.message().find("fixed: found 1 values"), std::string::npos) << status.message();
+  EXPECT_EQ(out[0], 100);
+  EXPECT_EQ(out[11], 111);
+}
+
+TEST(ReadHyperslab, RefusesTextForNumbers) {
+  const Example e;
+  const test::CountingSource source(extent_of(e, 1));
+  std::vector<std::byte> out(100);
+  const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 1);
+  EXPECT_EQ(read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
+                           MemoryType::kText, out.data())
+                .code(),
+            Code::kUsage);
+  const VariableShape text = *shape_of(e.metadata, e.layout, e.text, 1);
+  EXPECT_EQ(read_hyperslab(e.metadata, text, e.text, source, {{0}, {3}, {}}, MemoryType::kUInt8,
+                           out.data())
+                .code(),
+            Code::kUsage);
+  EXPECT_EQ(source.reads, 0u);
+}
+
+TEST(ReadHyperslab, CutSourceIsDamaged) {
+  const Example e;
+  std::vector<std::byte> bytes = extent_of(e, 2);
+  bytes.pop_back();
+  const test::CountingSource source(std::move(bytes));
+  const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 2);
+  std::vector<double> out(6);
+  EXPECT_EQ(read_hyperslab(e.metadata, wide, e.wide, source, {{0, 0}, {2, 3}, {}},
+                           MemoryType::kDouble, out.data())
+                .code(),
+            Code::kDamaged);
+}
+
+TEST(ReadHyperslab, SmallHolesAreReadOver) {
+  const Example e;
+  const test::CountingSource source(extent_of(e, 1000));
+  const VariableShape series = *shape_of(e.metadata, e.layout, e.series, 1000);
+  std::vector<std::int32_t> out(2000);
+  ASSERT_TRUE(read_hyperslab(e.metadata, series, e.series, source, {{0, 0}, {1000, 2}, {}},
+                             MemoryType::kInt32, out.data())
+                  .ok());
+  EXPECT_EQ(out[1999], 9991);
+  EXPECT_EQ(source.reads, 1u);
+}
+
+TEST(ReadHyperslab, LargeReadsAreBoundedAndLargeHolesSkipped) {
+  Metadata metadata;
+  const DimId rows = *metadata.add_dimension("rows", 1000);
+  const DimId columns = *metadata.add_dimension("columns", 3000);
+  const VarId v = *metadata.add_variable("v", Type::kShort, std::vector{rows, columns});
+  const VariableShape shape = *shape_of(metadata, ClassicLayout{}, v, 0);
+  const test::CountingSource source(std::vector<std::byte>(1000 * 3000 * 2));
+  std::vector<std::int16_t> out(1000 * 3000);
+  ASSERT_TRUE(read_hyperslab(metadata, shape, v, source, {{0, 0}, {1000, 3000}, {}},
+                             MemoryType::kInt16, out.data())
+                  .ok());
+  EXPECT_EQ(source.reads, 6u);
+  EXPECT_EQ(source.bytes_read, 6000000u);
+  EXPECT_LE(source.largest_read, std::uint64_t{1} << 20);
+  source.reads = source.bytes_read = 0;
+  // A column: rows lie 6,000 bytes apart, so each is a read of its own.
+  ASSERT_TRUE(read_hyperslab(metadata, shape, v, source, {{0, 7}, {1000, 1}, {}},
+                             MemoryType::kInt16, out.data())
+                  .ok());
+  EXPECT_EQ(source.reads, 1000u);
+  EXPECT_EQ(source.bytes_read, 2000u);
+}
+
+}  // namespace
+}  // namespace nmb

@@ -1,0 +1,178 @@
+// Metadata: ids, names, duplicates, attributes, memory (spec/format.md, "Data model").
+#include "nmb/metadata.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace nmb {
+namespace {
+
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+std::string_view text(std::span<const std::byte> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size()};
+}
+
+TEST(Metadata, CountsIdsFromZero) {
+  Metadata m;
+  EXPECT_EQ(m.add_dimension("time", kUnlimited).value(), 0u);
+  EXPECT_EQ(m.add_dimension("x", 7).value(), 1u);
+  const DimId shape[] = {0, 1};
+  EXPECT_EQ(m.add_variable("a", Type::kShort, shape).value(), 0u);
+  EXPECT_EQ(m.add_variable("s", Type::kDouble, {}).value(), 1u);
+  EXPECT_EQ(m.record_dimension(), std::optional<DimId>(0));
+  EXPECT_TRUE(m.is_record_variable(0));
+  EXPECT_FALSE(m.is_record_variable(1));
+  EXPECT_EQ(m.slice_bytes(0), 14u);
+  EXPECT_EQ(m.slice_bytes(1), 8u);
+  EXPECT_EQ(m.dimension(1).name, "x");
+  EXPECT_EQ(m.dimension(1).length, 7u);
+  EXPECT_EQ(m.variable(0).name, "a");
+  EXPECT_EQ(m.variable(0).type, Type::kShort);
+  ASSERT_EQ(m.variable(0).dimensions.size(), 2u);
+  EXPECT_EQ(m.variable(0).dimensions[1], 1u);
+  m.set_begin(1, 1234);
+  EXPECT_EQ(m.variable(1).begin, 1234u);
+}
+
+TEST(Metadata, RefusesWhatIsNotLegal) {
+  Metadata m;
+  ASSERT_TRUE(m.add_dimension("r", kUnlimited).ok());
+  ASSERT_TRUE(m.add_dimension("x", 3).ok());
+  EXPECT_EQ(m.add_dimension("r2", kUnlimited).status().code(), Code::kUsage);
+  EXPECT_EQ(m.add_dimension("x", 4).status().code(), Code::kExists);
+  EXPECT_EQ(m.add_dimension("long", std::uint64_t{1} << 63).status().code(), Code::kUsage);
+  EXPECT_TRUE(m.add_dimension("longest", (std::uint64_t{1} << 63) - 1).ok());
+  const DimId unknown[] = {3}, misplaced[] = {1, 0};
+  EXPECT_EQ(m.add_variable("v", Type::kInt, unknown).status().code(), Code::kUsage);
+  EXPECT_EQ(m.add_variable("v", Type::kInt, misplaced).status().code(), Code::kUsage);
+  ASSERT_TRUE(m.add_variable("v", Type::kInt, {}).ok());
+  EXPECT_EQ(m.add_variable("v", Type::kInt, {}).status().code(), Code::kExists);
+  EXPECT_EQ(m.put_attribute(1, "a", Type::kChar, bytes("z")).code(), Code::kUsage);
+  EXPECT_EQ(m.put_attribute(0, "a", Type::kShort, bytes("xyz")).code(), Code::kUsage);
+  EXPECT_EQ(m.dimension_count(), 3u);
+  EXPECT_EQ(m.variable_count(), 1u);
+  EXPECT_EQ(m.attribute_count(), 0u);
+}
+
+TEST(Metadata, ChecksNewNames) {
+  using std::string_view_literals::operator""sv;
+  Metadata fresh, found(Metadata::Names::kAsFound);
+  for (std::string_view name : {""sv, "."sv, ".."sv, "a/b"sv, "a\0b"sv, "\xff"sv, "\xc0\x80"sv,
+                                "\xed\xa0\x80"sv, "\xf4\x90\x80\x80"sv, "abcdefgh\xc3"sv}) {
+    EXPECT_EQ(fresh.add_dimension(name, 1).status().code(), Code::kUsage) << name;
+    EXPECT_EQ(fresh.add_variable(name, Type::kInt, {}).status().code(), Code::kUsage) << name;
+    EXPECT_EQ(fresh.put_attribute(kGlobal, name, Type::kInt, {}).code(), Code::kUsage) << name;
+    EXPECT_TRUE(found.add_dimension(name, 1).ok()) << name;
+  }
+  EXPECT_TRUE(fresh.add_dimension(std::string(65535, 'n'), 1).ok());
+  EXPECT_EQ(fresh.add_dimension(std::string(65536, 'n'), 1).status().code(), Code::kUsage);
+  for (std::string_view name : {"..."sv,
+                                "Stra\xc3\x9f"
+                                "e"sv,
+                                "\xf0\x9f\x98\x80"sv, " x"sv})
+    EXPECT_TRUE(fresh.add_dimension(name, 1).ok()) << name;
+}
+
+TEST(Metadata, SliceBytesSeesOverflow) {
+  Metadata m;
+  ASSERT_TRUE(m.add_dimension("a", std::uint64_t{1} << 62).ok());
+  ASSERT_TRUE(m.add_dimension("b", 2).ok());
+  const DimId fits[] = {0, 1}, over[] = {0, 1, 1};
+  ASSERT_TRUE(m.add_variable("fits", Type::kByte, fits).ok());
+  ASSERT_TRUE(m.add_variable("over", Type::kByte, over).ok());
+  EXPECT_EQ(m.slice_bytes(0), std::uint64_t{1} << 63);
+  EXPECT_EQ(m.slice_bytes(1), std::nullopt);
+}
+
+TEST(Metadata, ReplacesAttributesInPlace) {
+  Metadata m;
+  ASSERT_TRUE(m.put_attribute(kGlobal, "first", Type::kChar, bytes("one")).ok());
+  ASSERT_TRUE(m.put_attribute(kGlobal, "second", Type::kChar, bytes("two")).ok());
+  ASSERT_TRUE(m.put_attribute(kGlobal, "first", Type::kChar, bytes("longer than before")).ok());
+  ASSERT_TRUE(m.put_attribute(kGlobal, "second", Type::kByte, bytes("2")).ok());
+  EXPECT_EQ(m.add_attribute(kGlobal, "first", Type::kChar, {}).code(), Code::kExists);
+  std::string seen;
+  m.for_each_attribute(kGlobal, [&](const Attribute& a) {
+    seen += std::string(a.name) + "=" + std::string(text(a.values)) + ";";
+  });
+  EXPECT_EQ(seen, "first=longer than before;second=2;");
+  EXPECT_EQ(m.find_attribute(kGlobal, "second")->type, Type::kByte);
+  EXPECT_EQ(m.find_attribute(kGlobal, "second")->count, 1u);
+  EXPECT_FALSE(m.find_attribute(kGlobal, "third"));
+}
+
+TEST(Metadata, TakesViewsIntoItself) {
+  Metadata m;
+  ASSERT_TRUE(m.add_dimension("x", 3).ok());
+  const DimId shape[] = {0, 0, 0};
+  ASSERT_TRUE(m.add_variable("v0", Type::kInt, shape).ok());
+  ASSERT_TRUE(m.put_attribute(0, "units", Type::kChar, bytes("kelvin")).ok());
+  for (VarId id = 1; id < 200; ++id) {
+    ASSERT_EQ(
+        m.add_variable("v" + std::to_string(id), Type::kInt, m.variable(0).dimensions).value(), id);
+    const Attribute units = *m.find_attribute(id - 1, "units");
+    ASSERT_TRUE(m.put_attribute(id, units.name, units.type, units.values).ok());
+  }
+  EXPECT_EQ(text(m.find_attribute(199, "units")->values), "kelvin");
+  EXPECT_EQ(m.variable(199).dimensions[2], 0u);
+}
+
+// On both sides of every size at which a search changes or a table grows.
+TEST(Metadata, FindsEveryNameWhileItGrows) {
+  Metadata m;
+  const std::string common(40, 'c');
+  for (std::uint32_t i = 0; i < 600; ++i) {
+    const std::string name = common + std::to_string(i);
+    ASSERT_EQ(m.add_dimension(name, i + 1).value(), i);
+    ASSERT_EQ(m.add_variable(name, Type::kInt, {}).value(), i);
+    ASSERT_TRUE(m.add_attribute(kGlobal, name, Type::kChar, bytes(name)).ok());
+    ASSERT_TRUE(m.add_attribute(0, name, Type::kChar, bytes("of variable 0")).ok());
+    if (i % 7 != 0 && i > 40) continue;
+    for (std::uint32_t j = 0; j <= i; ++j) {
+      const std::string known = common + std::to_string(j);
+      ASSERT_EQ(m.find_dimension(known), std::optional<DimId>(j));
+      ASSERT_EQ(m.find_variable(known), std::optional<VarId>(j));
+      ASSERT_EQ(text(m.find_attribute(kGlobal, known)->values), known);
+      ASSERT_EQ(m.add_attribute(kGlobal, known, Type::kInt, {}).code(), Code::kExists);
+    }
+    const std::string unknown = common + std::to_string(i + 1);
+    ASSERT_FALSE(m.find_dimension(unknown));
+    ASSERT_FALSE(m.find_variable(unknown));
+    ASSERT_FALSE(m.find_attribute(kGlobal, unknown));
+    ASSERT_EQ(m.add_dimension(name, 1).status().code(), Code::kExists);
+    ASSERT_EQ(m.add_variable(name, Type::kInt, {}).status().code(), Code::kExists);
+  }
+  EXPECT_EQ(m.attribute_count(kGlobal), 600u);
+  EXPECT_EQ(m.attribute_count(0), 600u);
+  EXPECT_EQ(m.attribute_count(1), 0u);
+  EXPECT_EQ(m.attribute_count(), 1200u);
+}
+
+TEST(Metadata, CopiesAreWhole) {
+  Metadata m;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(m.add_dimension("d" + std::to_string(i), 1).ok());
+  Metadata copy = m;
+  ASSERT_TRUE(copy.add_dimension("new", 1).ok());
+  EXPECT_EQ(copy.find_dimension("d77"), std::optional<DimId>(77));
+  EXPECT_FALSE(m.find_dimension("new"));
+}
+
+TEST(Metadata, SmallBlocksStaySmall) {
+  Metadata m;
+  for (int i = 0; i < 24; ++i)
+    ASSERT_TRUE(m.add_dimension("dimension_" + std::to_string(i), 5).ok());
+  for (DimId i = 0; i < 16; ++i) {
+    const DimId shape[] = {i, i + 8};
+    ASSERT_TRUE(m.add_variable("variable_" + std::to_string(i), Type::kFloat, shape).ok());
+  }
+  m.shrink();
+  EXPECT_LE(m.memory(), 1800u);
+}
+
+}  // namespace
+}  // namespace nmb
