@@ -5,7 +5,7 @@ Each part below carries the number and the title of the section it follows. Noth
 nothing is shared with the library: a file is read whole, every rule is checked, values are decoded.
 
     nmb_reference.py --json FILE      what the file holds, as one JSON document
-    nmb_reference.py --findings FILE  one line a broken rule: RULE<TAB>OFFSET<TAB>message
+    nmb_reference.py --findings FILE  one line a broken rule (or a remark): RULE<TAB>OFFSET<TAB>message
     nmb_reference.py --trace FILE     every field: OFFSET<TAB>LENGTH<TAB>structure<TAB>field<TAB>value
 
 Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, or unreadable.
@@ -132,6 +132,8 @@ class File:
         if not self.open():
             return
         sb = self.superblock
+        if not self.check_file_length():
+            return
         if len(self.data) < self.file_length:
             self.find("R-FL-1", len(self.data), f"the file is cut: {len(self.data)} bytes, expected {self.file_length}")
         if len(self.data) > self.file_length:
@@ -262,13 +264,18 @@ def open_file(self):
     return True
 
 
+def check_file_length(self):
+    sb, length = self.superblock, self.file_length
+    if length % 4096 or length < 20480 or length > LIMIT:
+        self.find("R-SB-4", sb.at("file length"), f"file length is {length}, expected a multiple of 4096 from 20480")
+        return False
+    return True
+
+
 def check_superblock(self):
     """Rules R-SB. False if the rest of the file cannot be read."""
     sb = self.superblock
     generation, length = sb["generation"], self.file_length
-    if length % 4096 or length < 20480 or length > LIMIT:
-        self.find("R-SB-4", sb.at("file length"), f"file length is {length}, expected a multiple of 4096 from 20480")
-        return False
     trailer_position = length - SUPERBLOCK_LENGTH
     self.claims.append((trailer_position, length, "trailer"))
     self.claimed += SUPERBLOCK_LENGTH
@@ -532,10 +539,11 @@ def read_index(self):
     else:
         try:
             position, length = sb["root position"], sb["root length"]
+            if position + length <= len(self.data) and digest128(self.data[position : position + length]) != sb["root digest"]:
+                self.find("R-SB-7", sb.at("root digest"), "the root digest is not right")
+                raise Damaged
             root = Page(self, "root", b"INDX", (position, length), (sb.at("root position"), sb.at("root length")),
                         sb["height"] - 1, max_rows=(64, 128))
-            if digest128(self.data[position : position + length]) != sb["root digest"]:
-                self.find("R-SB-7", sb.at("root digest"), "the root digest is not right")
             totals = page_totals(root)
             self.read_index_page(root, None, None)
         except Damaged:
@@ -634,8 +642,7 @@ def check_entry(self, entry):
         self.find("R-BK-12", entry.at("extent length"), f"{text(entry.name)}: extent length {entry['extent length']}")
         raise Damaged
     if entry["extent length"] > self.superblock["piece size"] and not entry["flags"] & 1 and not entry["data map position"]:
-        self.find("R-IX-8", entry.at("data map position" if "data map position" in entry.page.columns else "extent length"),
-                  f"{text(entry.name)}: an extent of {entry['extent length']} bytes without data map")
+        self.find("R-IX-8", entry.at("data map position"), f"{text(entry.name)}: an extent of {entry['extent length']} bytes without data map")
     for name in ("data map", "storage", "statistics", "tags"):
         place = entry.place(name)
         if any(place) and not (place[0] and place[1]):
@@ -732,8 +739,6 @@ def read_body(self, entry, header, body, what):
         c = classic.decode(body, values_follow=False, trace=trace)
         if c.kind != header["kind"]:
             raise classic.ClassicError("R-CH-1", 3, f"a header of kind {c.kind}, the block's is {header['kind']}")
-        if c.header_length != len(body):
-            raise classic.ClassicError("R-BK-10", c.header_length, f"{len(body) - c.header_length} bytes behind the header")
     except classic.ClassicError as error:
         self.find("R-BK-10", at, f"{what}: {error.rule} at {error.offset} in the body: {error}")
         return None
@@ -898,27 +903,30 @@ def read_extent(self, entry, header):
             self.find("R-EX-6", entry.at("extent sum"), f"{name}: extent sum beside a data map")
         return pieces
     if length == 0 or entry["flags"] & 1:
-        for field in ("extent position", "extent sum"):
-            if entry[field] and length == 0:
-                self.find("R-EX-7" if field == "extent position" else "R-EX-6", entry.at(field), f"{name}: {field} of an empty extent")
+        if entry["extent position"] and length == 0:
+            self.find("R-EX-7", entry.at("extent position"), f"{name}: extent position {entry['extent position']} of an empty extent")
+        if entry["extent sum"]:
+            self.find("R-EX-6", entry.at("extent sum"), f"{name}: the sum of an extent of which no byte is stored")
+    for field in ("extent position", "extent length", "extent sum"):
+        if entry[field] != header[field]:
+            self.find("R-IX-9", entry.at(field), f"{name}: {field} {entry[field]}, {header[field]} in the block's header")
+            raise Damaged
+    if length == 0 or entry["flags"] & 1:
         return [Piece(0, length)] if length else []
     if length > self.superblock["piece size"]:
         raise Damaged  # R-IX-8 tells
     position = entry["extent position"]
-    for field in ("extent position", "extent length"):
-        if entry[field] != header[field] or entry[field] == 0:
-            self.find("R-IX-9", entry.at(field), f"{name}: {field} {entry[field]}, {header[field]} in the block's header")
-            raise Damaged
-    self.claim(position, length, f"extent of {name}", entry.at("extent position"))
+    self.claim_values(position, length, f"extent of {name}", entry.at("extent position"))
     self.trace(position, length, f"extent of {name}", "values", bytes(self.data[position : position + min(length, 64)]))
-    self.check_extent_padding(position + length, f"extent of {name}")
     if sum64(self.data[position : position + length]) != entry["extent sum"]:
         self.find("R-EX-6", position, f"{name}: the extent's sum is not right")
     return [Piece(0, length, position, length)]
 
 
-def check_extent_padding(self, end, what):
-    self.check_zero("R-FL-4", end, up(end), (what, "padding"))
+def claim_values(self, position, length, what, placed_at):
+    """An extent or a stored piece counts with its padding, which is zero as all that is nobody's."""
+    self.claim(position, up(length), what, placed_at)
+    self.check_zero("R-FL-4", position + length, position + up(length), (what, "padding"))
 
 
 def read_map_page(self, page, pieces, name):
@@ -968,7 +976,7 @@ def read_piece(self, row, what):
         self.find("R-EX-4", row.at("stored length"), f"{what}: stored length {stored}, raw length {raw}, codec 0")
         return piece
     try:
-        self.claim(position, stored, what, row.at("position"))
+        self.claim_values(position, stored, what, row.at("position"))
     except Damaged:
         self.everything_walked = False
         return piece
@@ -1084,9 +1092,9 @@ def check_features(self):
             self.find("R-SB-6", self.superblock.at(name), f"{name}: bits {missing:#x} are used and not set")
 
 
-for function in (check_superblock, check_previous_trailers, check_place, read_places, read_index, read_index_page, check_names,
+for function in (check_file_length, check_superblock, check_previous_trailers, check_place, read_places, read_index, read_index_page, check_names,
                  read_entry, read_block_header, read_block, read_body, decode, read_dictionary, read_sections, read_extent,
-                 check_extent_padding, read_map_page, read_piece, variable_chunks, variable_bytes, read_dead_space,
+                 claim_values, read_map_page, read_piece, variable_chunks, variable_bytes, read_dead_space,
                  read_dead_range, check_features):
     setattr(File, function.__name__, function)
 File.open = open_file
@@ -1150,10 +1158,10 @@ def nmb_document(file):
 
 def classic_document(data):
     """A bare classic netCDF file (section 14)."""
-    findings, document = [], {"schema": "nmb/reference/1"}
+    findings, remarks, document = [], [], {"schema": "nmb/reference/1"}
     try:
         c = classic.decode(data, values_follow=True)
-        findings = [{"rule": r, "offset": o, "message": m} for r, o, m in c.remarks]
+        remarks = [{"rule": r, "offset": o, "message": m} for r, o, m in c.remarks]
         document |= {"kind": c.kind, "header_length": c.header_length, "records": c.records, "record_size": c.record_size,
                      "dimensions": [{"name": name_text(d.name), "length": d.length, "record": d.is_record} for d in c.dimensions],
                      "attributes": attributes_document(c.attributes),
@@ -1162,7 +1170,7 @@ def classic_document(data):
                                     "attributes": attributes_document(v.attributes)} for v in c.variables]}
     except classic.ClassicError as error:
         findings = [{"rule": error.rule, "offset": error.offset, "message": str(error)}]
-    return document | {"findings": findings}
+    return document | {"findings": findings, "remarks": remarks}
 
 
 def document_of(data, tracing=False):
@@ -1196,7 +1204,7 @@ def main(arguments):
         for offset, length, structure, name, value in sorted(trace or [], key=lambda t: t[:2]):
             print(offset, length, structure, name, value, sep="\t")
     else:
-        for f in document["findings"]:
+        for f in document["findings"] + document.get("remarks", []):
             print(f["rule"], f["offset"], f["message"].encode("utf-8", "backslashreplace").decode(), sep="\t")
     return 1 if document["findings"] else 0
 

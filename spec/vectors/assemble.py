@@ -408,6 +408,7 @@ class Assembler:
             if target == f"body {quote(entry.name)}":
                 body = body[:offset] + data + body[offset + len(data) :]
         codec = spec["codec"]
+        self.used["incompatible features"] |= 1 if codec else 0
         stored = spec["stored"] if spec.get("stored") is not None else self.compress(codec, body)
         stored_at = 152 + up(len(name))
         position = self.allocate(stored_at + len(stored))
@@ -470,7 +471,6 @@ class Assembler:
     def compress(self, codec, body):
         if codec == 0:
             return body
-        self.used["incompatible features"] |= 1
         dictionary = zstandard.ZstdCompressionDict(self.dictionary) if codec == 2 else None
         return zstandard.ZstdCompressor(level=3, dict_data=dictionary).compress(body)
 
@@ -982,7 +982,7 @@ FIELD_NAMES = sorted({*IDENTITY, *SUPERBLOCK, *PAGE, *BLOCK, *COLUMNS[1:], "name
 
 def split_set(rest):
     for field in FIELD_NAMES:
-        m = re.match(r"(.*[^\s])\s+" + re.escape(field) + r"\s+(\S.*)$", rest)
+        m = re.match(r"(.*?[^\s])\s+" + re.escape(field) + r"\s+(\S.*)$", rest)
         if m:
             value = m[2].strip()
             if NUMBER.match(value):
@@ -1018,7 +1018,8 @@ def assemble(text_):
     """Returns (bytes, symbolic places, expectations)."""
     options, generations, damage, expects = parse(text_.splitlines())
     if options[:1] == [["classic"]]:
-        return assemble_classic(options[1:]), {}, expects
+        data, places = assemble_classic(options[1:])
+        return data, places, expects
     # Values of overrides may be positions: the first pass finds them.
     known = {}
     by_place = [s[2] for g in generations for s in g.sets] + [p[1] for g in generations for p in g.pokes]
@@ -1068,12 +1069,16 @@ def apply_damage(data, places, line):
 
 
 def assemble_classic(lines):
-    out = b""
+    """A bare classic file: `header` and `bytes` one after the other, `mark NAME` names a place."""
+    out, places = b"", {}
     for words in lines:
-        if words[0] not in ("header", "bytes"):
+        if words[0] == "mark":
+            places[" ".join(words[1:])] = len(out)
+        elif words[0] in ("header", "bytes"):
+            out += encode_bytes(words[1:])
+        else:
             raise VectorError(f"classic file: unknown word {words[0]!r}")
-        out += encode_bytes(words[1:])
-    return out
+    return out, places
 
 
 def main(arguments):

@@ -3,8 +3,8 @@
 
     check_vectors.py --out FOLDER [--update] [VECTOR ...]
 
-Writes FOLDER/NAME.nmb (or .nc) and FOLDER/manifest.tsv: vector, file, valid|invalid, rule, offset,
-expected JSON (or -), one line an expectation. Fails if a rule of the specification has no vector that
+Writes FOLDER/NAME.nmb (or .nc) and FOLDER/manifest.tsv: vector, file, valid|invalid|remark, rule,
+offset, expected JSON (or -), one line an expectation. Fails if a rule of the specification has no vector that
 breaks it. --update writes the JSON of valid vectors anew; look at the difference before committing it.
 """
 
@@ -13,6 +13,7 @@ import json
 import pathlib
 import re
 import sys
+import typing
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,7 +22,7 @@ import assemble  # noqa: E402
 import nmb_reference  # noqa: E402
 
 RULE = re.compile(r"^\|\s*(R-[A-Z]+-\d+)\s*\|")
-EXPECT = re.compile(r"^(R-[A-Z]+-\d+) at (.*?)( only)?$")
+EXPECT = re.compile(r"^(remark )?(R-[A-Z]+-\d+) at (.*?)( naming (R-CH-\d+))?( only)?$")
 
 
 def rules_of(path):
@@ -31,6 +32,14 @@ def rules_of(path):
         if m := RULE.match(line):
             out[m[1]] = line
     return out
+
+
+class Expected(typing.NamedTuple):
+    remark: bool  # of a classic header: the file is valid
+    rule: str
+    offset: int
+    naming: str | None  # the rule of the classic header that a message of R-BK-10 names
+    only: bool
 
 
 class Vector:
@@ -51,7 +60,7 @@ class Vector:
             if not m:
                 self.fail(f"cannot read `expect {text}`")
                 continue
-            self.expected.append((m[1], assemble.resolve(places, m[2], len(self.data)), bool(m[3])))
+            self.expected.append(Expected(bool(m[1]), m[2], assemble.resolve(places, m[3], len(self.data)), m[5], bool(m[6])))
         if not expects:
             self.fail("expects nothing")
         self.with_json = self.valid or "json" in expects
@@ -63,15 +72,15 @@ class Vector:
         if self.document is None:
             self.fail("the reference reader does not know this kind of file")
             return
-        findings = [(f["rule"], f["offset"]) for f in self.document["findings"]]
+        findings, remarks = self.document["findings"], self.document.get("remarks", [])
         if self.valid:
-            for f in self.document["findings"]:
+            for f in findings:
                 self.fail(f"valid, found {f['rule']} at {f['offset']}: {f['message']}")
-        for rule, offset, only in self.expected:
-            if (rule, offset) not in findings:
-                self.fail(f"expected {rule} at {offset}, found {self.document['findings']}")
-            elif only and len(findings) != 1:
-                self.fail(f"expected only {rule} at {offset}, found {self.document['findings']}")
+        for e in self.expected:
+            found = remarks if e.remark else findings
+            met = [f for f in found if (f["rule"], f["offset"]) == (e.rule, e.offset) and (e.naming or "") in f["message"]]
+            if not met or e.only and len(found) != 1 or e.remark and findings:
+                self.fail(f"expected {'only ' if e.only else ''}{e.rule} at {e.offset}, found {findings + remarks}")
         if self.with_json:
             self.check_json(update)
 
@@ -125,9 +134,10 @@ def main():
             print(f"{path.name}: {failure}")
         failed += bool(vector.failures)
         expected_json = str(vector.json_path) if vector.with_json else "-"
-        for rule, offset, _ in vector.expected or [("-", "-", False)]:
-            broken.add(rule)
-            manifest.append((vector.name, str(vector.file), "valid" if vector.valid else "invalid", rule, str(offset), expected_json))
+        for e in vector.expected or [Expected(False, "-", "-", None, False)]:
+            broken |= {e.rule, e.naming or "-"}
+            sort = "remark" if e.remark else "valid" if vector.valid else "invalid"
+            manifest.append((vector.name, str(vector.file), sort, e.rule, str(e.offset), expected_json))
     if not arguments.vectors:
         (arguments.out / "manifest.tsv").write_text("".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8")
         failed += check_rules(broken)
