@@ -5,16 +5,41 @@ is raised as ClassicError. Both carry rule ids and offsets from the header's sta
 """
 
 CHAR = 2
-TYPES = {1: "byte", 2: "char", 3: "short", 4: "int", 5: "float", 6: "double", 7: "ubyte", 8: "ushort", 9: "uint",
-         10: "int64", 11: "uint64"}
+TYPES = {
+    1: "byte",
+    2: "char",
+    3: "short",
+    4: "int",
+    5: "float",
+    6: "double",
+    7: "ubyte",
+    8: "ushort",
+    9: "uint",
+    10: "int64",
+    11: "uint64",
+}
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}
 CODES = {1: "b", 2: "c", 3: "h", 4: "i", 5: "f", 6: "d", 7: "B", 8: "H", 9: "I", 10: "q", 11: "Q"}
 DEFAULT_FILL = {
-    1: b"\x81", 2: b"\0", 3: b"\x80\x01", 4: b"\x80\0\0\x01", 5: b"\x7c\xf0\0\0", 6: b"\x47\x9e\0\0\0\0\0\0", 7: b"\xff",
-    8: b"\xff\xff", 9: b"\xff\xff\xff\xff", 10: b"\x80\0\0\0\0\0\0\x02", 11: b"\xff\xff\xff\xff\xff\xff\xff\xfe"}
+    1: b"\x81",
+    2: b"\0",
+    3: b"\x80\x01",
+    4: b"\x80\0\0\x01",
+    5: b"\x7c\xf0\0\0",
+    6: b"\x47\x9e\0\0\0\0\0\0",
+    7: b"\xff",
+    8: b"\xff\xff",
+    9: b"\xff\xff\xff\xff",
+    10: b"\x80\0\0\0\0\0\0\x02",
+    11: b"\xff\xff\xff\xff\xff\xff\xff\xfe",
+}
 DIMENSION, VARIABLE, ATTRIBUTE = 10, 11, 12
 # Bytes of the smallest item by kind.
-SMALLEST = {DIMENSION: {1: 12, 2: 12, 5: 20}, ATTRIBUTE: {1: 16, 2: 16, 5: 24}, VARIABLE: {1: 32, 2: 36, 5: 52}}
+SMALLEST = {
+    DIMENSION: {1: 12, 2: 12, 5: 20},
+    ATTRIBUTE: {1: 16, 2: 16, 5: 24},
+    VARIABLE: {1: 32, 2: 36, 5: 52},
+}
 LIMIT = 2**63 - 1
 
 
@@ -85,7 +110,11 @@ class Decoder:
 
     def take(self, n, name):
         if n > self.left():
-            self.error("R-CH-2", len(self.data), f"{name} at {self.at}: {n} bytes expected, {self.left()} are left")
+            self.error(
+                "R-CH-2",
+                len(self.data),
+                f"{name} at {self.at}: {n} bytes expected, {self.left()} are left",
+            )
         self.at += n
         return bytes(self.data[self.at - n : self.at])
 
@@ -106,21 +135,29 @@ class Decoder:
         if padding:
             self.trace(at + n, len(padding), "padding", padding)
         if padding.strip(b"\0"):
-            self.remark("R-CH-6", self.at - len(padding.lstrip(b"\0")), f"{name}: padding {padding.hex(' ')}, expected zero")
+            self.remark(
+                "R-CH-6",
+                self.at - len(padding.lstrip(b"\0")),
+                f"{name}: padding {padding.hex(' ')}, expected zero",
+            )
         return raw
 
     def name(self, what, seen):
         length_at = self.at
         length = self.count(what + " name length")
         if length == 0 or padded(length) > self.left():
-            self.error("R-CH-5", length_at, f"a {what}'s name of {length} bytes, {self.left()} are left")
+            self.error(
+                "R-CH-5", length_at, f"a {what}'s name of {length} bytes, {self.left()} are left"
+            )
         at = self.at
         name = self.padded(length, what + " name")
         if name in seen:
             self.error("R-CH-12", at, f"{what} {name[:100]!r} is there twice")
         seen.add(name)
         if not is_new_name(name):
-            self.remark("R-CH-25", at, f"{what} {name[:100]!r}: not a name that a new object may have")
+            self.remark(
+                "R-CH-25", at, f"{what} {name[:100]!r}: not a name that a new object may have"
+            )
         return name
 
     def items(self, tag, what):
@@ -130,7 +167,11 @@ class Decoder:
         count_at = self.at
         n = self.count(f"number of {what}s")
         if found != tag and (found or n):
-            self.error("R-CH-3", at, f"tag {found} and count {n} of the list of {what}s, expected tag {tag} or all zero")
+            self.error(
+                "R-CH-3",
+                at,
+                f"tag {found} and count {n} of the list of {what}s, expected tag {tag} or all zero",
+            )
         if found and not n:
             self.remark("R-CH-19", at, f"an empty list of {what}s with a tag")
         if n * SMALLEST[tag][self.out.kind] > self.left():
@@ -191,8 +232,14 @@ class Decoder:
             name, type_, at = self.name("attribute", seen), self.type(), self.at
             count = self.count("attribute values")
             if padded(count * SIZES[type_]) > self.left():
-                self.error("R-CH-4", at, f"{count} values of type {TYPES[type_]}, {self.left()} bytes are left")
-            out.append(Attribute(name, type_, count, self.padded(count * SIZES[type_], "attribute value")))
+                self.error(
+                    "R-CH-4",
+                    at,
+                    f"{count} values of type {TYPES[type_]}, {self.left()} bytes are left",
+                )
+            out.append(
+                Attribute(name, type_, count, self.padded(count * SIZES[type_], "attribute value"))
+            )
         return out
 
     def variables(self):
@@ -213,7 +260,11 @@ class Decoder:
             v.vsize_at = self.at
             vsize = self.count("vsize")
             if padded(v.slice_bytes) > LIMIT:
-                self.error("R-CH-14", v.vsize_at, f"variable {name[:100]!r}: a slice of more than 2^63 - 1 bytes")
+                self.error(
+                    "R-CH-14",
+                    v.vsize_at,
+                    f"variable {name[:100]!r}: a slice of more than 2^63 - 1 bytes",
+                )
             expected = padded(v.slice_bytes)
             if out.kind != 5 and expected > 2**32 - 4:
                 expected = 2**32 - 1
@@ -240,10 +291,16 @@ class Decoder:
         if out.kind == 5:
             return
         limit = 2**31 - 4 if out.kind == 1 else 2**32 - 4
-        last = max((i for i, v in enumerate(out.variables) if v.is_record), default=len(out.variables) - 1)
+        last = max(
+            (i for i, v in enumerate(out.variables) if v.is_record), default=len(out.variables) - 1
+        )
         for i, v in enumerate(out.variables):
             if v.slice_bytes > limit and i != last:
-                self.error("R-CH-15", v.vsize_at, f"variable {v.name[:100]!r}: a slice of {v.slice_bytes} bytes, at most {limit}")
+                self.error(
+                    "R-CH-15",
+                    v.vsize_at,
+                    f"variable {v.name[:100]!r}: a slice of {v.slice_bytes} bytes, at most {limit}",
+                )
 
     def check_begins(self):
         """R-CH-13 and R-CH-14, and what follows from begins: record size and begin."""
@@ -252,11 +309,17 @@ class Decoder:
         limit = 2**31 - 1 if out.kind == 1 else LIMIT
         for v in out.variables:
             if not out.header_length <= v.begin <= limit:
-                self.error("R-CH-13", v.begin_at, f"variable {v.name[:100]!r}: begin {v.begin}, expected {out.header_length} to {limit}")
+                self.error(
+                    "R-CH-13",
+                    v.begin_at,
+                    f"variable {v.name[:100]!r}: begin {v.begin}, expected {out.header_length} to {limit}",
+                )
             if v.is_record:
                 out.record_size += v.slice_bytes if len(record) == 1 else padded(v.slice_bytes)
             if v.begin + padded(v.slice_bytes) > LIMIT or out.record_size > LIMIT:
-                self.error("R-CH-14", v.begin_at, f"variable {v.name[:100]!r}: ends behind 2^63 - 1")
+                self.error(
+                    "R-CH-14", v.begin_at, f"variable {v.name[:100]!r}: ends behind 2^63 - 1"
+                )
         out.record_begin = min((v.begin for v in record), default=0)
 
     def check_overlap(self):
@@ -268,14 +331,26 @@ class Decoder:
         for group in fixed, record:
             for before, v in zip(group, group[1:]):
                 if v.begin < before.end:
-                    self.error("R-CH-16", v.begin_at, f"variable {v.name[:100]!r} at {v.begin}, {before.name[:100]!r} ends at {before.end}")
+                    self.error(
+                        "R-CH-16",
+                        v.begin_at,
+                        f"variable {v.name[:100]!r} at {v.begin}, {before.name[:100]!r} ends at {before.end}",
+                    )
         for v in fixed:
             if first and v.end > first.begin:
                 behind = first if v.begin < first.begin else v
-                self.error("R-CH-16", behind.begin_at, f"the records begin at {first.begin}, variable {v.name[:100]!r} ends at {v.end}")
+                self.error(
+                    "R-CH-16",
+                    behind.begin_at,
+                    f"the records begin at {first.begin}, variable {v.name[:100]!r} ends at {v.end}",
+                )
         for v in record:
             if v.end > first.begin + out.record_size:
-                self.error("R-CH-16", v.begin_at, f"variable {v.name[:100]!r} ends outside of its record of {out.record_size} bytes")
+                self.error(
+                    "R-CH-16",
+                    v.begin_at,
+                    f"variable {v.name[:100]!r} ends outside of its record of {out.record_size} bytes",
+                )
 
     def check_values(self, values_follow):
         """R-CH-14 for the records, R-CH-17, R-CH-23."""
@@ -283,9 +358,15 @@ class Decoder:
         records = out.records
         if records is None:
             last = max((v.end for v in out.variables if v.is_record), default=0)
-            records = max(0, (size - last) // out.record_size + 1) if values_follow and out.record_size else 0
+            records = (
+                max(0, (size - last) // out.record_size + 1)
+                if values_follow and out.record_size
+                else 0
+            )
         if out.record_begin + records * out.record_size > LIMIT:
-            self.error("R-CH-14", 4, f"{records} records of {out.record_size} bytes end behind 2^63 - 1")
+            self.error(
+                "R-CH-14", 4, f"{records} records of {out.record_size} bytes end behind 2^63 - 1"
+            )
         if not values_follow:
             return
         out.records = records
@@ -295,7 +376,9 @@ class Decoder:
         lone = sum(v.is_record for v in out.variables) == 1
         padded_end = end if lone and records else padded(end)
         if size < padded_end:
-            self.remark("R-CH-17", size, f"a file of {size} bytes, the padding ends at {padded_end}")
+            self.remark(
+                "R-CH-17", size, f"a file of {size} bytes, the padding ends at {padded_end}"
+            )
         if not records:
             padded_end = max(padded_end, out.record_begin)
         if size > padded_end:
@@ -304,13 +387,23 @@ class Decoder:
     def remark_order(self):
         """R-CH-21, R-CH-22."""
         out = self.out
-        fixed_end = max([out.header_length] + [padded(v.end) for v in out.variables if not v.is_record])
+        fixed_end = max(
+            [out.header_length] + [padded(v.end) for v in out.variables if not v.is_record]
+        )
         expected = {False: out.header_length, True: fixed_end}
         for v in out.variables:
             if v.begin > expected[v.is_record]:
-                self.remark("R-CH-21", v.begin_at, f"variable {v.name[:100]!r}: begin {v.begin}, expected {expected[v.is_record]}")
+                self.remark(
+                    "R-CH-21",
+                    v.begin_at,
+                    f"variable {v.name[:100]!r}: begin {v.begin}, expected {expected[v.is_record]}",
+                )
             elif v.begin < expected[v.is_record]:
-                self.remark("R-CH-22", v.begin_at, f"variable {v.name[:100]!r}: begin {v.begin}, expected {expected[v.is_record]}")
+                self.remark(
+                    "R-CH-22",
+                    v.begin_at,
+                    f"variable {v.name[:100]!r}: begin {v.begin}, expected {expected[v.is_record]}",
+                )
             expected[v.is_record] = v.begin + padded(v.slice_bytes)
 
 
@@ -320,7 +413,12 @@ def is_new_name(name):
         name.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    return len(name) <= 65535 and name not in (b"", b".", b"..") and b"/" not in name and b"\0" not in name
+    return (
+        len(name) <= 65535
+        and name not in (b"", b".", b"..")
+        and b"/" not in name
+        and b"\0" not in name
+    )
 
 
 def decode(data, values_follow=True, trace=None):

@@ -27,8 +27,13 @@ class Text(str):
 
 
 def unescape(quoted):
-    return re.sub(r"\\(x[0-9a-fA-F]{2}|.)", lambda m: chr(int(m[1][1:], 16) + (0xDC00 if int(m[1][1:], 16) > 127 else 0))
-                  if m[1][0] == "x" and len(m[1]) == 3 else m[1], quoted)
+    return re.sub(
+        r"\\(x[0-9a-fA-F]{2}|.)",
+        lambda m: chr(int(m[1][1:], 16) + (0xDC00 if int(m[1][1:], 16) > 127 else 0))
+        if m[1][0] == "x" and len(m[1]) == 3
+        else m[1],
+        quoted,
+    )
 
 
 def tokens(line):
@@ -57,8 +62,19 @@ def quote(name):
     return '"' + name + '"'
 
 
-TYPES = {"byte": (1, "b"), "char": (2, "c"), "short": (3, "h"), "int": (4, "i"), "float": (5, "f"), "double": (6, "d"),
-         "ubyte": (7, "B"), "ushort": (8, "H"), "uint": (9, "I"), "int64": (10, "q"), "uint64": (11, "Q")}
+TYPES = {
+    "byte": (1, "b"),
+    "char": (2, "c"),
+    "short": (3, "h"),
+    "int": (4, "i"),
+    "float": (5, "f"),
+    "double": (6, "d"),
+    "ubyte": (7, "B"),
+    "ushort": (8, "H"),
+    "uint": (9, "I"),
+    "int64": (10, "q"),
+    "uint64": (11, "Q"),
+}
 SIZES = {name: struct.calcsize(code) for name, (_, code) in TYPES.items()}
 
 
@@ -85,7 +101,11 @@ def encode_bytes(words):
         if isinstance(word, Text):
             out += raw(word)
             continue
-        while i < len(words) and (words[i] not in TYPES and words[i] not in ("hex", "zero")) and not (isinstance(words[i], Text) and word not in ("char", "hex")):
+        while (
+            i < len(words)
+            and (words[i] not in TYPES and words[i] not in ("hex", "zero"))
+            and not (isinstance(words[i], Text) and word not in ("char", "hex"))
+        ):
             i += 1
         if word == "zero":
             out += bytes(int(words[start]))
@@ -118,9 +138,14 @@ def expand(lines):
         number, line = lines[i]
         words = line.split()
         if words[:1] == ["repeat"] and len(words) == 2:
-            stop = next(j for j in range(i + 1, len(lines)) if lines[j][1].split()[:2] == ["end", "repeat"])
+            stop = next(
+                j for j in range(i + 1, len(lines)) if lines[j][1].split()[:2] == ["end", "repeat"]
+            )
             for k in range(int(words[1])):
-                out += [(n, re.sub(r"\{i(:\d+)?\}", lambda m: format(k, (m[1] or ":")[1:]), s)) for n, s in lines[i + 1 : stop]]
+                out += [
+                    (n, re.sub(r"\{i(:\d+)?\}", lambda m: format(k, (m[1] or ":")[1:]), s))
+                    for n, s in lines[i + 1 : stop]
+                ]
             i = stop
         else:
             out.append((number, line))
@@ -157,26 +182,129 @@ def place(name):
 
 
 MAGIC = {"identity": b"\x89NMB\r\n\x1a\n", "superblock": b"\x89NMBSLOT", "block": b"\x89NMBBLCK"}
-IDENTITY = layout((8, "magic"), (2, "major version"), (2, "size"), (2, "sum algorithm"), (2, "slots"), (4, "slot unit"),
-                  (4, "first slot"), (16, "file id"), (464, "reserved"), (8, "sum"))
+IDENTITY = layout(
+    (8, "magic"),
+    (2, "major version"),
+    (2, "size"),
+    (2, "sum algorithm"),
+    (2, "slots"),
+    (4, "slot unit"),
+    (4, "first slot"),
+    (16, "file id"),
+    (464, "reserved"),
+    (8, "sum"),
+)
 SUPERBLOCK = layout(
-    (8, "magic"), (2, "version"), (2, "used"), (4, "flags"), (8, "generation"), (8, "file length"), (8, "compatible features"),
-    (8, "read-only compatible features"), (8, "incompatible features"), (8, "root position"), (4, "root length"), (4, "height"),
-    (16, "root digest"), (8, "blocks"), (8, "dimensions"), (8, "variables"), (8, "attributes"), (8, "records"), (8, "samples"),
-    *place("dead map"), *place("file table"), *place("global sections"), *place("view"), *place("previous trailer"),
-    (48, "HDF5 superblock"), (4, "cipher id"), (4, "key id"), *place("dictionary"), (4, "piece size"), (4, "inline limit"),
-    (8, "next order"), (3736, "reserved"), (8, "sum"))
-PAGE = layout((8, "magic"), (2, "version"), (2, "level"), (4, "flags"), (4, "rows"), (4, "length"), (2, "columns"), (2, "reserved"),
-              (4, "heap length"), (16, "file id"), (8, "own position"), (8, "generation"), (8, "owner"), (8, "sum"))
-BLOCK = layout((8, "magic"), (2, "version"), (2, "kind"), (2, "codec"), (2, "flags"), (16, "file id"), (8, "own position"),
-               (8, "generation"), (8, "stored length"), (8, "raw length"), (4, "name length"), (4, "reserved"), (8, "extent position"),
-               (8, "extent length"), (8, "extent sum"), (8, "records"), (8, "samples"), (8, "order"), (16, "digest"),
-               (8, "body sum"), (8, "sum"))
-COLUMNS = ["", "name end", "kind", "codec", "flags", "position", "stored length", "raw length", "digest", "sum", "extent position",
-           "extent length", "extent sum", "blocks", "dimensions", "variables", "attributes", "records", "samples",
-           "data map position", "data map length", "data map sum", "storage position", "storage length", "storage sum",
-           "statistics position", "statistics length", "statistics sum", "tags position", "tags length", "tags sum", "order",
-           "logical offset", "file number", "state"]
+    (8, "magic"),
+    (2, "version"),
+    (2, "used"),
+    (4, "flags"),
+    (8, "generation"),
+    (8, "file length"),
+    (8, "compatible features"),
+    (8, "read-only compatible features"),
+    (8, "incompatible features"),
+    (8, "root position"),
+    (4, "root length"),
+    (4, "height"),
+    (16, "root digest"),
+    (8, "blocks"),
+    (8, "dimensions"),
+    (8, "variables"),
+    (8, "attributes"),
+    (8, "records"),
+    (8, "samples"),
+    *place("dead map"),
+    *place("file table"),
+    *place("global sections"),
+    *place("view"),
+    *place("previous trailer"),
+    (48, "HDF5 superblock"),
+    (4, "cipher id"),
+    (4, "key id"),
+    *place("dictionary"),
+    (4, "piece size"),
+    (4, "inline limit"),
+    (8, "next order"),
+    (3736, "reserved"),
+    (8, "sum"),
+)
+PAGE = layout(
+    (8, "magic"),
+    (2, "version"),
+    (2, "level"),
+    (4, "flags"),
+    (4, "rows"),
+    (4, "length"),
+    (2, "columns"),
+    (2, "reserved"),
+    (4, "heap length"),
+    (16, "file id"),
+    (8, "own position"),
+    (8, "generation"),
+    (8, "owner"),
+    (8, "sum"),
+)
+BLOCK = layout(
+    (8, "magic"),
+    (2, "version"),
+    (2, "kind"),
+    (2, "codec"),
+    (2, "flags"),
+    (16, "file id"),
+    (8, "own position"),
+    (8, "generation"),
+    (8, "stored length"),
+    (8, "raw length"),
+    (4, "name length"),
+    (4, "reserved"),
+    (8, "extent position"),
+    (8, "extent length"),
+    (8, "extent sum"),
+    (8, "records"),
+    (8, "samples"),
+    (8, "order"),
+    (16, "digest"),
+    (8, "body sum"),
+    (8, "sum"),
+)
+COLUMNS = [
+    "",
+    "name end",
+    "kind",
+    "codec",
+    "flags",
+    "position",
+    "stored length",
+    "raw length",
+    "digest",
+    "sum",
+    "extent position",
+    "extent length",
+    "extent sum",
+    "blocks",
+    "dimensions",
+    "variables",
+    "attributes",
+    "records",
+    "samples",
+    "data map position",
+    "data map length",
+    "data map sum",
+    "storage position",
+    "storage length",
+    "storage sum",
+    "statistics position",
+    "statistics length",
+    "statistics sum",
+    "tags position",
+    "tags length",
+    "tags sum",
+    "order",
+    "logical offset",
+    "file number",
+    "state",
+]
 TOTALS = ["blocks", "dimensions", "variables", "attributes", "records", "samples"]
 
 
@@ -195,8 +323,15 @@ class Dataset:
         number = lambda n: n.to_bytes(wide, "big")
         padded = lambda b: b + bytes(-len(b) % 4)
         string = lambda name: number(len(raw(name))) + padded(raw(name))
-        listed = lambda tag, items: (struct.pack(">I", tag if items else 0) + number(len(items)) + b"".join(items))
-        att = lambda a: string(a[0]) + struct.pack(">I", TYPES[a[1]][0]) + number(len(a[2]) // SIZES[a[1]]) + padded(a[2])
+        listed = lambda tag, items: (
+            struct.pack(">I", tag if items else 0) + number(len(items)) + b"".join(items)
+        )
+        att = (
+            lambda a: string(a[0])
+            + struct.pack(">I", TYPES[a[1]][0])
+            + number(len(a[2]) // SIZES[a[1]])
+            + padded(a[2])
+        )
         lengths = dict(self.dims)
         ids = {name: i for i, (name, _) in enumerate(self.dims)}
         slices, is_record = [], []
@@ -212,10 +347,23 @@ class Dataset:
             variables = []
             for (name, type_, dims, atts), begin, size in zip(self.vars, begins, slices):
                 vsize = min(up(size, 4), 2 ** (8 * wide) - 1)
-                variables.append(string(name) + number(len(dims)) + b"".join(number(ids[d]) for d in dims) + listed(12, list(map(att, atts)))
-                                 + struct.pack(">I", TYPES[type_][0]) + number(vsize) + begin.to_bytes(4 if kind == 1 else 8, "big"))
-            return (b"CDF" + bytes([kind]) + number(records) + listed(10, [string(n) + number(length) for n, length in self.dims])
-                    + listed(12, list(map(att, self.atts))) + listed(11, variables))
+                variables.append(
+                    string(name)
+                    + number(len(dims))
+                    + b"".join(number(ids[d]) for d in dims)
+                    + listed(12, list(map(att, atts)))
+                    + struct.pack(">I", TYPES[type_][0])
+                    + number(vsize)
+                    + begin.to_bytes(4 if kind == 1 else 8, "big")
+                )
+            return (
+                b"CDF"
+                + bytes([kind])
+                + number(records)
+                + listed(10, [string(n) + number(length) for n, length in self.dims])
+                + listed(12, list(map(att, self.atts)))
+                + listed(11, variables)
+            )
 
         at = len(header([0] * len(self.vars)))
         length, begins, record_size = at, [0] * len(self.vars), 0
@@ -230,14 +378,20 @@ class Dataset:
             values = self.values.get(name)
             count = records if is_record[i] else 1
             if values is None or len(values) != slices[i] * count:
-                raise VectorError(f"variable {name!r}: {len(values or b'')} bytes of values, expected {slices[i] * count}")
+                raise VectorError(
+                    f"variable {name!r}: {len(values or b'')} bytes of values, expected {slices[i] * count}"
+                )
             for r in range(count):
                 start = begins[i] - length + r * record_size
                 extent[start : start + slices[i]] = values[r * slices[i] : (r + 1) * slices[i]]
         return header(begins), bytes(extent)
 
     def counts(self):
-        return {"dimensions": len(self.dims), "variables": len(self.vars), "attributes": len(self.atts) + sum(len(v[3]) for v in self.vars)}
+        return {
+            "dimensions": len(self.dims),
+            "variables": len(self.vars),
+            "attributes": len(self.atts) + sum(len(v[3]) for v in self.vars),
+        }
 
 
 # --- The file --------------------------------------------------------------------------------------
@@ -282,21 +436,35 @@ class Assembler:
         self.entries = {}
         self.tree = None
         self.generation = 0
-        self.options = {"piece size": 1 << 20, "inline limit": 65536, "codec": 0, "leaf rows": 64, "node rows": 128}
+        self.options = {
+            "piece size": 1 << 20,
+            "inline limit": 65536,
+            "codec": 0,
+            "leaf rows": 64,
+            "node rows": 128,
+        }
         self.dictionary = None
         self.next_order = 0
         self.dead_segment = None
         self.trailer = None
         self.dictionary_place = (0, 0, 0)
         self.sets, self.pokes, self.column_changes = [], [], []
-        self.used = {"incompatible features": 0, "compatible features": 0, "read-only compatible features": 0}
+        self.used = {
+            "incompatible features": 0,
+            "compatible features": 0,
+            "read-only compatible features": 0,
+        }
         self.file_id = 0
         self.global_sections = (0, 0, 0)
 
     # Overrides. A change that keeps sums is made behind the computation of the sum, others before.
 
     def override(self, label, fields, keep):
-        return {field: value for target, field, value, kept in self.sets if target == label and field in fields and kept == keep}
+        return {
+            field: value
+            for target, field, value, kept in self.sets
+            if target == label and field in fields and kept == keep
+        }
 
     def structure(self, label, fields, values, tail, position, covered):
         """Encodes one structure. covered(bytes): the bytes under its sum. Returns (bytes, sum)."""
@@ -305,7 +473,11 @@ class Assembler:
 
         def put(name, value):
             offset, length = fields[name]
-            out[offset : offset + length] = value if isinstance(value, bytes) else (value % (1 << 8 * length)).to_bytes(length, "little")
+            out[offset : offset + length] = (
+                value
+                if isinstance(value, bytes)
+                else (value % (1 << 8 * length)).to_bytes(length, "little")
+            )
 
         for name, value in values.items():
             put(name, value)
@@ -318,7 +490,10 @@ class Assembler:
                     out[offset : offset + len(data)] = data
             if not keep:
                 put("sum", sum64(covered(out)))
-                for value in (self.override(label, fields, False).get("sum"), self.override(label, fields, True).get("sum")):
+                for value in (
+                    self.override(label, fields, False).get("sum"),
+                    self.override(label, fields, True).get("sum"),
+                ):
                     if value is not None:
                         put("sum", value)
                 total = int.from_bytes(out[fields["sum"][0] : fields["sum"][0] + 8], "little")
@@ -373,14 +548,35 @@ class Assembler:
             if target == label:
                 change_columns(table, action, words, len(rows))
         body = b"".join(struct.pack("<HH", id_, width) for id_, width, _ in table)
-        body += b"".join(value.to_bytes(width, "little") for _, width, values in table for value in values) + heap
+        body += (
+            b"".join(
+                value.to_bytes(width, "little") for _, width, values in table for value in values
+            )
+            + heap
+        )
         body += bytes(-(80 + len(body)) % 8)
         length = 80 + len(body)
         position = self.allocate(length)
         data, total = self.structure(
-            label, PAGE, {"magic": b"\x89NMB" + magic, "version": 1, "level": level, "rows": len(rows), "length": length, "columns": len(table),
-                          "heap length": len(heap), "file id": self.file_id, "own position": position, "generation": self.generation,
-                          "owner": owner}, body, position, lambda page: page[:72] + page[80:])
+            label,
+            PAGE,
+            {
+                "magic": b"\x89NMB" + magic,
+                "version": 1,
+                "level": level,
+                "rows": len(rows),
+                "length": length,
+                "columns": len(table),
+                "heap length": len(heap),
+                "file id": self.file_id,
+                "own position": position,
+                "generation": self.generation,
+                "owner": owner,
+            },
+            body,
+            position,
+            lambda page: page[:72] + page[80:],
+        )
         self.write(position, data)
         at = position + 80 + 4 * len(table)
         for number, (id_, width, values) in enumerate(table):
@@ -402,7 +598,16 @@ class Assembler:
 
     def block(self, entry, spec, tombstone=False):
         label = f"block {quote(entry.name)}"
-        name = raw(next((value for target, field, value, _ in self.sets if (target, field) == (label, "name")), entry.name))
+        name = raw(
+            next(
+                (
+                    value
+                    for target, field, value, _ in self.sets
+                    if (target, field) == (label, "name")
+                ),
+                entry.name,
+            )
+        )
         body, extent = spec["body"], spec["extent"]
         for target, offset, data, _ in self.pokes:
             if target == f"body {quote(entry.name)}":
@@ -419,7 +624,9 @@ class Assembler:
                 stored_padded[offset : offset + len(data)] = data
         for target, offset, data, _ in self.pokes:
             if target == f"padding {quote(entry.name)}":
-                padded = padded[: len(name) + offset] + data + padded[len(name) + offset + len(data) :]
+                padded = (
+                    padded[: len(name) + offset] + data + padded[len(name) + offset + len(data) :]
+                )
         length, one_run = len(extent), spec["hole"] is False and not spec["holes"]
         entry.block, entry.body = (position, stored_at + len(stored_padded)), body
         extent_position, extent_sum = spec.get("kept extent", 0), 0
@@ -431,12 +638,30 @@ class Assembler:
         if extent_position:
             extent_sum = sum64(extent)
         flags = (1 if tombstone else 0) | (2 if spec["hole"] else 0)
-        values = {"magic": MAGIC["block"], "version": 1, "kind": spec["kind"], "codec": codec, "flags": flags, "file id": self.file_id,
-                  "own position": position, "generation": self.generation, "stored length": len(stored), "raw length": len(body),
-                  "name length": len(name), "extent position": extent_position, "extent length": length, "extent sum": extent_sum,
-                  "records": spec["records"], "samples": spec["samples"], "order": spec["order"],
-                  "digest": digest128(body) if body else 0, "body sum": sum64(bytes(stored_padded)) if stored else 0}
-        data, total = self.structure(label, BLOCK, values, bytes(padded), position, lambda b: b[:144] + b[152:])
+        values = {
+            "magic": MAGIC["block"],
+            "version": 1,
+            "kind": spec["kind"],
+            "codec": codec,
+            "flags": flags,
+            "file id": self.file_id,
+            "own position": position,
+            "generation": self.generation,
+            "stored length": len(stored),
+            "raw length": len(body),
+            "name length": len(name),
+            "extent position": extent_position,
+            "extent length": length,
+            "extent sum": extent_sum,
+            "records": spec["records"],
+            "samples": spec["samples"],
+            "order": spec["order"],
+            "digest": digest128(body) if body else 0,
+            "body sum": sum64(bytes(stored_padded)) if stored else 0,
+        }
+        data, total = self.structure(
+            label, BLOCK, values, bytes(padded), position, lambda b: b[:144] + b[152:]
+        )
         self.write(position, data + stored_padded)
         self.name_place(label, position + 152, "name")
         self.name_place(label, position + 152 + len(name), "name padding")
@@ -447,10 +672,22 @@ class Assembler:
         for target, field, value, _ in self.sets:
             if target == label and field == "digest":
                 digest = value
-        entry.row = {"label": f"entry {quote(entry.name)}", "kind": spec["kind"], "codec": codec, "flags": 1 if spec["hole"] else 0,
-                     "position": position, "stored length": len(stored), "raw length": len(body), "digest": digest, "sum": total,
-                     "extent length": length, "records": spec["records"], "samples": spec["samples"], "order": spec["order"],
-                     **spec["counts"]}
+        entry.row = {
+            "label": f"entry {quote(entry.name)}",
+            "kind": spec["kind"],
+            "codec": codec,
+            "flags": 1 if spec["hole"] else 0,
+            "position": position,
+            "stored length": len(stored),
+            "raw length": len(body),
+            "digest": digest,
+            "sum": total,
+            "extent length": length,
+            "records": spec["records"],
+            "samples": spec["samples"],
+            "order": spec["order"],
+            **spec["counts"],
+        }
         entry.extent = extent
         if tombstone:
             return
@@ -465,7 +702,11 @@ class Assembler:
                 self.write(at, spec[kind])
                 self.name_place(f"{kind} {quote(entry.name)}", at)
                 entry.others.append((at, up(len(spec[kind]))))
-                entry.row |= {f"{kind} position": at, f"{kind} length": len(spec[kind]), f"{kind} sum": sum64(spec[kind])}
+                entry.row |= {
+                    f"{kind} position": at,
+                    f"{kind} length": len(spec[kind]),
+                    f"{kind} sum": sum64(spec[kind]),
+                }
                 self.used["compatible features"] |= mask
 
     def compress(self, codec, body):
@@ -492,11 +733,15 @@ class Assembler:
                 run = None
                 continue
             if run is None:
-                rest = next((h for h, _ in sorted(spec["holes"]) if h >= start), len(extent)) - start
+                rest = (
+                    next((h for h, _ in sorted(spec["holes"]) if h >= start), len(extent)) - start
+                )
                 run = self.allocate(rest, 4096 if len(extent) >= 1 << 20 else 8) - start
                 self.write(run + start, extent[start : start + rest])
             entry.pieces.append(Piece(start, stop - start, run + start))
-        self.name_place(f"extent {quote(entry.name)}", next((p.position for p in entry.pieces if p.position), 0))
+        self.name_place(
+            f"extent {quote(entry.name)}", next((p.position for p in entry.pieces if p.position), 0)
+        )
         for number, piece in enumerate(entry.pieces):
             self.name_place(f"piece {quote(entry.name)} {number}", piece.position)
 
@@ -506,28 +751,62 @@ class Assembler:
         rows = []
         for number, p in enumerate(entry.pieces):
             self.name_place(f"piece {name} {number}", p.position)
-            row = {"label": f"piece {name} {number}", "logical offset": p.logical, "raw length": p.raw, "state": p.state}
+            row = {
+                "label": f"piece {name} {number}",
+                "logical offset": p.logical,
+                "raw length": p.raw,
+                "state": p.state,
+            }
             if not p.state:
-                row |= {"position": p.position, "stored length": p.raw, "sum": sum64(self.data[p.position : p.position + p.raw])}
+                row |= {
+                    "position": p.position,
+                    "stored length": p.raw,
+                    "sum": sum64(self.data[p.position : p.position + p.raw]),
+                }
             rows.append(row)
         level, entry.maps = 0, []
-        leaf = ["codec", "position", "stored length", "raw length", "sum", "logical offset", "file number", "state"]
+        leaf = [
+            "codec",
+            "position",
+            "stored length",
+            "raw length",
+            "sum",
+            "logical offset",
+            "file number",
+            "state",
+        ]
         node = ["position", "stored length", "sum", "logical offset"]
         while True:
             parents = []
             groups = [rows[i : i + 128] for i in range(0, len(rows), 128)]
             for number, group in enumerate(groups):
                 label = f"map {name}" if len(groups) == 1 else f"map {name} {level}.{number}"
-                position, length, total, written = self.page(label, b"DMAP", level, group, node if level else leaf, owner=entry.block[0])
+                position, length, total, written = self.page(
+                    label, b"DMAP", level, group, node if level else leaf, owner=entry.block[0]
+                )
                 entry.maps.append((position, length))
-                parents.append({"position": position, "stored length": length, "sum": total, "logical offset": written[0].get("logical offset", 0)})
+                parents.append(
+                    {
+                        "position": position,
+                        "stored length": length,
+                        "sum": total,
+                        "logical offset": written[0].get("logical offset", 0),
+                    }
+                )
             rows, level = parents, level + 1
             if len(rows) == 1:
                 break
         pieces = entry.pieces
-        run = all(not p.state for p in pieces) and all(a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:]))
-        entry.row |= {"data map position": rows[0]["position"], "data map length": rows[0]["stored length"], "data map sum": rows[0]["sum"],
-                      "extent position": pieces[0].position if run else 0, "extent sum": 0}
+        run = all(not p.state for p in pieces) and all(
+            a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
+        )
+        entry.row |= {
+            "data map position": rows[0]["position"],
+            "data map length": rows[0]["stored length"],
+            "data map sum": rows[0]["sum"],
+            "extent position": pieces[0].position if run else 0,
+            "extent sum": 0,
+        }
 
     # Section 7
 
@@ -542,9 +821,24 @@ class Assembler:
             for child in tree.items:
                 self.counters[child.level] = self.counters.get(child.level, -1) + 1
                 self.index_page(child, index_label(child.level, self.counters[child.level]))
-            rows = [{"position": c.place[0], "stored length": c.place[1], "sum": c.place[2], **totals(c)} for c in tree.items]
-            names, columns = [c.separator for c in tree.items], ["name end", "position", "stored length", "sum"] + TOTALS
-        position, length, total, tree.rows = self.page(label, b"INDX", tree.level, rows, columns, names)
+            rows = [
+                {
+                    "position": c.place[0],
+                    "stored length": c.place[1],
+                    "sum": c.place[2],
+                    **totals(c),
+                }
+                for c in tree.items
+            ]
+            names, columns = [c.separator for c in tree.items], [
+                "name end",
+                "position",
+                "stored length",
+                "sum",
+            ] + TOTALS
+        position, length, total, tree.rows = self.page(
+            label, b"INDX", tree.level, rows, columns, names
+        )
         tree.place = (position, length, total)
 
     def build_tree(self, changed):
@@ -574,17 +868,23 @@ class Assembler:
         size = self.options["node rows" if level else "leaf rows"]
         pages = [Tree(level, items[i : i + size], separator) for i in range(0, len(items), size)]
         for before, page in zip(pages, pages[1:]):
-            page.separator = page.items[0].separator if level else separator_of(page.first(), before.last())
+            page.separator = (
+                page.items[0].separator if level else separator_of(page.first(), before.last())
+            )
         return pages
 
     def rebuild(self, tree, changed, high, dying):
         """The pages in place of `tree`, which holds the names below `high`."""
         if tree.level == 0:
-            mine = [n for n in changed if raw(n) >= tree.separator and (high is None or raw(n) < high)]
+            mine = [
+                n for n in changed if raw(n) >= tree.separator and (high is None or raw(n) < high)
+            ]
             if not mine:
                 return [tree]
             kept = {e.name for e in tree.items} | set(mine)
-            items = sorted((self.entries[n] for n in kept if n in self.entries), key=lambda e: raw(e.name))
+            items = sorted(
+                (self.entries[n] for n in kept if n in self.entries), key=lambda e: raw(e.name)
+            )
         else:
             items = []
             for i, child in enumerate(tree.items):
@@ -629,12 +929,34 @@ class Assembler:
         sum_ = 0
         codec = 2 if self.dictionary is not None else self.options["codec"]
         for name, spec in text_.new_blocks():
-            record = struct.pack("<I", len(raw(name))) + raw(name) + struct.pack("<H", spec["kind"]) + digest128(spec["body"]).to_bytes(16, "little")
+            record = (
+                struct.pack("<I", len(raw(name)))
+                + raw(name)
+                + struct.pack("<H", spec["kind"])
+                + digest128(spec["body"]).to_bytes(16, "little")
+            )
             sum_ += digest128(record)
-        self.file_id = digest128(struct.pack("<HQIH", 1, self.options["piece size"], self.options["inline limit"], codec)
-                                 + (sum_ % 2**128).to_bytes(16, "little"))
-        identity, _ = self.structure("identity", IDENTITY, {"magic": MAGIC["identity"], "major version": 1, "size": 512, "sum algorithm": 1,
-                                     "slots": 2, "slot unit": 4096, "first slot": 4096, "file id": self.file_id}, b"", 0, lambda b: b[:504])
+        self.file_id = digest128(
+            struct.pack("<HQIH", 1, self.options["piece size"], self.options["inline limit"], codec)
+            + (sum_ % 2**128).to_bytes(16, "little")
+        )
+        identity, _ = self.structure(
+            "identity",
+            IDENTITY,
+            {
+                "magic": MAGIC["identity"],
+                "major version": 1,
+                "size": 512,
+                "sum algorithm": 1,
+                "slots": 2,
+                "slot unit": 4096,
+                "first slot": 4096,
+                "file id": self.file_id,
+            },
+            b"",
+            0,
+            lambda b: b[:504],
+        )
         self.write(0, identity)
         if self.dictionary is not None:
             self.write(12288, self.dictionary)
@@ -644,10 +966,27 @@ class Assembler:
             body = self.dictionary
             position = self.allocate(152 + len(body))
             padded = body + bytes(-len(body) % 8)
-            data, _ = self.structure("dictionary block", BLOCK, {
-                "magic": MAGIC["block"], "version": 1, "kind": 255, "codec": 0, "file id": self.file_id, "own position": position, "generation": 1,
-                "stored length": len(body), "raw length": len(body), "order": order, "digest": digest128(body), "body sum": sum64(padded)},
-                b"", position, lambda b: b[:144])
+            data, _ = self.structure(
+                "dictionary block",
+                BLOCK,
+                {
+                    "magic": MAGIC["block"],
+                    "version": 1,
+                    "kind": 255,
+                    "codec": 0,
+                    "file id": self.file_id,
+                    "own position": position,
+                    "generation": 1,
+                    "stored length": len(body),
+                    "raw length": len(body),
+                    "order": order,
+                    "digest": digest128(body),
+                    "body sum": sum64(padded),
+                },
+                b"",
+                position,
+                lambda b: b[:144],
+            )
             self.write(position, data + padded)
             self.dictionary_place = (position, len(body), sum64(body))
 
@@ -657,28 +996,64 @@ class Assembler:
         rows = []
         if self.dead_segment:
             position, length, _, field_sum = self.dead_segment
-            rows.append({"state": 1, "position": position, "stored length": length, "sum": field_sum})
+            rows.append(
+                {"state": 1, "position": position, "stored length": length, "sum": field_sum}
+            )
         for position, length in dead:
-            rows.append({"position": position, "stored length": length, "sum": sum64(self.data[position : position + length])})
-        position, length, total, _ = self.page("dead", b"DEAD", 0, rows, ["position", "stored length", "sum", "state"])
+            rows.append(
+                {
+                    "position": position,
+                    "stored length": length,
+                    "sum": sum64(self.data[position : position + length]),
+                }
+            )
+        position, length, total, _ = self.page(
+            "dead", b"DEAD", 0, rows, ["position", "stored length", "sum", "state"]
+        )
         for number, row in enumerate(rows):
             self.name_place(f"dead range {number}", row["position"])
-        self.dead_segment = (position, length, sum64(self.data[position : position + length]), total)
+        self.dead_segment = (
+            position,
+            length,
+            sum64(self.data[position : position + length]),
+            total,
+        )
         return self.dead_segment[:3]
 
     def write_superblock(self, dead_place):
         position = self.allocate(0, 4096)
         self.allocate(4096)
-        values = {"magic": MAGIC["superblock"], "version": 1, "used": 352, "generation": self.generation, "file length": position + 4096,
-                  **self.used, "piece size": self.options["piece size"], "inline limit": self.options["inline limit"],
-                  "next order": self.next_order}
+        values = {
+            "magic": MAGIC["superblock"],
+            "version": 1,
+            "used": 352,
+            "generation": self.generation,
+            "file length": position + 4096,
+            **self.used,
+            "piece size": self.options["piece size"],
+            "inline limit": self.options["inline limit"],
+            "next order": self.next_order,
+        }
         if self.tree:
             root_position, root_length, _ = self.tree.place
-            values |= {"root position": root_position, "root length": root_length, "height": self.tree.level + 1,
-                       "root digest": digest128(bytes(self.data[root_position : root_position + root_length])), **totals(self.tree)}
-        for name, where in (("dead map", dead_place), ("previous trailer", self.trailer or (0, 0, 0)), ("dictionary", self.dictionary_place),
-                            ("global sections", self.global_sections)):
-            values |= {f"{name}.{part}": value for part, value in zip(("position", "length", "sum"), where)}
+            values |= {
+                "root position": root_position,
+                "root length": root_length,
+                "height": self.tree.level + 1,
+                "root digest": digest128(
+                    bytes(self.data[root_position : root_position + root_length])
+                ),
+                **totals(self.tree),
+            }
+        for name, where in (
+            ("dead map", dead_place),
+            ("previous trailer", self.trailer or (0, 0, 0)),
+            ("dictionary", self.dictionary_place),
+            ("global sections", self.global_sections),
+        ):
+            values |= {
+                f"{name}.{part}": value for part, value in zip(("position", "length", "sum"), where)
+            }
         slot = (self.generation - 1) % 2
         sets, pokes = self.sets, self.pokes
         for label, at in ((f"trailer", position), (f"slot{slot}", 4096 * (slot + 1))):
@@ -746,7 +1121,15 @@ class BlockText:
 
     def __init__(self, name):
         self.name, self.dataset, self.header, self.extent_bytes = name, Dataset(), None, None
-        self.spec = {"kind": 5, "codec": None, "records": 0, "samples": 0, "hole": False, "holes": [], "pieces": None}
+        self.spec = {
+            "kind": 5,
+            "codec": None,
+            "records": 0,
+            "samples": 0,
+            "hole": False,
+            "holes": [],
+            "pieces": None,
+        }
         self.counts = {}
 
     def line(self, words):
@@ -764,7 +1147,9 @@ class BlockText:
             self.variable(rest)
         elif key == "values":
             name = self.dataset.vars[-1][0]
-            self.dataset.values[name] = self.dataset.values.get(name, b"") + encode_values(self.dataset.vars[-1][1], rest)
+            self.dataset.values[name] = self.dataset.values.get(name, b"") + encode_values(
+                self.dataset.vars[-1][1], rest
+            )
         elif key == "hole" and not rest:
             self.spec["hole"] = True
         elif key == "hole":
@@ -802,7 +1187,11 @@ class BlockText:
         spec = self.spec
         spec["codec"] = assembler.options["codec"] if spec["codec"] is None else spec["codec"]
         if self.header is not None:
-            spec["body"], spec["extent"], spec["counts"] = self.header, self.extent_bytes or b"", self.counts
+            spec["body"], spec["extent"], spec["counts"] = (
+                self.header,
+                self.extent_bytes or b"",
+                self.counts,
+            )
         else:
             if spec["hole"]:
                 self.fill_missing()
@@ -838,6 +1227,7 @@ def act_block(name, builder):
         a.block(entry, spec)
         a.entries[name] = entry
         changed.add(name)
+
     return action
 
 
@@ -850,8 +1240,23 @@ def dead_of(entry, with_extent):
 
 def tombstone(a, name, row, dead):
     grave = Entry(name)
-    a.block(grave, {"body": b"", "extent": b"", "codec": 0, "hole": False, "holes": [], "kind": row["kind"], "records": 0, "samples": 0,
-                    "order": row["order"], "counts": {}, "pieces": None}, tombstone=True)
+    a.block(
+        grave,
+        {
+            "body": b"",
+            "extent": b"",
+            "codec": 0,
+            "hole": False,
+            "holes": [],
+            "kind": row["kind"],
+            "records": 0,
+            "samples": 0,
+            "order": row["order"],
+            "counts": {},
+            "pieces": None,
+        },
+        tombstone=True,
+    )
     dead.append(grave.block)
 
 
@@ -861,11 +1266,13 @@ def act_remove(name):
         dead += dead_of(old, with_extent=True)
         tombstone(a, name, old.row, dead)
         changed.add(name)
+
     return action
 
 
 def act_rename(name, new):
     """The block is written again under its new name; an extent without data map stays where it is."""
+
     def action(a, changed, dead):
         old = a.entries.pop(name)
         if old.maps:
@@ -873,24 +1280,44 @@ def act_rename(name, new):
         dead += dead_of(old, with_extent=False)
         tombstone(a, name, old.row, dead)
         entry = Entry(new)
-        a.block(entry, {"body": old.body, "extent": old.extent, "codec": old.row["codec"], "hole": bool(old.row["flags"]), "holes": [],
-                        "kind": old.row["kind"], "records": old.row["records"], "samples": old.row["samples"], "order": old.row["order"],
-                        "counts": {k: old.row.get(k, 0) for k in ("dimensions", "variables", "attributes")}, "pieces": None,
-                        "kept extent": old.row.get("extent position", 0)})
+        a.block(
+            entry,
+            {
+                "body": old.body,
+                "extent": old.extent,
+                "codec": old.row["codec"],
+                "hole": bool(old.row["flags"]),
+                "holes": [],
+                "kind": old.row["kind"],
+                "records": old.row["records"],
+                "samples": old.row["samples"],
+                "order": old.row["order"],
+                "counts": {k: old.row.get(k, 0) for k in ("dimensions", "variables", "attributes")},
+                "pieces": None,
+                "kept extent": old.row.get("extent position", 0),
+            },
+        )
         entry.pieces = old.pieces
         a.entries[new] = entry
         changed |= {name, new}
+
     return action
 
 
 def act_change(name, start, data, keep_end, records):
     """New bytes from `start` of the extent (values changed, or records grown): pieces touched are
-    written anew, up to each multiple of the piece size. keep_end: what lies behind the new bytes stays."""
+    written anew, up to each multiple of the piece size. keep_end: what lies behind the new bytes stays.
+    """
+
     def action(a, changed, dead):
         entry, size = a.entries[name], a.options["piece size"]
         stop = start + len(data)
         extent = entry.extent[:start] + data + (entry.extent[stop:] if keep_end else b"")
-        touched = [p for p in entry.pieces if p.logical + p.raw > start and (not keep_end or p.logical < stop)]
+        touched = [
+            p
+            for p in entry.pieces
+            if p.logical + p.raw > start and (not keep_end or p.logical < stop)
+        ]
         kept = [p for p in entry.pieces if p not in touched]
         dead += [(p.position, up(p.raw)) for p in touched if p.position] + entry.maps
         low = min([p.logical for p in touched] + [start])
@@ -904,9 +1331,14 @@ def act_change(name, start, data, keep_end, records):
             at = end
         entry.pieces = sorted(kept + new, key=lambda p: p.logical)
         entry.extent = extent
-        entry.row |= {"extent length": len(extent), "records": entry.row["records"] if records is None else records, "flags": 0}
+        entry.row |= {
+            "extent length": len(extent),
+            "records": entry.row["records"] if records is None else records,
+            "flags": 0,
+        }
         a.write_map(entry)
         changed.add(name)
+
     return action
 
 
@@ -941,16 +1373,31 @@ def parse(lines):
                 generations[-1].actions.append(act_rename(words[1], words[2]))
             elif key == "grow":  # grow "a" records N from OFFSET with BYTES
                 at = words.index("with")
-                generations[-1].actions.append(act_change(words[1], int(words[5]), encode_bytes(words[at + 1 :]), False, int(words[3])))
+                generations[-1].actions.append(
+                    act_change(
+                        words[1], int(words[5]), encode_bytes(words[at + 1 :]), False, int(words[3])
+                    )
+                )
             elif key == "change":  # change "a" at OFFSET with BYTES
-                generations[-1].actions.append(act_change(words[1], int(words[3]), encode_bytes(words[5:]), True, None))
+                generations[-1].actions.append(
+                    act_change(words[1], int(words[3]), encode_bytes(words[5:]), True, None)
+                )
             elif key == "sections":
-                generations[-1].sections = (generations[-1].sections or b"") + encode_bytes(words[1:])
+                generations[-1].sections = (generations[-1].sections or b"") + encode_bytes(
+                    words[1:]
+                )
             elif key == "stray":
                 generations[-1].extra.append(("stray", encode_bytes(words[1:])))
             elif builder is None or not builder.line(words):
                 raise VectorError(f"unknown word {key!r}")
-        except (VectorError, ValueError, IndexError, KeyError, StopIteration, struct.error) as error:
+        except (
+            VectorError,
+            ValueError,
+            IndexError,
+            KeyError,
+            StopIteration,
+            struct.error,
+        ) as error:
             raise VectorError(f"line {number}: {line.strip()!r}: {error!r}") from error
     return options, generations, damage, expects
 
@@ -965,7 +1412,9 @@ def parse_override(generation, line):
     line = line.removesuffix("keep sums").strip()
     word, rest = line.split(None, 1)
     if word == "poke":
-        target, by, where, data = re.match(r"(.*?) (offset|at) (.*?) (hex .*|zero .*)$", rest).groups()
+        target, by, where, data = re.match(
+            r"(.*?) (offset|at) (.*?) (hex .*|zero .*)$", rest
+        ).groups()
         offset = int(where) if by == "offset" else ("place", where)
         generation.pokes.append((target, offset, encode_bytes(tokens(data)), keep))
     elif word == "column":
@@ -977,7 +1426,9 @@ def parse_override(generation, line):
         generation.sets.append((target, field, value, keep))
 
 
-FIELD_NAMES = sorted({*IDENTITY, *SUPERBLOCK, *PAGE, *BLOCK, *COLUMNS[1:], "name"}, key=len, reverse=True)
+FIELD_NAMES = sorted(
+    {*IDENTITY, *SUPERBLOCK, *PAGE, *BLOCK, *COLUMNS[1:], "name"}, key=len, reverse=True
+)
 
 
 def split_set(rest):
@@ -1022,7 +1473,9 @@ def assemble(text_):
         return data, places, expects
     # Values of overrides may be positions: the first pass finds them.
     known = {}
-    by_place = [s[2] for g in generations for s in g.sets] + [p[1] for g in generations for p in g.pokes]
+    by_place = [s[2] for g in generations for s in g.sets] + [
+        p[1] for g in generations for p in g.pokes
+    ]
     for _ in range(2 if any(isinstance(value, tuple) for value in by_place) else 1):
         a = Assembler()
         for words in options:
@@ -1036,10 +1489,15 @@ def assemble(text_):
         if a.dictionary is not None:
             a.options["codec"] = 2
         for g in generations:
-            at = lambda value, base=None: value if not isinstance(value, tuple) else (
-                resolve(known, value[1], 0) - (known[base] if base else 0) if known else 0)
+            at = (
+                lambda value, base=None: value
+                if not isinstance(value, tuple)
+                else (resolve(known, value[1], 0) - (known[base] if base else 0) if known else 0)
+            )
             a.sets = [(target, field, at(value), keep) for target, field, value, keep in g.sets]
-            a.pokes = [(target, at(offset, target), data, keep) for target, offset, data, keep in g.pokes]
+            a.pokes = [
+                (target, at(offset, target), data, keep) for target, offset, data, keep in g.pokes
+            ]
             a.column_changes = g.columns
             fresh = [b for _, b in g.blocks]
             for builder in fresh:

@@ -60,7 +60,15 @@ class Vector:
             if not m:
                 self.fail(f"cannot read `expect {text}`")
                 continue
-            self.expected.append(Expected(bool(m[1]), m[2], assemble.resolve(places, m[3], len(self.data)), m[5], bool(m[6])))
+            self.expected.append(
+                Expected(
+                    bool(m[1]),
+                    m[2],
+                    assemble.resolve(places, m[3], len(self.data)),
+                    m[5],
+                    bool(m[6]),
+                )
+            )
         if not expects:
             self.fail("expects nothing")
         self.with_json = self.valid or "json" in expects
@@ -78,36 +86,55 @@ class Vector:
                 self.fail(f"valid, found {f['rule']} at {f['offset']}: {f['message']}")
         for e in self.expected:
             found = remarks if e.remark else findings
-            met = [f for f in found if (f["rule"], f["offset"]) == (e.rule, e.offset) and (e.naming or "") in f["message"]]
+            met = [
+                f
+                for f in found
+                if (f["rule"], f["offset"]) == (e.rule, e.offset)
+                and (e.naming or "") in f["message"]
+            ]
             if not met or e.only and len(found) != 1 or e.remark and findings:
-                self.fail(f"expected {'only ' if e.only else ''}{e.rule} at {e.offset}, found {findings + remarks}")
+                self.fail(
+                    f"expected {'only ' if e.only else ''}{e.rule} at {e.offset}, found {findings + remarks}"
+                )
         if self.with_json:
             self.check_json(update)
 
     def check_json(self, update):
         """Messages are not compared; of many blocks the first and the last two are."""
-        document = self.document | {"findings": [{"rule": f["rule"], "offset": f["offset"]} for f in self.document["findings"]]}
+        document = self.document | {
+            "findings": [
+                {"rule": f["rule"], "offset": f["offset"]} for f in self.document["findings"]
+            ]
+        }
         blocks = document["blocks"]
         if len(blocks) > 20:
             document |= {"blocks": blocks[:2] + blocks[-2:], "blocks_left_out": len(blocks) - 4}
         text = compact(document)
         if update:
             self.json_path.write_text(text, encoding="utf-8")
-        elif not self.json_path.exists() or json.loads(self.json_path.read_text(encoding="utf-8")) != document:
+        elif (
+            not self.json_path.exists()
+            or json.loads(self.json_path.read_text(encoding="utf-8")) != document
+        ):
             self.fail(f"{self.json_path.name} is missing or differs")
 
 
 def compact(document):
     """JSON with one line for each thing that fits."""
+
     def render(value, indent):
         flat = json.dumps(value)
         if len(flat) + indent <= 110 or not isinstance(value, (dict, list)) or not value:
             return flat
         pad = " " * (indent + 1)
-        items = ([f"{json.dumps(k)}: {render(v, indent + 1)}" for k, v in value.items()] if isinstance(value, dict)
-                 else [render(v, indent + 1) for v in value])
+        items = (
+            [f"{json.dumps(k)}: {render(v, indent + 1)}" for k, v in value.items()]
+            if isinstance(value, dict)
+            else [render(v, indent + 1) for v in value]
+        )
         left, right = "{}" if isinstance(value, dict) else "[]"
         return left + "\n" + ",\n".join(pad + item for item in items) + "\n" + " " * indent + right
+
     return render(document, 0) + "\n"
 
 
@@ -137,9 +164,13 @@ def main():
         for e in vector.expected or [Expected(False, "-", "-", None, False)]:
             broken |= {e.rule, e.naming or "-"}
             sort = "remark" if e.remark else "valid" if vector.valid else "invalid"
-            manifest.append((vector.name, str(vector.file), sort, e.rule, str(e.offset), expected_json))
+            manifest.append(
+                (vector.name, str(vector.file), sort, e.rule, str(e.offset), expected_json)
+            )
     if not arguments.vectors:
-        (arguments.out / "manifest.tsv").write_text("".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8")
+        (arguments.out / "manifest.tsv").write_text(
+            "".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8"
+        )
         failed += check_rules(broken)
     print(f"{len(paths)} vectors, {failed} failures")
     return 1 if failed else 0
