@@ -21,6 +21,8 @@ class ByteSource {
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   // The name for messages.
   virtual const std::string& name() const = 0;
+  // Whether the range is known to read as zero without being stored (a hole of the file system).
+  virtual bool is_unallocated(std::uint64_t, std::uint64_t) const { return false; }
 };
 
 // Bytes in memory that the caller keeps alive.
@@ -47,6 +49,9 @@ class RangeSource final : public ByteSource {
   std::uint64_t size() const override { return size_; }
   NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return base_.name(); }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    return base_.is_unallocated(offset_ + offset, length);
+  }
 
  private:
   const ByteSource& base_;

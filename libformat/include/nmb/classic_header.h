@@ -30,7 +30,8 @@ struct HeaderRemark {
 struct ClassicLayout {
   Kind kind = Kind::kCdf5;
   std::uint64_t header_length = 0;  // bytes of the header
-  std::uint64_t fixed_end = 0;      // end of the last fixed-size value (>= header_length), padded to 4
+  // End of the last fixed-size value (>= header_length), padded to 4 unless a record begins earlier.
+  std::uint64_t fixed_end = 0;
   std::uint64_t record_begin = 0;   // begin of the first record variable; fixed_end where there is none
   std::uint64_t record_size = 0;    // bytes from one record to the next; 0: no record variable
   std::uint64_t records = 0;        // numrecs, worked out from the source's size where STREAMING

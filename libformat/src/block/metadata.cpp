@@ -128,18 +128,18 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
         name_table::insert(var_table_, name_table::tag_of(variable(i).name), i);
   }
   vars_.reserve_more(1);
-  dim_ids_.reserve_more(dimensions.size());
+  const std::uint32_t first_dim = dim_ids_.size();
+  dim_ids_.append(dimensions.data(), dimensions.size());
   const std::uint32_t place = heap_.size();
   heap_.append(name.data(), name.size());
   VariableRecord record;
   record.name = place;
   record.name_length = static_cast<std::uint32_t>(name.size());
-  record.first_dim = dim_ids_.size();
+  record.first_dim = first_dim;
   record.rank = static_cast<std::uint32_t>(dimensions.size()) & kMaxRank;
   record.type = static_cast<std::uint8_t>(type);
   record.first_att = record.last_att = kNone;
   record.begin = 0;
-  dim_ids_.append(dimensions.data(), dimensions.size());
   vars_.push_back(record);
   if (id >= name_table::kLinear) name_table::insert(var_table_, tag, id);
   return id;

@@ -36,7 +36,7 @@ inline std::uint32_t tag_of(std::string_view name, std::uint32_t owner = 0) {
 }
 
 inline std::uint32_t first_place(const Slots& slots, std::uint32_t tag) {
-  const int bits = std::bit_width(slots.size()) - 1;
+  const auto bits = static_cast<unsigned>(std::countr_zero(slots.size()));
   return static_cast<std::uint32_t>(std::uint64_t{tag} >> (32 - bits));
 }
 

@@ -1,0 +1,39 @@
+// BlockEntry: what the index says of a block (spec/format.md, sections 6 and 7).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nmb/digest.h"
+#include "nmb/place.h"
+#include "nmb/totals.h"
+
+namespace nmb {
+
+struct BlockEntry {
+  std::string name;
+  std::uint16_t kind = 0;
+  std::uint16_t codec = 0;
+  bool hole = false;             // the extent is not empty and no byte of it is stored
+  std::uint64_t position = 0;    // of the block's header
+  std::uint64_t stored_length = 0;  // of the body, in bytes
+  std::uint64_t raw_length = 0;
+  Digest digest;                 // of the raw body
+  std::uint64_t sum = 0;         // of header and name
+  std::uint64_t extent_position = 0;  // 0: not in one run
+  std::uint64_t extent_length = 0;
+  std::uint64_t extent_sum = 0;
+  std::uint64_t dimensions = 0;
+  std::uint64_t variables = 0;
+  std::uint64_t attributes = 0;
+  std::uint64_t records = 0;
+  std::uint64_t samples = 0;
+  Place map;  // root page of the data map
+  Place storage, statistics, tags;
+  std::uint64_t order = 0;
+
+  Totals totals() const { return {1, dimensions, variables, attributes, records, samples}; }
+  bool has_map() const { return map.position != 0; }
+};
+
+}  // namespace nmb

@@ -1,0 +1,48 @@
+// Dataset: one classic dataset to read from, be it a file of its own or a block of an NMB file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nmb/byte_source.h"
+#include "nmb/classic_header.h"
+#include "nmb/metadata.h"
+#include "nmb/types.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+// Immutable: safe to share between threads.
+struct Dataset {
+  std::string name;  // of the block, or the path of the file
+  Metadata metadata{Metadata::Names::kAsFound};
+  ClassicLayout layout;
+  std::uint64_t records = 0;  // length of the record dimension; 0 without one
+  // The values: offset 0 is the byte behind the header.
+  std::shared_ptr<const ByteSource> extent;
+
+  Kind kind() const { return layout.kind; }
+  Result<VariableShape> shape(VarId variable) const {
+    return shape_of(metadata, layout, variable, records);
+  }
+  // Reads a hyperslab (element_count(slab) values) into `out`. kRange: some values did not fit; all are converted.
+  NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MemoryType type, void* out) const;
+  // The whole variable.
+  template <class T>
+  Result<std::vector<T>> read_all(VarId variable) const {
+    NMB_ASSIGN(VariableShape lengths, shape(variable));
+    Hyperslab slab;
+    slab.start.assign(lengths.lengths.size(), 0);
+    slab.count = lengths.lengths;
+    std::vector<T> values(static_cast<std::size_t>(element_count(slab)));
+    NMB_TRY(read(variable, slab, memory_type_of<T>(), values.data()));
+    return values;
+  }
+};
+
+// A classic file (CDF-1, CDF-2, CDF-5). The dataset keeps `file` open. kUnknownKind, kDamaged, kIo.
+NMB_EXPORT Result<std::shared_ptr<const Dataset>> open_classic(
+    std::shared_ptr<const ByteSource> file);
+
+}  // namespace nmb

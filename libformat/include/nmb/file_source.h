@@ -1,0 +1,50 @@
+// FileSource: a file to read from by positioned reads, never mapped, so that a file that is cut while it is
+// read is an error and not a signal.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+// Work done on a source; exact when no thread reads.
+struct IoCounts {
+  std::uint64_t reads = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Thread-safe.
+class FileSource final : public ByteSource {
+ public:
+  // kNotFound, kIo (a folder or a device among them).
+  NMB_EXPORT static Result<std::unique_ptr<FileSource>> open(const std::string& path);
+  NMB_EXPORT ~FileSource() override;
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+
+  std::uint64_t size() const override { return size_; }
+  NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string& name() const override { return path_; }
+  IoCounts counts() const { return {reads_.load(), bytes_.load()}; }
+  NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
+  // The file system stores fewer bytes than the file has.
+  bool sparse() const { return sparse_; }
+  // True if size or modification time are no longer those at opening.
+  NMB_EXPORT bool changed() const;
+
+ private:
+  FileSource(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  std::string path_;
+  int fd_;
+  std::uint64_t size_ = 0;
+  std::int64_t modified_ns_ = 0;
+  bool sparse_ = false;
+  mutable std::atomic<std::uint64_t> reads_{0};
+  mutable std::atomic<std::uint64_t> bytes_{0};
+};
+
+}  // namespace nmb

@@ -1,0 +1,49 @@
+// OutputFile: a file being written, by positioned writes. The one interface through which the writer changes anything on
+// disk, so that tests fail the Nth call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "nmb/status.h"
+
+namespace nmb {
+
+// write_at and read_at are thread-safe.
+class OutputFile {
+ public:
+  virtual ~OutputFile() = default;
+  virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+  // Bytes behind the end read as zero.
+  virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  virtual Status truncate(std::uint64_t length) = 0;
+  // Reserves space if the file system can; keeps the length. Fails only for want of space.
+  virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
+  // Waits until all that was written is on the device.
+  virtual Status sync() = 0;
+  // Gives a file that was created its name (once). kExists: there is a target and it must not be replaced.
+  virtual Status publish() = 0;
+  virtual Result<std::uint64_t> size() const = 0;
+  virtual const std::string& name() const = 0;
+};
+
+struct CreateOptions {
+  bool overwrite = false;  // replace an existing target when publishing
+  bool sync = true;        // publish() syncs the folder
+};
+
+// A new file without a name until publish(): it vanishes with the process. kExists at once if the target exists and overwrite
+// is not set. Where the file system has no unnamed files, a hidden one (".NAME.PID.part") that is removed unless published.
+NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
+                                                             const CreateOptions& options);
+// An existing file, locked against other writers (kBusy) until it is closed.
+NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path);
+
+// Puts a layer around a file, for tests.
+using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<OutputFile>)>;
+
+}  // namespace nmb

@@ -1,0 +1,82 @@
+// Reader: opens a committed generation of an NMB file and loads the blocks it is asked for
+// (spec/format.md; sections 5, 7, 8 and 10).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/block_entry.h"
+#include "nmb/byte_source.h"
+#include "nmb/dataset.h"
+#include "nmb/finding.h"
+#include "nmb/status.h"
+#include "nmb/totals.h"
+
+namespace nmb {
+
+struct ReadOptions {
+  // Memory for blocks that were loaded and may be wanted again, in bytes.
+  std::size_t cache_bytes = 64 << 20;
+  // Every piece of values that is touched is read whole and checked; otherwise only those read whole are.
+  bool verify_values = false;
+};
+
+// A block with its decoded metadata.
+struct Block : Dataset {
+  BlockEntry entry;
+};
+
+// A variable of a block.
+struct Object {
+  std::shared_ptr<const Block> block;
+  VarId variable = 0;
+};
+
+// Thread-safe. Stays on the generation it opened.
+class Reader {
+ public:
+  // kUnknownKind: not an NMB file; kDamaged; kUnsupported; kNotFound; kIo.
+  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
+                                                         const ReadOptions& options = {});
+  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
+                                                         const ReadOptions& options = {});
+  NMB_EXPORT ~Reader();
+
+  NMB_EXPORT std::uint64_t generation() const;
+  NMB_EXPORT Digest file_id() const;
+  NMB_EXPORT std::uint64_t file_length() const;
+  NMB_EXPORT const Totals& totals() const;
+  // What did not hinder opening: a damaged slot, a commit that was rolled forward.
+  NMB_EXPORT const std::vector<Finding>& warnings() const;
+  NMB_EXPORT const ByteSource& file() const;
+
+  // The totals of the block `name` and of those below it ("" : all).
+  NMB_EXPORT Result<Totals> totals_of_subtree(std::string_view name) const;
+  // Entries whose names begin with `prefix`, in order of names, until `visit` returns false or fails.
+  NMB_EXPORT Status for_each_entry(std::string_view prefix,
+                                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+  NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view block) const;
+  // A block's global ID: its place in the order of names.
+  NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
+
+  // Loads a block, from the cache if it is there. kNotFound, kDamaged, kUnsupported (kind 6).
+  NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
+  NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
+  // The block's body, decoded and checked.
+  NMB_EXPORT Result<std::vector<std::byte>> body(const BlockEntry& entry) const;
+  // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
+  NMB_EXPORT Result<Object> object(std::string_view full_name) const;
+
+ private:
+  struct State;
+  explicit Reader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,175 @@
+// Writer: creates an NMB file, or adds a generation to one (spec/format.md).
+//
+// Define mode (from create, open and redefine to end_define): blocks, dimensions, variables, attributes. Then values are put.
+// sync() and close() commit: until then nobody sees anything new, and what was committed stays as it is whatever happens.
+// A file that is created has no name before its first commit.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/block_entry.h"
+#include "nmb/byte_source.h"
+#include "nmb/metadata.h"
+#include "nmb/output_file.h"
+#include "nmb/status.h"
+#include "nmb/totals.h"
+#include "nmb/types.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+// A writer's handle of a block, valid from its definition to close().
+using BlockId = std::uint32_t;
+
+enum class MetadataCodec : std::uint8_t {
+  kNone,
+  kZstd,            // each body by itself
+  kZstdDictionary,  // with a dictionary trained on the first bodies, where there are enough alike
+};
+
+struct WriterOptions {
+  std::uint32_t piece_size = 1 << 20;   // a power of 2 from 65,536 to 2^30; of a new file
+  std::uint32_t inline_limit = 4096;    // at most 65,536; of a new file
+  MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
+  int compression_level = 1;
+  unsigned threads = 1;                 // that move values of packed blocks
+  bool overwrite = false;               // a new file may replace an existing one
+  bool sync = true;                     // commits wait for the device
+  const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
+  OutputLayer layer;                    // around the file, for tests
+};
+
+// A block taken over as it is from a classic file: header and everything behind it.
+struct PackedBlock {
+  std::string name;
+  Kind kind = Kind::kCdf5;
+  std::uint64_t dimensions = 0, variables = 0, attributes = 0;
+  std::uint64_t records = 0;  // 0 without a record dimension
+  std::uint64_t samples = 0;
+  std::shared_ptr<const ByteSource> body;    // the header, exactly
+  std::shared_ptr<const ByteSource> extent;  // what lies behind it; nullptr: a hole of extent_length bytes
+  std::uint64_t extent_length = 0;
+};
+
+// Values that lie elsewhere in external form, `count` runs of `length` bytes.
+struct ValueRuns {
+  std::uint64_t source_offset = 0, source_stride = 0;
+  std::uint64_t extent_offset = 0, extent_stride = 0;
+  std::uint64_t length = 0;
+  std::uint64_t count = 1;
+};
+
+// Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every further call returns it.
+class Writer {
+ public:
+  // kExists: the target is there and overwrite is not set; kUsage: an option out of range; kIo, kNoSpace.
+  NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
+                                                           const WriterOptions& options = {});
+  // Opens for a new generation, in define mode. Cuts off what was not committed. kBusy: another writer; kUnsupported: a feature
+  // that only newer writers keep.
+  NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
+                                                         const WriterOptions& options = {});
+  // Without close(): what was not committed is gone.
+  NMB_EXPORT ~Writer();
+
+  // --- define mode ---
+  // kExists: in this file already, kUsage: an illegal name (spec/format.md, section 8.4).
+  NMB_EXPORT Result<BlockId> define_block(std::string_view name);
+  // With all its definitions.
+  NMB_EXPORT Result<BlockId> define_block(std::string_view name, Metadata metadata);
+  // A block of the file, committed or not. kNotFound.
+  NMB_EXPORT Result<BlockId> find_block(std::string_view name);
+  // Counts toward the totals; default 0.
+  NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
+  // length kUnlimited: the record dimension. kExists, kUsage.
+  NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
+  NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
+                                   std::span<const DimId> dimensions);
+  // values: external form. kUsage also for a _FillValue that cannot change while values are holes.
+  NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                            std::span<const std::byte> values);
+  template <class T>
+  Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                 std::span<const T> values) {
+    return put_att_values(block, variable, name, type, memory_type_of<std::remove_const_t<T>>(),
+                          values.data(), values.size());
+  }
+  NMB_EXPORT Status put_att_text(BlockId block, VarId variable, std::string_view name,
+                                 std::string_view text);
+  // By full path; a block that is not there is defined.
+  struct FullId {
+    BlockId block;
+    std::uint32_t id;
+  };
+  NMB_EXPORT Result<FullId> def_dim(std::string_view full_name, std::uint64_t length);
+  // dimensions: names in the same block.
+  NMB_EXPORT Result<FullId> def_var(std::string_view full_name, Type type,
+                                    std::span<const std::string_view> dimensions);
+  NMB_EXPORT Status put_att_text(std::string_view full_name, std::string_view attribute,
+                                 std::string_view text);
+  NMB_EXPORT Status remove_block(BlockId block);
+  NMB_EXPORT Status rename_block(BlockId block, std::string_view name);
+  // A block taken over whole. Its values are moved by the next commit, on options.threads.
+  NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
+  // After end_define: values that the next commit moves from `source` into the block's extent (offset 0: behind the header). The runs
+  // ascend in the extent and do not overlap; bytes that none covers are zero.
+  NMB_EXPORT Status take_values(BlockId block, std::shared_ptr<const ByteSource> source,
+                                std::vector<ValueRuns> runs);
+
+  NMB_EXPORT Status end_define();
+  // Back to define mode. Blocks that are changed are written whole again; values stay.
+  NMB_EXPORT Status redefine();
+
+  // --- values ---
+  // Puts a hyperslab; records grow as needed. kRange: some values did not fit, all are put. kUsage: shape, types, mode.
+  NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
+                        const void* values);
+  template <class T>
+  Status put(BlockId block, VarId variable, const Hyperslab& slab, std::span<const T> values) {
+    if (values.size() != element_count(slab))
+      return Status(Code::kUsage, "found " + std::to_string(values.size()) + " values, expected " +
+                                      std::to_string(element_count(slab)));
+    return put(block, variable, slab, memory_type_of<T>(), values.data());
+  }
+  // The whole variable, with as many records as the values make.
+  template <class T>
+  Status put(BlockId block, VarId variable, std::span<const T> values) {
+    NMB_ASSIGN(Hyperslab slab, whole(block, variable, values.size()));
+    return put(block, variable, slab, values);
+  }
+
+  // Commits a generation. kUsage in define mode.
+  NMB_EXPORT Status sync();
+  // Ends define mode if need be, commits and closes.
+  NMB_EXPORT Status close();
+
+  // --- inquiry ---
+  // Metadata with canonical begins after end_define. Valid until the next definition in the block.
+  NMB_EXPORT Result<const Metadata*> metadata(BlockId block);
+  NMB_EXPORT Result<ClassicLayout> layout(BlockId block);
+  NMB_EXPORT Result<std::uint64_t> records(BlockId block);
+  // The block's place in the order of names, as of the last end_define.
+  NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
+  // Of the last commit; 0 before the first.
+  NMB_EXPORT std::uint64_t generation() const;
+  // Of the file as it will be committed.
+  NMB_EXPORT Totals totals() const;
+  // Bytes of values that the next commit moves for packed blocks and take_values.
+  NMB_EXPORT std::uint64_t pending_bytes() const;
+
+ private:
+  class Impl;
+  explicit Writer(std::unique_ptr<Impl> impl);
+  NMB_EXPORT Status put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
+                                   MemoryType memory, const void* values, std::uint64_t count);
+  NMB_EXPORT Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace nmb

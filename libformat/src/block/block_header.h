@@ -1,0 +1,59 @@
+// The header ahead of every block's body, by which blocks identify themselves (spec/format.md, section 8).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "nmb/digest.h"
+#include "nmb/finding.h"
+
+namespace nmb {
+
+inline constexpr std::size_t kBlockHeaderSize = 152;
+inline constexpr std::uint16_t kFlagTombstone = 1;
+inline constexpr std::uint16_t kFlagHole = 2;
+inline constexpr std::uint16_t kKindDictionary = 255;
+
+enum class BodyCodec : std::uint16_t { kNone = 0, kZstd = 1, kZstdDictionary = 2 };
+
+// Bytes from the start of a block to its body.
+constexpr std::uint64_t block_body_offset(std::uint64_t name_length) {
+  return kBlockHeaderSize + ((name_length + 7) & ~std::uint64_t{7});
+}
+// Bytes of a whole block: header, name, body, padding.
+constexpr std::uint64_t block_length(std::uint64_t name_length, std::uint64_t stored) {
+  return block_body_offset(name_length) + ((stored + 7) & ~std::uint64_t{7});
+}
+
+struct BlockHeader {
+  std::uint16_t kind = 0;
+  std::uint16_t codec = 0;
+  std::uint16_t flags = 0;
+  Digest file_id;
+  std::uint64_t position = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t stored_length = 0;
+  std::uint64_t raw_length = 0;
+  std::uint32_t name_length = 0;
+  std::uint64_t extent_position = 0;
+  std::uint64_t extent_length = 0;
+  std::uint64_t extent_sum = 0;
+  std::uint64_t records = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t order = 0;
+  Digest digest;
+  std::uint64_t body_sum = 0;
+  std::uint64_t sum = 0;  // set by encode and decode
+
+  // Writes header, name and padding to `out` (block_body_offset(name.size()) bytes); name_length and sum are set from them.
+  void encode(std::string_view name, std::span<std::byte> out);
+  // `bytes` begins with a header at file position `at`. Checks R-BK-1, R-BK-2 (own sum) and R-BK-5; the name is a view
+  // into `bytes`. false: unusable.
+  static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
+                     std::string_view* name, Findings& findings);
+};
+
+}  // namespace nmb

@@ -1,0 +1,109 @@
+// Bodies as they are stored (spec/format.md, sections 8.2 and 8.3).
+#include "block/body_codec.h"
+
+#define ZDICT_STATIC_LINKING_ONLY
+#include <zdict.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "superblock/superblock.h"
+
+namespace nmb {
+
+BodyCompressor::BodyCompressor(int level, std::span<const std::byte> dictionary)
+    : level_(level), context_(ZSTD_createCCtx()) {
+  if (!context_) throw std::bad_alloc();
+  if (!dictionary.empty()) {
+    dictionary_ = ZSTD_createCDict(dictionary.data(), dictionary.size(), level);
+    if (!dictionary_) throw std::bad_alloc();
+  }
+}
+
+BodyCompressor::~BodyCompressor() {
+  ZSTD_freeCDict(dictionary_);
+  ZSTD_freeCCtx(context_);
+}
+
+BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<std::byte>* out) {
+  const std::size_t before = out->size();
+  const std::size_t limit = body.size() - body.size() / 8;
+  out->resize(before + std::max(limit, body.size()));
+  std::byte* to = out->data() + before;
+  const std::size_t written =
+      dictionary_
+          ? ZSTD_compress_usingCDict(context_, to, limit, body.data(), body.size(), dictionary_)
+          : ZSTD_compressCCtx(context_, to, limit, body.data(), body.size(), level_);
+  if (ZSTD_isError(written) || body.size() > written * kMaxExpansion) {
+    std::copy(body.begin(), body.end(), to);
+    out->resize(before + body.size());
+    return BodyCodec::kNone;
+  }
+  out->resize(before + written);
+  return dictionary_ ? BodyCodec::kZstdDictionary : BodyCodec::kZstd;
+}
+
+BodyDecompressor::BodyDecompressor(std::span<const std::byte> dictionary) {
+  if (dictionary.empty()) return;
+  dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
+  if (!dictionary_) throw std::bad_alloc();
+}
+
+BodyDecompressor::~BodyDecompressor() { ZSTD_freeDDict(dictionary_); }
+
+Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
+                                                        std::vector<std::byte> stored,
+                                                        std::uint64_t raw_length) const {
+  if (codec == BodyCodec::kNone) {
+    if (stored.size() != raw_length)
+      return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
+                    "found raw length " + std::to_string(raw_length) + ", expected " +
+                        std::to_string(stored.size()));
+    return stored;
+  }
+  if (codec == BodyCodec::kZstdDictionary && !dictionary_)
+    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-7",
+                  "found codec 2, expected a dictionary in the file");
+  if (stored.empty() || raw_length / kMaxExpansion > stored.size() ||
+      raw_length > stored.size() * kMaxExpansion)
+    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
+                  "found raw length " + std::to_string(raw_length) + ", expected at most 1024 times " +
+                      std::to_string(stored.size()));
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  thread_local std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  if (!context) throw std::bad_alloc();
+  std::vector<std::byte> raw(raw_length);
+  const bool one_frame = ZSTD_findFrameCompressedSize(stored.data(), stored.size()) == stored.size();
+  const std::size_t got =
+      codec == BodyCodec::kZstdDictionary
+          ? ZSTD_decompress_usingDDict(context.get(), raw.data(), raw.size(), stored.data(),
+                                       stored.size(), dictionary_)
+          : ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), stored.data(),
+                                stored.size());
+  if (!one_frame || ZSTD_isError(got) || got != raw_length)
+    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
+                  "found a body that does not decode to " + std::to_string(raw_length) + " bytes");
+  return raw;
+}
+
+std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
+                                        std::span<const std::size_t> lengths) {
+  std::vector<std::byte> dictionary(kMaxDictionary);
+  // Fixed parameters: the search for better ones costs more than it gains here.
+  ZDICT_fastCover_params_t parameters{};
+  parameters.k = 256;
+  parameters.d = 8;
+  parameters.f = 16;
+  parameters.accel = 4;
+  parameters.zParams.compressionLevel = 1;
+  const std::size_t size = ZDICT_trainFromBuffer_fastCover(
+      dictionary.data(), dictionary.size(), samples.data(), lengths.data(),
+      static_cast<unsigned>(lengths.size()), parameters);
+  dictionary.resize(ZDICT_isError(size) ? 0 : size);
+  return dictionary;
+}
+
+}  // namespace nmb

@@ -1,0 +1,58 @@
+// Bodies as they are stored: as they are, or one zstd frame with or without the file's dictionary
+// (spec/format.md, sections 8.2 and 8.3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "block/block_header.h"
+#include "nmb/status.h"
+
+struct ZSTD_CDict_s;
+struct ZSTD_DDict_s;
+struct ZSTD_CCtx_s;
+
+namespace nmb {
+
+inline constexpr std::uint64_t kMaxExpansion = 1024;
+
+// Compresses bodies. Not thread-safe.
+class BodyCompressor {
+ public:
+  // dictionary: empty for none; copied.
+  BodyCompressor(int level, std::span<const std::byte> dictionary);
+  ~BodyCompressor();
+  // Appends the stored form to `out` if that is shorter than the body by an eighth or more (and within kMaxExpansion);
+  // otherwise the body itself. Returns which.
+  BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
+
+ private:
+  int level_;
+  ZSTD_CCtx_s* context_;
+  ZSTD_CDict_s* dictionary_ = nullptr;
+};
+
+// Decompresses bodies. Thread-safe.
+class BodyDecompressor {
+ public:
+  explicit BodyDecompressor(std::span<const std::byte> dictionary);
+  ~BodyDecompressor();
+  BodyDecompressor(const BodyDecompressor&) = delete;
+  BodyDecompressor& operator=(const BodyDecompressor&) = delete;
+  // kDamaged (R-BK-8) unless `stored` decodes to exactly raw_length bytes, without offset or file.
+  Result<std::vector<std::byte>> decode(BodyCodec codec, std::vector<std::byte> stored,
+                                        std::uint64_t raw_length) const;
+
+ private:
+  ZSTD_DDict_s* dictionary_ = nullptr;
+};
+
+// A dictionary of at most 4096 bytes for bodies like `samples` (one after the other, with these lengths); empty if they do not
+// make one that helps.
+std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
+                                        std::span<const std::size_t> lengths);
+
+}  // namespace nmb

@@ -1,0 +1,66 @@
+// Data maps: the pieces of an extent that is not one run under one sum (spec/format.md, section 10.1).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "nmb/byte_source.h"
+#include "nmb/digest.h"
+#include "nmb/place.h"
+#include "page/page.h"
+#include "page/page_sink.h"
+
+namespace nmb {
+
+struct Piece {
+  std::uint64_t logical = 0;  // offset in the extent
+  std::uint64_t length = 0;
+  bool hole = false;
+  std::uint64_t position = 0;  // in the file; 0: a hole
+  std::uint64_t sum = 0;
+  std::uint64_t end() const { return logical + length; }
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+// Reading a map. Pages are loaded when needed; the last leaf is kept. Not thread-safe.
+class DataMap {
+ public:
+  // owner: position of the block's header; root.sum is the page's `sum` field.
+  DataMap(const ByteSource& file, Digest file_id, std::uint64_t max_generation,
+          std::uint64_t owner, Place root, std::uint64_t extent_length, std::uint32_t piece_size)
+      : file_(file), file_id_(file_id), max_generation_(max_generation), owner_(owner),
+        root_(root), extent_length_(extent_length), piece_size_(piece_size) {}
+
+  // The pieces that touch [from, to), in order; stops at the first failure.
+  Status for_each(std::uint64_t from, std::uint64_t to,
+                  const std::function<Status(const Piece&)>& visit) const;
+  Result<std::vector<Piece>> all() const;
+  Result<std::shared_ptr<const Page>> root() const;
+  Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
+
+ private:
+  Status visit(const Page& page, std::uint64_t from, std::uint64_t to, std::uint64_t end,
+               const std::function<Status(const Piece&)>& visit) const;
+  Result<std::shared_ptr<const Page>> load(Place place, int level) const;
+  const ByteSource& file_;
+  Digest file_id_;
+  std::uint64_t max_generation_;
+  std::uint64_t owner_;
+  Place root_;
+  std::uint64_t extent_length_;
+  std::uint32_t piece_size_;
+  mutable std::shared_ptr<const Page> root_page_;
+  mutable std::shared_ptr<const Page> last_leaf_;
+};
+
+// Checks R-EX-1 to R-EX-4 and R-EX-8 of a leaf whose pieces must cover [*next, end); *next: where its last one ends.
+void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
+                         std::uint32_t piece_size, Findings& findings);
+Piece piece_at(const Page& leaf, std::uint32_t row);
+
+// Writes the pages of a map; leaves whose rows are those of `old` are kept.
+Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old, PageSink& sink,
+                             Digest file_id, std::uint64_t generation, std::uint64_t owner);
+
+}  // namespace nmb

@@ -1,0 +1,93 @@
+// A block's values as one source of bytes (spec/format.md, section 10.1).
+#include "extent/extent_source.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/hash.h"
+
+namespace nmb {
+
+ExtentSource::ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t generation,
+                           std::uint32_t piece_size, const BlockEntry& entry,
+                           std::optional<std::vector<std::byte>> inline_bytes,
+                           const FillPattern& fill, bool verify)
+    : file_(file),
+      length_(entry.extent_length),
+      run_position_(entry.extent_position),
+      run_sum_(entry.extent_sum),
+      piece_size_(piece_size),
+      mapped_(entry.has_map()),
+      hole_(entry.hole),
+      verify_(verify),
+      inline_bytes_(std::move(inline_bytes)),
+      fill_(fill),
+      map_(file, file_id, generation, entry.position, entry.map, entry.extent_length, piece_size) {}
+
+Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
+                                std::span<std::byte> out) const {
+  const bool whole = offset == piece.logical && out.size() == piece.length;
+  auto check = [&](std::span<const std::byte> bytes) -> Status {
+    if (sum_of(bytes) == piece.sum) return {};
+    return Status(Code::kDamaged, file_.name(), piece.position, mapped_ ? "R-EX-5" : "R-EX-6",
+                  "found values with a wrong sum");
+  };
+  if (whole) {
+    NMB_TRY(file_.read_at(piece.position, out));
+    return check(out);
+  }
+  if (!verify_) return file_.read_at(piece.position + (offset - piece.logical), out);
+  std::lock_guard lock(mutex_);
+  if (last_piece_logical_ != piece.logical) {
+    last_piece_logical_ = ~std::uint64_t{0};
+    last_piece_.resize(piece.length);
+    NMB_TRY(file_.read_at(piece.position, last_piece_));
+    NMB_TRY(check(last_piece_));
+    last_piece_logical_ = piece.logical;
+  }
+  std::memcpy(out.data(), last_piece_.data() + (offset - piece.logical), out.size());
+  return {};
+}
+
+Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (offset > length_ || out.size() > length_ - offset)
+    return Status(Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
+                  "found values of " + std::to_string(length_) + " bytes, expected " +
+                      std::to_string(out.size()) + " more at " + std::to_string(offset));
+  if (out.empty()) return {};
+  if (inline_bytes_) {
+    std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
+    return {};
+  }
+  if (hole_) {
+    fill_.fill(offset, out);
+    return {};
+  }
+  if (!mapped_) return read_piece({0, length_, false, run_position_, run_sum_}, offset, out);
+  const std::uint64_t end = offset + out.size();
+  // Less than a piece, in one run: no need of the map.
+  if (run_position_ != 0 && !verify_) {
+    const std::uint64_t first_whole = (offset + piece_size_ - 1) / piece_size_ * piece_size_;
+    const bool holds_piece =
+        first_whole < end && (first_whole + piece_size_ <= end || end == length_);
+    if (!holds_piece) return file_.read_at(run_position_ + offset, out);
+  }
+  std::vector<Piece> pieces;
+  {
+    std::lock_guard lock(mutex_);
+    NMB_TRY(map_.for_each(offset, end, [&](const Piece& piece) -> Status {
+      pieces.push_back(piece);
+      return {};
+    }));
+  }
+  for (const Piece& piece : pieces) {
+    const std::uint64_t from = std::max(offset, piece.logical);
+    const std::uint64_t to = std::min(end, piece.end());
+    auto part = out.subspan(from - offset, to - from);
+    if (piece.hole) fill_.fill(from, part);
+    else NMB_TRY(read_piece(piece, from, part));
+  }
+  return {};
+}
+
+}  // namespace nmb

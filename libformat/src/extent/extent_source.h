@@ -1,0 +1,51 @@
+// A block's values as one source of bytes, wherever its pieces lie (spec/format.md, section 10.1).
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "extent/data_map.h"
+#include "nmb/block_entry.h"
+#include "nmb/byte_source.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+// Thread-safe. A piece that a read covers whole is checked against its sum; with `verify` every piece that a read
+// touches is read whole and checked.
+class ExtentSource final : public ByteSource {
+ public:
+  // `file` and `fill` outlive it. inline_bytes: the extent if it was read with the block.
+  ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t generation,
+               std::uint32_t piece_size, const BlockEntry& entry,
+               std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
+               bool verify);
+  std::uint64_t size() const override { return length_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string& name() const override { return file_.name(); }
+  // Bytes of values read without a check of their sum since it was made.
+  std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
+
+ private:
+  Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
+
+  const ByteSource& file_;
+  std::uint64_t length_;
+  std::uint64_t run_position_;  // 0: see the map
+  std::uint64_t run_sum_;
+  std::uint32_t piece_size_;
+  bool mapped_;
+  bool hole_;
+  bool verify_;
+  std::optional<std::vector<std::byte>> inline_bytes_;
+  const FillPattern& fill_;
+  mutable std::mutex mutex_;  // of map_ and last_piece_
+  DataMap map_;
+  mutable std::vector<std::byte> last_piece_;  // with `verify`
+  mutable std::uint64_t last_piece_logical_ = ~std::uint64_t{0};
+};
+
+}  // namespace nmb

@@ -1,0 +1,167 @@
+// Reading the index (spec/format.md, section 7).
+#include "index/index_tree.h"
+
+#include "index/entry_codec.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+NameRange prefix_range(std::string_view prefix) {
+  NameRange range{std::string(prefix), std::nullopt};
+  std::string end(prefix);
+  while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xff) end.pop_back();
+  if (!end.empty()) {
+    end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+    range.end = end;
+  }
+  return range;
+}
+
+std::uint32_t lower_bound_row(const Page& leaf, std::string_view name) {
+  std::uint32_t low = 0, high = leaf.rows();
+  while (low < high) {
+    std::uint32_t middle = (low + high) / 2;
+    if (leaf.name(middle) < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+std::uint32_t child_row_for(const Page& node, std::string_view name) {
+  std::uint32_t low = 0, high = node.rows();
+  while (high - low > 1) {
+    std::uint32_t middle = (low + high) / 2;
+    if (node.name(middle) <= name) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+IndexTree::IndexTree(const ByteSource& file, Digest file_id, const Superblock& superblock)
+    : file_(file), file_id_(file_id), superblock_(superblock) {}
+
+Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::uint64_t position,
+                                                    std::uint32_t length,
+                                                    std::optional<std::uint64_t> sum) const {
+  {
+    std::lock_guard lock(mutex_);
+    if (auto it = cache_.find(position); it != cache_.end() && it->second.page->level() == level) {
+      uses_.splice(uses_.begin(), uses_, it->second.use);
+      return it->second.page;
+    }
+  }
+  PageExpectation expect;
+  expect.use = PageUse::kIndex;
+  expect.level = level;
+  expect.file_id = file_id_;
+  expect.position = position;
+  expect.length = length;
+  expect.sum = sum;
+  expect.max_generation = superblock_.generation;
+  NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(file_, expect));
+  std::lock_guard lock(mutex_);
+  if (cache_.find(position) != cache_.end()) return page;
+  uses_.push_front(position);
+  cache_[position] = {page, uses_.begin()};
+  cached_bytes_ += page->bytes().size();
+  while (cached_bytes_ > kCacheBytes && uses_.size() > 1) {
+    auto oldest = cache_.find(uses_.back());
+    cached_bytes_ -= oldest->second.page->bytes().size();
+    cache_.erase(oldest);
+    uses_.pop_back();
+  }
+  return page;
+}
+
+Result<std::shared_ptr<const Page>> IndexTree::root() const {
+  NMB_ASSIGN(std::shared_ptr<const Page> page,
+             load(static_cast<std::uint16_t>(superblock_.height - 1), superblock_.root_position,
+                  superblock_.root_length, std::nullopt));
+  if (digest_of(page->bytes()) != superblock_.root_digest)
+    return Status(Code::kDamaged, file_.name(), superblock_.root_position, "R-SB-7",
+                  "the root page's digest is not the superblock's");
+  return page;
+}
+
+Result<std::shared_ptr<const Page>> IndexTree::child(const Page& node, std::uint32_t row) const {
+  ChildRow child = child_at(node, row);
+  return load(static_cast<std::uint16_t>(node.level() - 1), child.position, child.length,
+              child.sum);
+}
+
+Result<std::optional<BlockEntry>> IndexTree::find(std::string_view name) const {
+  if (superblock_.height == 0) return std::optional<BlockEntry>();
+  NMB_ASSIGN(std::shared_ptr<const Page> page, root());
+  while (page->level() > 0) {
+    NMB_ASSIGN(page, child(*page, child_row_for(*page, name)));
+  }
+  std::uint32_t row = lower_bound_row(*page, name);
+  if (row == page->rows() || page->name(row) != name) return std::optional<BlockEntry>();
+  return std::optional<BlockEntry>(entry_at(*page, row));
+}
+
+Result<std::uint64_t> IndexTree::rank_of(std::string_view name) const {
+  NMB_ASSIGN(Totals totals, totals_in({std::string(), std::string(name)}));
+  return totals.blocks;
+}
+
+Status IndexTree::totals_below(const Page& page, const NameRange& range, Totals* totals) const {
+  if (page.level() == 0) {
+    for (std::uint32_t row = lower_bound_row(page, range.first); row < page.rows(); ++row) {
+      if (range.end && page.name(row) >= *range.end) break;
+      *totals += totals_at(page, row);
+    }
+    return {};
+  }
+  for (std::uint32_t row = child_row_for(page, range.first); row < page.rows(); ++row) {
+    if (range.end && page.name(row) >= *range.end) break;
+    const bool whole = range.first <= page.name(row) &&
+                       (row + 1 < page.rows() ? !range.end || page.name(row + 1) <= *range.end
+                                              : !range.end);
+    if (whole) {
+      *totals += totals_at(page, row);
+    } else {
+      NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
+      NMB_TRY(totals_below(*below, range, totals));
+    }
+  }
+  return {};
+}
+
+Result<Totals> IndexTree::totals_in(const NameRange& range) const {
+  if (range.first.empty() && !range.end) return superblock_.totals;
+  Totals totals;
+  if (superblock_.height == 0 || (range.end && *range.end <= range.first)) return totals;
+  NMB_ASSIGN(std::shared_ptr<const Page> page, root());
+  NMB_TRY(totals_below(*page, range, &totals));
+  return totals;
+}
+
+Result<bool> IndexTree::visit_below(
+    const Page& page, const NameRange& range,
+    const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  const bool leaf = page.level() == 0;
+  for (std::uint32_t row = leaf ? lower_bound_row(page, range.first)
+                                : child_row_for(page, range.first);
+       row < page.rows(); ++row) {
+    if (range.end && page.name(row) >= *range.end) return true;
+    bool go_on = false;
+    if (leaf) {
+      NMB_ASSIGN(go_on, visit(entry_at(page, row)));
+    } else {
+      NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
+      NMB_ASSIGN(go_on, visit_below(*below, range, visit));
+    }
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+Status IndexTree::for_each(const NameRange& range,
+                           const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  if (superblock_.height == 0) return {};
+  NMB_ASSIGN(std::shared_ptr<const Page> page, root());
+  return visit_below(*page, range, visit).status();
+}
+
+}  // namespace nmb

@@ -1,0 +1,79 @@
+// Reading the index: lookup, ranges and totals with a bounded cache of pages (spec/format.md, section 7).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "nmb/block_entry.h"
+#include "nmb/byte_source.h"
+#include "nmb/totals.h"
+#include "page/page.h"
+#include "superblock/superblock.h"
+
+namespace nmb {
+
+// Names from `first` on, before `end` (no end: to the last).
+struct NameRange {
+  std::string first;
+  std::optional<std::string> end;
+};
+
+// The names that begin with `prefix`.
+NameRange prefix_range(std::string_view prefix);
+
+// Thread-safe.
+class IndexTree {
+ public:
+  IndexTree(const ByteSource& file, Digest file_id, const Superblock& superblock);
+
+  Result<std::optional<BlockEntry>> find(std::string_view name) const;
+  // Entries whose name is less than `name`.
+  Result<std::uint64_t> rank_of(std::string_view name) const;
+  // Reads only the pages on the two edges of the range.
+  Result<Totals> totals_in(const NameRange& range) const;
+  // In order of names, until `visit` returns false or a status that is not ok.
+  Status for_each(const NameRange& range,
+                  const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+
+  const ByteSource& file() const { return file_; }
+  std::uint32_t height() const { return superblock_.height; }
+  Result<std::shared_ptr<const Page>> root() const;
+  // The child of a node's row.
+  Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
+
+ private:
+  Result<std::shared_ptr<const Page>> load(std::uint16_t level, std::uint64_t position,
+                                           std::uint32_t length,
+                                           std::optional<std::uint64_t> sum) const;
+  Status totals_below(const Page& page, const NameRange& range, Totals* totals) const;
+  Result<bool> visit_below(const Page& page, const NameRange& range,
+                           const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+
+  const ByteSource& file_;
+  Digest file_id_;
+  Superblock superblock_;
+
+  static constexpr std::size_t kCacheBytes = 8 << 20;
+  struct Cached {
+    std::shared_ptr<const Page> page;
+    std::list<std::uint64_t>::iterator use;
+  };
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::uint64_t, Cached> cache_;
+  mutable std::list<std::uint64_t> uses_;  // positions, the most recent in front
+  mutable std::size_t cached_bytes_ = 0;
+};
+
+// Row of the child below which `name` lies.
+std::uint32_t child_row_for(const Page& node, std::string_view name);
+// First row whose name is not less than `name`.
+std::uint32_t lower_bound_row(const Page& leaf, std::string_view name);
+
+}  // namespace nmb

@@ -1,0 +1,189 @@
+// Writing the index by copying the pages that change (spec/format.md, section 7).
+#include "index/index_update.h"
+
+#include <vector>
+
+#include "index/entry_codec.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+namespace {
+
+class Update {
+ public:
+  Update(const IndexTree* old, const IndexChanges& changes, PageSink& sink, Digest file_id,
+         std::uint64_t generation)
+      : old_(old), changes_(changes), sink_(sink), file_id_(file_id), generation_(generation) {}
+
+  Result<IndexRoot> run() {
+    std::vector<ChildRow> rows;
+    std::uint16_t level = 0;  // of the pages in rows
+    if (old_ && old_->height() > 0) {
+      NMB_ASSIGN(std::shared_ptr<const Page> root, old_->root());
+      level = root->level();
+      NMB_ASSIGN(rows, update_page(*root, 0, changes_.count(), ""));
+    } else {
+      NMB_ASSIGN(rows, merge_leaf(nullptr, 0, changes_.count(), ""));
+    }
+    if (rows.empty()) return IndexRoot{};
+    while (rows.size() > 1) {
+      ++level;
+      NMB_ASSIGN(rows, write_nodes(level, rows));
+    }
+    NMB_ASSIGN(last_page_, page_bytes(rows[0], level));
+    // A root with a single child gives way to it.
+    while (level > 0) {
+      PageExpectation expect = expectation(rows[0], level);
+      FirstFinding first;
+      std::optional<Page> page = Page::decode(last_page_, expect, first);
+      if (!page) return first.status(sink_name());
+      if (page->rows() != 1) break;
+      sink_.replaced(*page);
+      ChildRow child = child_at(*page, 0);
+      child.separator.clear();
+      rows[0] = child;
+      --level;
+      NMB_ASSIGN(last_page_, page_bytes(rows[0], level));
+    }
+    IndexRoot root;
+    root.position = rows[0].position;
+    root.length = rows[0].length;
+    root.height = level + 1u;
+    root.digest = digest_of(last_page_);
+    root.totals = rows[0].totals;
+    return root;
+  }
+
+ private:
+  std::string sink_name() const { return old_ ? old_->file().name() : std::string(); }
+
+  PageExpectation expectation(const ChildRow& row, std::uint16_t level) const {
+    PageExpectation expect;
+    expect.level = level;
+    expect.file_id = file_id_;
+    expect.position = row.position;
+    expect.length = row.length;
+    expect.sum = row.sum;
+    return expect;
+  }
+
+  // The bytes of a page that this update wrote last, or of a committed one.
+  Result<std::vector<std::byte>> page_bytes(const ChildRow& row, std::uint16_t level) {
+    if (row.position == last_position_) return std::move(last_page_);
+    NMB_ASSIGN(std::shared_ptr<const Page> page,
+               read_page(old_->file(), expectation(row, level)));
+    return std::vector<std::byte>(page->bytes().begin(), page->bytes().end());
+  }
+
+  Status write(const PageBuilder& builder, const Totals& totals, std::string separator,
+               std::vector<ChildRow>* rows) {
+    NMB_ASSIGN(Place place,
+               write_page(sink_, builder, file_id_, generation_, 0, &last_page_));
+    last_position_ = place.position;
+    rows->push_back({std::move(separator), place.position,
+                     static_cast<std::uint32_t>(place.length), place.sum, totals});
+    return {};
+  }
+
+  // The leaves that take the place of `leaf` (nullptr: none yet) under changes [from, to).
+  Result<std::vector<ChildRow>> merge_leaf(const Page* leaf, std::size_t from, std::size_t to,
+                                           std::string_view separator) {
+    std::vector<ChildRow> rows;
+    PageBuilder builder(PageUse::kIndex, 0);
+    Totals totals;
+    std::string next_separator(separator), last_name;
+    auto flush = [&]() -> Status {
+      NMB_TRY(write(builder, totals, std::move(next_separator), &rows));
+      last_name = builder.last_name();
+      builder.clear();
+      totals = {};
+      return {};
+    };
+    auto emit = [&](const BlockEntry& entry) -> Status {
+      if (builder.rows() == kLeafRows) {
+        NMB_TRY(flush());
+        next_separator = separator_between(last_name, entry.name);
+      }
+      add_entry(builder, entry);
+      totals += entry.totals();
+      return {};
+    };
+    std::uint32_t row = 0;
+    const std::uint32_t old_rows = leaf ? leaf->rows() : 0;
+    for (std::size_t i = from; i < to; ++i) {
+      const std::string_view name = changes_.name(i);
+      for (; row < old_rows && leaf->name(row) < name; ++row)
+        NMB_TRY(emit(entry_at(*leaf, row)));
+      if (row < old_rows && leaf->name(row) == name) ++row;
+      if (std::optional<BlockEntry> entry = changes_.entry(i)) NMB_TRY(emit(*entry));
+    }
+    for (; row < old_rows; ++row) NMB_TRY(emit(entry_at(*leaf, row)));
+    if (builder.rows() > 0) NMB_TRY(flush());
+    if (leaf) sink_.replaced(*leaf);
+    return rows;
+  }
+
+  Result<std::vector<ChildRow>> write_nodes(std::uint16_t level, std::vector<ChildRow>& children) {
+    std::vector<ChildRow> rows;
+    PageBuilder builder(PageUse::kIndex, level);
+    for (std::size_t i = 0; i < children.size();) {
+      builder.clear();
+      Totals totals;
+      std::string separator = children[i].separator;
+      for (; i < children.size() && builder.rows() < kNodeRows; ++i) {
+        add_child(builder, children[i]);
+        totals += children[i].totals;
+      }
+      NMB_TRY(write(builder, totals, std::move(separator), &rows));
+    }
+    return rows;
+  }
+
+  // The pages of the same level that take the place of `page` under changes [from, to), which is not empty.
+  Result<std::vector<ChildRow>> update_page(const Page& page, std::size_t from, std::size_t to,
+                                            std::string_view separator) {
+    if (from == to) {
+      return std::vector<ChildRow>{{std::string(separator), page.position(),
+                                    static_cast<std::uint32_t>(page.bytes().size()), page.sum(),
+                                    totals_of(page)}};
+    }
+    if (page.level() == 0) return merge_leaf(&page, from, to, separator);
+    std::vector<ChildRow> children;
+    std::size_t i = from;
+    for (std::uint32_t row = 0; row < page.rows(); ++row) {
+      std::size_t end = i;
+      while (end < to && (row + 1 == page.rows() || changes_.name(end) < page.name(row + 1)))
+        ++end;
+      if (end == i) {
+        children.push_back(child_at(page, row));
+        continue;
+      }
+      NMB_ASSIGN(std::shared_ptr<const Page> below, old_->child(page, row));
+      NMB_ASSIGN(std::vector<ChildRow> replacements, update_page(*below, i, end, page.name(row)));
+      for (ChildRow& child : replacements) children.push_back(std::move(child));
+      i = end;
+    }
+    sink_.replaced(page);
+    if (children.empty()) return children;
+    children[0].separator = separator;
+    return write_nodes(page.level(), children);
+  }
+
+  const IndexTree* old_;
+  const IndexChanges& changes_;
+  PageSink& sink_;
+  Digest file_id_;
+  std::uint64_t generation_;
+  std::vector<std::byte> last_page_;
+  std::uint64_t last_position_ = 0;
+};
+
+}  // namespace
+
+Result<IndexRoot> update_index(const IndexTree* old, const IndexChanges& changes, PageSink& sink,
+                               Digest file_id, std::uint64_t generation) {
+  return Update(old, changes, sink, file_id, generation).run();
+}
+
+}  // namespace nmb

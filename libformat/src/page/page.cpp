@@ -1,0 +1,349 @@
+// Pages: tables of rows stored by columns (spec/format.md, section 6).
+#include "page/page.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
+#include "wire/zero.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD"};
+constexpr std::size_t kSumOffset = 72;
+constexpr std::uint16_t kCriticalForReading = 1 << 15;
+
+// Columns that section 6 defines for a page's use and level.
+bool defined(PageUse use, bool leaf, std::uint16_t id) {
+  switch (use) {
+    case PageUse::kIndex:
+      if (leaf) return (id >= kNameEnd && id <= kOrder && id != kBlocks);
+      return id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum ||
+             (id >= kBlocks && id <= kSamples);
+    case PageUse::kDataMap:
+      if (id == kLogicalOffset || id == kPosition || id == kStoredLength || id == kSum)
+        return true;
+      return leaf && (id == kCodec || id == kRawLength || id == kFileNumber || id == kState);
+    case PageUse::kDead:
+      return id == kPosition || id == kStoredLength || id == kSum || id == kState;
+  }
+  return false;
+}
+
+std::uint64_t load_width(const std::byte* from, std::uint32_t width) {
+  std::uint64_t value = 0;
+  for (std::uint32_t i = 0; i < width; ++i)
+    value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+  return value;
+}
+
+std::uint32_t smallest_width(std::uint64_t largest) {
+  std::uint32_t width = 0;
+  for (; largest; largest >>= 8) ++width;
+  return width;
+}
+
+std::uint64_t page_sum(std::span<const std::byte> bytes) {
+  SumStream stream;
+  stream.add(bytes.first(kSumOffset));
+  stream.add(bytes.subspan(kPageHeaderSize));
+  return stream.sum();
+}
+
+}  // namespace
+
+std::uint64_t Page::value(std::uint32_t row, Column column) const {
+  const ColumnPlace& place = columns_[column];
+  if (place.width == 0) return 0;
+  return load_width(&bytes_[place.offset + std::size_t{row} * place.width], place.width);
+}
+
+Digest Page::digest(std::uint32_t row) const {
+  const ColumnPlace& place = columns_[kDigest];
+  if (place.width == 0) return {};
+  const std::byte* from = &bytes_[place.offset + std::size_t{row} * 16];
+  return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
+}
+
+std::uint64_t Page::value_offset(std::uint32_t row, Column column) const {
+  const ColumnPlace& place = columns_[column];
+  if (place.width == 0) return position_;
+  return position_ + place.offset + std::uint64_t{row} * place.width;
+}
+
+std::string_view Page::name(std::uint32_t row) const {
+  std::uint32_t begin = name_begin(row);
+  std::uint32_t end = static_cast<std::uint32_t>(value(row, kNameEnd));
+  return {reinterpret_cast<const char*>(bytes_.data()) + heap_ + begin, end - begin};
+}
+
+std::uint64_t Page::name_offset(std::uint32_t row) const {
+  return position_ + heap_ + name_begin(row);
+}
+
+std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpectation& expect,
+                                 Findings& findings) {
+  const std::string object = std::string(kMagic[static_cast<int>(expect.use)] + 4) + " page";
+  const std::uint64_t at = expect.position;
+  auto report = [&](const char* rule, std::uint64_t offset, std::string found,
+                    std::string expected) {
+    findings.report({rule, at + offset, object, std::move(found), std::move(expected)});
+  };
+  const std::byte* p = bytes.data();
+  if (bytes.size() < kPageHeaderSize) {
+    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes", "at least 80");
+    return std::nullopt;
+  }
+  if (std::memcmp(p, kMagic[static_cast<int>(expect.use)], 8) != 0 ||
+      load_le<std::uint16_t>(p + 8) != 1) {
+    report("R-PG-1", 0, "another magic or version", "the page's");
+    return std::nullopt;
+  }
+  const std::uint64_t sum = load_le<std::uint64_t>(p + kSumOffset);
+  if (sum != page_sum(bytes) || (expect.sum && *expect.sum != sum)) {
+    report("R-PG-2", 0, "a wrong sum", "the sum of its bytes, as in the parent");
+    return std::nullopt;
+  }
+  bool usable = true;
+  auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,
+                          std::uint64_t expected, const char* what) {
+    if (found == expected) return;
+    report(rule, offset, std::string(what) + " " + std::to_string(found),
+           std::to_string(expected));
+    usable = false;
+  };
+  const std::uint16_t level = load_le<std::uint16_t>(p + 10);
+  if (!expect.any_level || level > kMaxMapLevel)
+    expect_field("R-PG-4", 10, level, expect.level, "level");
+  expect_field("R-PG-3", 20, load_le<std::uint32_t>(p + 20), expect.length, "length");
+  if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} != expect.file_id) {
+    report("R-PG-4", 32, "another file id", "the file's");
+    usable = false;
+  }
+  expect_field("R-PG-4", 48, load_le<std::uint64_t>(p + 48), expect.position, "own position");
+  const std::uint64_t generation = load_le<std::uint64_t>(p + 56);
+  if (generation == 0 || generation > expect.max_generation) {
+    report("R-PG-4", 56, "generation " + std::to_string(generation),
+           "1 to " + std::to_string(expect.max_generation));
+    usable = false;
+  }
+  expect_field("R-PG-4", 64, load_le<std::uint64_t>(p + 64), expect.owner, "owner");
+  expect_field("R-PG-5", 12, load_le<std::uint32_t>(p + 12), 0, "flags");
+  expect_field("R-PG-5", 26, load_le<std::uint16_t>(p + 26), 0, "reserved bytes");
+
+  Page page;
+  page.level_ = level;
+  page.rows_ = load_le<std::uint32_t>(p + 16);
+  page.generation_ = generation;
+  page.position_ = at;
+  page.sum_ = sum;
+  const bool leaf = level == 0;
+  const std::uint32_t max_rows = expect.use == PageUse::kDead ? ~std::uint32_t{0}
+                                 : expect.use == PageUse::kIndex && leaf ? kLeafRows
+                                                                         : kNodeRows;
+  if (page.rows_ == 0 || page.rows_ > max_rows) {
+    report("R-PG-8", 16, std::to_string(page.rows_) + " rows", "1 to " + std::to_string(max_rows));
+    return std::nullopt;
+  }
+  const std::uint16_t columns = load_le<std::uint16_t>(p + 24);
+  const std::uint64_t heap_length = load_le<std::uint32_t>(p + 28);
+  std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
+  if (offset > bytes.size()) {
+    report("R-PG-3", 24, std::to_string(columns) + " columns", "as many as the page holds");
+    return std::nullopt;
+  }
+  std::uint16_t previous = 0;
+  struct Found {
+    std::uint16_t id, width;
+    std::uint64_t offset;
+    std::size_t entry;
+  };
+  std::vector<Found> found;
+  for (std::uint16_t c = 0; c < columns; ++c) {
+    const std::size_t entry = kPageHeaderSize + std::size_t{c} * 4;
+    const std::uint16_t id = load_le<std::uint16_t>(p + entry);
+    const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
+    const bool known = id < kColumnCount;
+    const bool width_ok = id == kDigest ? width == 16 : (width >= 1 && width <= 8) || (!known && width == 16);
+    if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
+      report("R-PG-6", entry, "column " + std::to_string(id) + " of width " + std::to_string(width),
+             "ascending ids defined for the page, width 1 to 8, 16 for digests");
+      return std::nullopt;
+    }
+    if (!known && (id & kCriticalForReading)) {
+      report("R-PG-6", entry, "critical column " + std::to_string(id), "one that this version knows");
+      return std::nullopt;
+    }
+    previous = id;
+    found.push_back({id, width, offset, entry});
+    offset += std::uint64_t{width} * page.rows_;
+    if (offset > bytes.size()) break;
+  }
+  if (offset > bytes.size() || round_up(offset + heap_length, 8) != bytes.size()) {
+    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes",
+           "what follows from rows, columns and heap");
+    return std::nullopt;
+  }
+  for (const Found& column : found) {
+    if (column.id < kColumnCount)
+      page.columns_[column.id] = {static_cast<std::uint32_t>(column.offset), column.width};
+    std::uint64_t all = 0;
+    for (std::uint64_t i = 0; i < page.rows_; ++i) {
+      const std::byte* from = p + column.offset + i * column.width;
+      all |= column.width == 16 ? load_le<std::uint64_t>(from) | load_le<std::uint64_t>(from + 8)
+                                : load_width(from, column.width);
+    }
+    if (all == 0 || (column.width <= 8 && smallest_width(all) != column.width)) {
+      report("R-PG-7", column.entry,
+             "column " + std::to_string(column.id) + " of width " + std::to_string(column.width),
+             all == 0 ? "no column of zeros" : "width " + std::to_string(smallest_width(all)));
+      usable = false;
+    }
+  }
+  page.heap_ = static_cast<std::uint32_t>(offset);
+  const std::uint64_t used = offset + heap_length;
+  if (std::size_t bad = first_nonzero(std::span(bytes).subspan(used)); bad != kAllZero) {
+    report("R-PG-5", used + bad, "padding that is not zero", "0");
+    usable = false;
+  }
+  page.bytes_ = std::move(bytes);
+  std::uint64_t end = 0;
+  for (std::uint32_t row = 0; row < page.rows_; ++row) {
+    std::uint64_t next = page.value(row, kNameEnd);
+    if (next < end || next > heap_length) {
+      findings.report({"R-IX-1", page.value_offset(row, kNameEnd), object,
+                       "name end " + std::to_string(next),
+                       std::to_string(end) + " to " + std::to_string(heap_length)});
+      return std::nullopt;
+    }
+    if (next - end > 65535) {
+      findings.report({"R-IX-3", at + offset + end, object,
+                       "a name of " + std::to_string(next - end) + " bytes", "at most 65535"});
+      usable = false;
+    }
+    end = next;
+  }
+  if (end != heap_length) {
+    findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, kNameEnd), object,
+                     "last name end " + std::to_string(end), std::to_string(heap_length)});
+    usable = false;
+  }
+  if (!usable) return std::nullopt;
+  return page;
+}
+
+void PageBuilder::add_row(std::string_view name) {
+  ++rows_;
+  heap_ += name;
+  if (use_ == PageUse::kIndex) set(kNameEnd, heap_.size());
+}
+
+std::string_view PageBuilder::last_name() const {
+  const auto& ends = values_[kNameEnd];
+  const std::size_t begin =
+      rows_ >= 2 && ends.size() >= rows_ - 1 ? static_cast<std::size_t>(ends[rows_ - 2]) : 0;
+  return std::string_view(heap_).substr(begin);
+}
+
+void PageBuilder::set(Column column, std::uint64_t value) {
+  auto& values = values_[column];
+  if (value == 0 && values.empty()) return;
+  values.resize(rows_);
+  values[rows_ - 1] = value;
+}
+
+void PageBuilder::set_digest(Digest digest) {
+  digests_.resize(rows_);
+  digests_[rows_ - 1] = digest;
+}
+
+void PageBuilder::clear() {
+  rows_ = 0;
+  for (auto& values : values_) values.clear();
+  digests_.clear();
+  heap_.clear();
+}
+
+std::uint32_t PageBuilder::width(std::uint16_t column) const {
+  if (column == kDigest)
+    return std::any_of(digests_.begin(), digests_.end(), [](Digest d) { return !d.is_zero(); })
+               ? 16
+               : 0;
+  std::uint64_t all = 0;
+  for (std::uint64_t value : values_[column]) all |= value;
+  return smallest_width(all);
+}
+
+std::uint32_t PageBuilder::length() const {
+  std::uint64_t bytes = kPageHeaderSize + heap_.size();
+  for (std::uint16_t c = 1; c < kColumnCount; ++c)
+    if (std::uint32_t w = width(c)) bytes += 4 + std::uint64_t{w} * rows_;
+  return static_cast<std::uint32_t>(round_up(bytes, 8));
+}
+
+PageBuilder::Encoded PageBuilder::encode(Digest file_id, std::uint64_t position,
+                                         std::uint64_t generation, std::uint64_t owner) const {
+  Encoded out;
+  out.bytes.resize(length());
+  std::byte* p = out.bytes.data();
+  std::memcpy(p, kMagic[static_cast<int>(use_)], 8);
+  store_le<std::uint16_t>(p + 8, 1);
+  store_le(p + 10, level_);
+  store_le(p + 16, rows_);
+  store_le(p + 20, static_cast<std::uint32_t>(out.bytes.size()));
+  store_le(p + 28, static_cast<std::uint32_t>(heap_.size()));
+  store_le(p + 32, file_id.low);
+  store_le(p + 40, file_id.high);
+  store_le(p + 48, position);
+  store_le(p + 56, generation);
+  store_le(p + 64, owner);
+  std::uint16_t columns = 0;
+  for (std::uint16_t c = 1; c < kColumnCount; ++c) columns += width(c) != 0;
+  store_le(p + 24, columns);
+  std::byte* entry = p + kPageHeaderSize;
+  std::byte* to = entry + std::size_t{columns} * 4;
+  for (std::uint16_t c = 1; c < kColumnCount; ++c) {
+    const std::uint32_t w = width(c);
+    if (w == 0) continue;
+    store_le(entry, c);
+    store_le(entry + 2, static_cast<std::uint16_t>(w));
+    entry += 4;
+    if (c == kDigest) {
+      for (std::size_t i = 0; i < digests_.size(); ++i) {
+        store_le(to + i * 16, digests_[i].low);
+        store_le(to + i * 16 + 8, digests_[i].high);
+      }
+    } else {
+      for (std::size_t i = 0; i < values_[c].size(); ++i)
+        for (std::uint32_t b = 0; b < w; ++b)
+          to[i * w + b] = static_cast<std::byte>(values_[c][i] >> (8 * b));
+    }
+    to += std::size_t{w} * rows_;
+  }
+  std::memcpy(to, heap_.data(), heap_.size());
+  out.sum = page_sum(out.bytes);
+  store_le(p + kSumOffset, out.sum);
+  return out;
+}
+
+Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
+                                              const PageExpectation& expect) {
+  std::vector<std::byte> bytes;
+  if (expect.position > file.size() || expect.length > file.size() - expect.position)
+    return Status(Code::kDamaged, file.name(), expect.position, "R-FL-5",
+                  "found a page of " + std::to_string(expect.length) +
+                      " bytes, expected one within the file");
+  bytes.resize(expect.length);
+  NMB_TRY(file.read_at(expect.position, bytes));
+  FirstFinding first;
+  std::optional<Page> page = Page::decode(std::move(bytes), expect, first);
+  if (!page) return first.status(file.name());
+  return std::make_shared<const Page>(std::move(*page));
+}
+
+}  // namespace nmb

@@ -1,0 +1,156 @@
+// Pages: tables of rows stored by columns, which the index, data maps and dead-space segments are
+// made of (spec/format.md, section 6).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/byte_source.h"
+#include "nmb/digest.h"
+#include "nmb/finding.h"
+
+namespace nmb {
+
+enum class PageUse : std::uint8_t { kIndex, kDataMap, kDead };
+
+// Column ids of section 6.
+enum Column : std::uint16_t {
+  kNameEnd = 1,
+  kKind = 2,
+  kCodec = 3,
+  kFlags = 4,
+  kPosition = 5,
+  kStoredLength = 6,
+  kRawLength = 7,
+  kDigest = 8,
+  kSum = 9,
+  kExtentPosition = 10,
+  kExtentLength = 11,
+  kExtentSum = 12,
+  kBlocks = 13,
+  kDimensions = 14,
+  kVariables = 15,
+  kAttributes = 16,
+  kRecords = 17,
+  kSamples = 18,
+  kMapPosition = 19,
+  kMapLength = 20,
+  kMapSum = 21,
+  kStoragePosition = 22,
+  kStorageLength = 23,
+  kStorageSum = 24,
+  kStatisticsPosition = 25,
+  kStatisticsLength = 26,
+  kStatisticsSum = 27,
+  kTagsPosition = 28,
+  kTagsLength = 29,
+  kTagsSum = 30,
+  kOrder = 31,
+  kLogicalOffset = 32,
+  kFileNumber = 33,
+  kState = 34,
+  kColumnCount = 35,  // one more than the largest id of this version
+};
+
+inline constexpr std::size_t kPageHeaderSize = 80;
+inline constexpr std::uint32_t kLeafRows = 64;
+inline constexpr std::uint32_t kNodeRows = 128;
+inline constexpr std::uint16_t kMaxMapLevel = 8;
+
+// What a page must be, from its place in the tree.
+struct PageExpectation {
+  PageUse use = PageUse::kIndex;
+  std::uint16_t level = 0;
+  bool any_level = false;  // the root of a data map: at most kMaxMapLevel
+  Digest file_id;
+  std::uint64_t position = 0;
+  std::uint32_t length = 0;
+  std::optional<std::uint64_t> sum;  // in the parent
+  std::uint64_t owner = 0;
+  std::uint64_t max_generation = ~std::uint64_t{0};
+};
+
+// A decoded page: owns its bytes. Immutable, so safe to share between threads.
+class Page {
+ public:
+  // Checks R-PG-1 to R-PG-8 and R-IX-1, R-IX-3 for the names. `bytes` has expectation.length bytes. nullopt: unusable; all reasons are reported.
+  static std::optional<Page> decode(std::vector<std::byte> bytes, const PageExpectation& expect,
+                                    Findings& findings);
+
+  std::uint32_t rows() const { return rows_; }
+  std::uint16_t level() const { return level_; }
+  std::uint64_t generation() const { return generation_; }
+  std::uint64_t position() const { return position_; }
+  std::uint64_t sum() const { return sum_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::uint64_t value(std::uint32_t row, Column column) const;
+  Digest digest(std::uint32_t row) const;
+  // Offset in the file of a value (of the page if the column is left out), for messages.
+  std::uint64_t value_offset(std::uint32_t row, Column column) const;
+  std::string_view name(std::uint32_t row) const;
+  std::uint64_t name_offset(std::uint32_t row) const;
+
+ private:
+  struct ColumnPlace {
+    std::uint32_t offset = 0;
+    std::uint32_t width = 0;
+  };
+  Page() = default;
+  std::uint32_t name_begin(std::uint32_t row) const {
+    return row == 0 ? 0 : static_cast<std::uint32_t>(value(row - 1, kNameEnd));
+  }
+  std::vector<std::byte> bytes_;
+  std::array<ColumnPlace, kColumnCount> columns_{};
+  std::uint32_t rows_ = 0;
+  std::uint32_t heap_ = 0;  // offset of the heap in the page
+  std::uint16_t level_ = 0;
+  std::uint64_t generation_ = 0;
+  std::uint64_t position_ = 0;
+  std::uint64_t sum_ = 0;
+};
+
+// Collects rows and encodes them. Reusable after clear().
+class PageBuilder {
+ public:
+  PageBuilder(PageUse use, std::uint16_t level) : use_(use), level_(level) {}
+
+  // Starts a row with all columns 0.
+  void add_row(std::string_view name = {});
+  // Of the row added last.
+  void set(Column column, std::uint64_t value);
+  void set_digest(Digest digest);
+  std::uint32_t rows() const { return rows_; }
+  std::string_view last_name() const;
+  void clear();
+
+  // Bytes of the encoded page, known before its position is.
+  std::uint32_t length() const;
+  struct Encoded {
+    std::vector<std::byte> bytes;
+    std::uint64_t sum = 0;
+  };
+  Encoded encode(Digest file_id, std::uint64_t position, std::uint64_t generation,
+                 std::uint64_t owner = 0) const;
+
+ private:
+  std::uint32_t width(std::uint16_t column) const;
+  PageUse use_;
+  std::uint16_t level_;
+  std::uint32_t rows_ = 0;
+  std::array<std::vector<std::uint64_t>, kColumnCount> values_;  // empty: all 0 so far
+  std::vector<Digest> digests_;
+  std::string heap_;
+};
+
+// Reads and decodes a page; the first finding is the error.
+Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
+                                              const PageExpectation& expect);
+
+}  // namespace nmb

@@ -1,0 +1,161 @@
+// Reader (see nmb/reader.h).
+#include "nmb/reader.h"
+
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "nmb/file_source.h"
+#include "reader/reader_core.h"
+
+namespace nmb {
+
+namespace {
+
+class Warnings final : public Findings {
+ public:
+  void report(Finding finding) override { list.push_back(std::move(finding)); }
+  std::vector<Finding> list;
+};
+
+}  // namespace
+
+// What a reader and the blocks that it gave out need to stay alive.
+struct Reader::State {
+  struct Shared {
+    std::shared_ptr<const ByteSource> file;
+    std::unique_ptr<ReaderCore> core;
+  };
+  std::shared_ptr<const Shared> shared;
+  ReadOptions options;
+  std::vector<Finding> warnings;
+
+  struct Cached {
+    std::shared_ptr<const Block> block;
+    std::size_t bytes;
+    std::list<std::uint64_t>::iterator use;
+  };
+  std::mutex mutex;
+  std::unordered_map<std::uint64_t, Cached> cache;  // by position of the block
+  std::list<std::uint64_t> uses;                    // the most recent in front
+  std::size_t cached_bytes = 0;
+
+  const ReaderCore& core() const { return *shared->core; }
+};
+
+Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Reader::~Reader() = default;
+
+Result<std::unique_ptr<Reader>> Reader::open(const std::string& path,
+                                             const ReadOptions& options) {
+  NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(path));
+  return open(std::shared_ptr<const ByteSource>(std::move(file)), options);
+}
+
+Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> file,
+                                             const ReadOptions& options) {
+  Warnings warnings;
+  NMB_ASSIGN(Head head, read_head(*file, warnings));
+  auto shared = std::make_shared<State::Shared>();
+  shared->core = std::make_unique<ReaderCore>(*file, std::move(head));
+  shared->file = std::move(file);
+  auto state = std::make_unique<State>();
+  state->shared = std::move(shared);
+  state->options = options;
+  state->warnings = std::move(warnings.list);
+  return std::unique_ptr<Reader>(new Reader(std::move(state)));
+}
+
+std::uint64_t Reader::generation() const { return state_->core().head().superblock.generation; }
+Digest Reader::file_id() const { return state_->core().head().identity.file_id; }
+std::uint64_t Reader::file_length() const {
+  return state_->core().head().superblock.file_length;
+}
+const Totals& Reader::totals() const { return state_->core().head().superblock.totals; }
+const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
+const ByteSource& Reader::file() const { return *state_->shared->file; }
+
+Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
+  if (name.empty()) return totals();
+  NMB_ASSIGN(Totals totals, state_->core().index().totals_in(prefix_range(std::string(name) + "/")));
+  NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
+  if (entry) totals += entry->totals();
+  return totals;
+}
+
+Status Reader::for_each_entry(
+    std::string_view prefix,
+    const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  return state_->core().index().for_each(prefix_range(prefix), visit);
+}
+
+Result<std::optional<BlockEntry>> Reader::find(std::string_view block) const {
+  return state_->core().index().find(block);
+}
+
+Result<std::uint64_t> Reader::global_id(std::string_view block) const {
+  NMB_ASSIGN(std::optional<BlockEntry> entry, find(block));
+  if (!entry)
+    return Status(Code::kNotFound, file().name(), kNoOffset, "",
+                  "found no block \"" + std::string(block) + "\"");
+  return state_->core().index().rank_of(block);
+}
+
+Result<std::shared_ptr<const Block>> Reader::block(std::string_view name) const {
+  NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
+  if (!entry)
+    return Status(Code::kNotFound, file().name(), kNoOffset, "",
+                  "found no block \"" + std::string(name) + "\"");
+  return block(*entry);
+}
+
+Result<std::vector<std::byte>> Reader::body(const BlockEntry& entry) const {
+  NMB_ASSIGN(StoredBlock stored, state_->core().load(entry, false));
+  return std::move(stored.body);
+}
+
+Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {
+  {
+    std::lock_guard lock(state_->mutex);
+    if (auto it = state_->cache.find(entry.position); it != state_->cache.end()) {
+      state_->uses.splice(state_->uses.begin(), state_->uses, it->second.use);
+      return it->second.block;
+    }
+  }
+  NMB_ASSIGN(StoredBlock stored, state_->core().load(entry, true));
+  const std::size_t inline_bytes = stored.inline_extent ? stored.inline_extent->size() : 0;
+  NMB_ASSIGN(std::shared_ptr<const Block> block,
+             state_->core().decode(entry, std::move(stored), state_->shared,
+                                   state_->options.verify_values));
+  const std::size_t bytes = sizeof(Block) + block->metadata.memory() + inline_bytes;
+  if (bytes > state_->options.cache_bytes) return block;
+  std::lock_guard lock(state_->mutex);
+  if (state_->cache.count(entry.position)) return block;
+  state_->uses.push_front(entry.position);
+  state_->cache[entry.position] = {block, bytes, state_->uses.begin()};
+  state_->cached_bytes += bytes;
+  while (state_->cached_bytes > state_->options.cache_bytes) {
+    auto oldest = state_->cache.find(state_->uses.back());
+    state_->cached_bytes -= oldest->second.bytes;
+    state_->cache.erase(oldest);
+    state_->uses.pop_back();
+  }
+  return block;
+}
+
+Result<Object> Reader::object(std::string_view full_name) const {
+  const std::size_t slash = full_name.rfind('/');
+  const std::string_view block_name =
+      slash == std::string_view::npos ? std::string_view() : full_name.substr(0, slash);
+  const std::string_view variable =
+      slash == std::string_view::npos ? full_name : full_name.substr(slash + 1);
+  NMB_ASSIGN(std::shared_ptr<const Block> found, block(block_name));
+  std::optional<VarId> id = found->metadata.find_variable(variable);
+  if (!id)
+    return Status(Code::kNotFound, file().name(), kNoOffset, "",
+                  "found no variable \"" + std::string(variable) + "\" in block \"" +
+                      std::string(block_name) + "\"");
+  return Object{std::move(found), *id};
+}
+
+}  // namespace nmb

@@ -1,0 +1,24 @@
+// Texts of findings (see nmb/finding.h).
+#include "nmb/finding.h"
+
+namespace nmb {
+
+static std::string describe(const Finding& finding) {
+  std::string out;
+  if (!finding.object.empty()) out += finding.object + ": ";
+  out += "found " + finding.found;
+  if (!finding.expected.empty()) out += ", expected " + finding.expected;
+  return out;
+}
+
+std::string Finding::text() const {
+  std::string out;
+  if (offset != kNoOffset) out += "at " + std::to_string(offset) + ": ";
+  return out + describe(*this) + " (" + rule + ")";
+}
+
+Status Finding::status(const std::string& file) const {
+  return Status(Code::kDamaged, file, offset, rule, describe(*this));
+}
+
+}  // namespace nmb

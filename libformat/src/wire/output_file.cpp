@@ -1,0 +1,180 @@
+// Files being written (see nmb/output_file.h).
+#include "nmb/output_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/system_error.h"
+
+namespace nmb {
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+class PosixFile final : public OutputFile {
+ public:
+  PosixFile(std::string path, int fd, CreateOptions options, std::string temporary, bool published)
+      : path_(std::move(path)),
+        temporary_(std::move(temporary)),
+        fd_(fd),
+        options_(options),
+        published_(published) {}
+  ~PosixFile() override {
+    if (!published_ && !temporary_.empty()) ::unlink(temporary_.c_str());
+    ::close(fd_);
+  }
+
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const std::size_t ask = std::min<std::size_t>(bytes.size() - done, 1 << 30);
+      ssize_t got = ::pwrite(fd_, bytes.data() + done, ask, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_error(errno, path_, "write at " + std::to_string(offset + done));
+      if (got == 0) return system_error(ENOSPC, path_, "write at " + std::to_string(offset + done));
+      done += static_cast<std::size_t>(got);
+    }
+    return {};
+  }
+
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    std::size_t done = 0;
+    while (done < out.size()) {
+      const std::size_t ask = std::min<std::size_t>(out.size() - done, 1 << 30);
+      ssize_t got = ::pread(fd_, out.data() + done, ask, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_error(errno, path_, "read at " + std::to_string(offset + done));
+      if (got == 0) {
+        std::memset(out.data() + done, 0, out.size() - done);
+        break;
+      }
+      done += static_cast<std::size_t>(got);
+    }
+    return {};
+  }
+
+  Status truncate(std::uint64_t length) override {
+    if (::ftruncate(fd_, static_cast<off_t>(length)) != 0)
+      return system_error(errno, path_, "set the length to " + std::to_string(length));
+    return {};
+  }
+
+  Status reserve(std::uint64_t offset, std::uint64_t length) override {
+    if (length == 0) return {};
+    if (::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                    static_cast<off_t>(length)) != 0 &&
+        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+      return system_error(errno, path_, "reserve " + std::to_string(length) + " bytes");
+    return {};
+  }
+
+  Status sync() override {
+    if (::fdatasync(fd_) != 0) return system_error(errno, path_, "sync");
+    return {};
+  }
+
+  Status publish() override {
+    if (published_) return {};
+    if (temporary_.empty()) {
+      const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)
+        return done();
+      if (errno != EEXIST || !options_.overwrite) return system_error(errno, path_, "create");
+      // A name cannot be replaced by linkat: link beside it, then rename over it.
+      temporary_ = hidden_name(path_);
+      ::unlink(temporary_.c_str());
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+        const int error = errno;
+        temporary_.clear();
+        return system_error(error, path_, "create");
+      }
+    } else if (!options_.overwrite) {
+      if (::link(temporary_.c_str(), path_.c_str()) != 0)
+        return system_error(errno, path_, "create");
+      ::unlink(temporary_.c_str());
+      return done();
+    }
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+      return system_error(errno, path_, "rename to");
+    return done();
+  }
+
+  Result<std::uint64_t> size() const override {
+    struct stat info;
+    if (::fstat(fd_, &info) != 0) return system_error(errno, path_, "stat");
+    return static_cast<std::uint64_t>(info.st_size);
+  }
+
+  const std::string& name() const override { return path_; }
+
+  static std::string hidden_name(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
+    return folder_of(path) + "/." + base + "." + std::to_string(::getpid()) + ".part";
+  }
+
+ private:
+  Status done() {
+    published_ = true;
+    // From here on it is a file like any other: no second writer.
+    ::flock(fd_, LOCK_EX | LOCK_NB);
+    if (!options_.sync) return {};
+    const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return system_error(errno, path_, "sync the folder of");
+    const bool ok = ::fsync(folder) == 0 || errno == EINVAL;
+    const int error = errno;
+    ::close(folder);
+    return ok ? Status() : system_error(error, path_, "sync the folder of");
+  }
+
+  std::string path_;
+  std::string temporary_;
+  int fd_;
+  CreateOptions options_;
+  bool published_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
+                                                  const CreateOptions& options) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (!options.overwrite)
+      return Status(Code::kExists, path, kNoOffset, "", "the target exists");
+    if (!S_ISREG(info.st_mode))
+      return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
+  }
+  int fd = ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (fd >= 0) return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, {}, false));
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+    return system_error(errno, path, "create");
+  const std::string temporary = PosixFile::hidden_name(path);
+  fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+  if (fd < 0) return system_error(errno, temporary, "create");
+  return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, temporary, false));
+}
+
+Result<std::unique_ptr<OutputFile>> open_output(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return system_error(errno, path, "open for writing");
+  std::unique_ptr<OutputFile> file(new PosixFile(path, fd, {}, {}, true));
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      return Status(Code::kBusy, path, kNoOffset, "", "another writer holds the file");
+    return system_error(errno, path, "lock");
+  }
+  return file;
+}
+
+}  // namespace nmb

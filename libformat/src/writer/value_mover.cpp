@@ -1,0 +1,189 @@
+// Moving values on several threads (see writer/value_mover.h).
+#include "writer/value_mover.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "wire/checked.h"
+#include "wire/hash.h"
+#include "wire/zero.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kJobBytes = 1 << 20;
+
+// A contiguous stretch of the output: windows of one or several extents.
+struct Part {
+  Move* move;
+  std::uint64_t from, to;  // in the extent; within one window, or a part of one larger than a job
+};
+struct Job {
+  std::uint64_t position = 0;
+  std::uint64_t length = 0;
+  std::vector<Part> parts;
+};
+
+// Hands out jobs in order of position.
+class JobQueue {
+ public:
+  JobQueue(std::vector<Move*>& moves, std::uint32_t piece_size)
+      : moves_(moves), piece_size_(piece_size) {}
+
+  // false: none is left.
+  bool next(Job* job) {
+    std::lock_guard lock(mutex_);
+    job->parts.clear();
+    job->length = 0;
+    while (index_ < moves_.size()) {
+      Move& move = *moves_[index_];
+      if (offset_ >= move.length) {
+        ++index_;
+        offset_ = 0;
+        continue;
+      }
+      const std::uint64_t position = move.position + offset_;
+      const std::uint64_t to = std::min(move.length, (offset_ / piece_size_ + 1) * piece_size_);
+      if (job->parts.empty()) {
+        job->position = position;
+      } else if (position - job->position > kJobBytes ||
+                 position - (job->position + job->length) >= 8 ||
+                 position + (to - offset_) - job->position > kJobBytes) {
+        break;
+      }
+      job->length = position + (to - offset_) - job->position;
+      job->parts.push_back({&move, offset_, to});
+      offset_ = to;
+    }
+    return !job->parts.empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Move*>& moves_;
+  std::uint64_t piece_size_;
+  std::size_t index_ = 0;
+  std::uint64_t offset_ = 0;
+};
+
+// A piece larger than a job's buffer goes through it in parts.
+Status move_large(const Part& part, std::uint32_t piece_size, OutputFile& file,
+                  std::vector<std::byte>& buffer) {
+  SumStream stream;
+  for (std::uint64_t at = part.from; at < part.to;) {
+    auto bytes = std::span(buffer).first(std::min(part.to - at, kJobBytes));
+    bool stored = false;
+    NMB_TRY(read_moved(*part.move, at, bytes, &stored));
+    stream.add(bytes);
+    if (stored) NMB_TRY(file.write_at(part.move->position + at, bytes));
+    at += bytes.size();
+  }
+  part.move->sums[part.from / piece_size] = stream.sum();
+  return {};
+}
+
+Status run_job(const Job& job, std::uint32_t piece_size, OutputFile& file,
+               std::vector<std::byte>& buffer) {
+  if (job.length > kJobBytes) return move_large(job.parts[0], piece_size, file, buffer);
+  bool stored = false;
+  std::uint64_t filled = 0;
+  for (const Part& part : job.parts) {
+    const std::uint64_t at = part.move->position + part.from - job.position;
+    std::memset(buffer.data() + filled, 0, at - filled);
+    auto bytes = std::span(buffer).subspan(at, part.to - part.from);
+    NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
+    part.move->sums[part.from / piece_size] = sum_of(bytes);
+    filled = at + bytes.size();
+  }
+  if (!stored) return {};
+  return file.write_at(job.position, std::span(buffer).first(job.length));
+}
+
+}  // namespace
+
+Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
+                  bool* stored) {
+  const std::uint64_t end = offset + out.size();
+  std::uint64_t filled = offset;
+  // Reads that follow one another in source and extent become one.
+  std::uint64_t read_source = 0, read_from = 0, read_to = 0;
+  auto flush = [&]() -> Status {
+    if (read_to == read_from) return {};
+    auto part = out.subspan(read_from - offset, read_to - read_from);
+    read_from = read_to;
+    if (stored && move.source->is_unallocated(read_source, part.size())) {
+      std::memset(part.data(), 0, part.size());
+      return {};
+    }
+    if (stored) *stored = true;
+    return move.source->read_at(read_source, part);
+  };
+  auto run = std::upper_bound(move.runs.begin(), move.runs.end(), offset,
+                              [](std::uint64_t at, const ValueRuns& r) {
+                                return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
+                              });
+  for (; run != move.runs.end() && run->extent_offset < end; ++run) {
+    std::uint64_t i = 0;
+    if (run->count > 1 && offset > run->extent_offset)
+      i = std::min((offset - run->extent_offset) / run->extent_stride, run->count - 1);
+    for (; i < run->count; ++i) {
+      const std::uint64_t begin = run->extent_offset + i * run->extent_stride;
+      const std::uint64_t from = std::max(begin, offset);
+      const std::uint64_t to = std::min(begin + run->length, end);
+      if (begin >= end) break;
+      if (from >= to) continue;
+      const std::uint64_t source = run->source_offset + i * run->source_stride + (from - begin);
+      if (from == read_to && source == read_source + (read_to - read_from) && from > read_from) {
+        read_to = to;
+      } else {
+        NMB_TRY(flush());
+        std::memset(out.data() + (filled - offset), 0, from - filled);
+        read_source = source;
+        read_from = from;
+        read_to = to;
+      }
+      filled = to;
+    }
+  }
+  NMB_TRY(flush());
+  std::memset(out.data() + (filled - offset), 0, end - filled);
+  return {};
+}
+
+Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
+                   unsigned threads, const std::atomic<bool>* cancel) {
+  for (Move* move : moves) move->sums.assign((move->length + piece_size - 1) / piece_size, 0);
+  JobQueue queue(moves, piece_size);
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  Status failure;
+  auto work = [&] {
+    Status status;
+    try {
+      std::vector<std::byte> buffer(kJobBytes);
+      Job job;
+      while (status.ok() && !stop.load(std::memory_order_relaxed) && queue.next(&job)) {
+        if (cancel && cancel->load(std::memory_order_relaxed))
+          status = Status(Code::kIo, "interrupted");
+        else
+          status = run_job(job, piece_size, file, buffer);
+      }
+    } catch (const std::bad_alloc&) {
+      status = Status(Code::kLimit, "out of memory");
+    }
+    if (status.ok()) return;
+    stop = true;
+    std::lock_guard lock(mutex);
+    if (failure.ok()) failure = status;
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& thread : others) thread.join();
+  return failure;
+}
+
+}  // namespace nmb
