@@ -539,7 +539,7 @@ TEST(ClassicHeader, ReadsEachByteOnceInWindows) {
   auto bytes = test::encode(metadata, Kind::kCdf5, 0);
   ASSERT_TRUE(layout.ok() && bytes.ok());
   bytes->resize(layout->end(0));
-  const MemorySource memory(*bytes);
+  const MemorySource memory(*bytes, "counting");
   const CountingSource counting(memory);
   const auto header = decode_classic_header(counting);
   ASSERT_TRUE(header.ok()) << header.status().text();
@@ -554,7 +554,8 @@ TEST(ClassicHeader, ReadsEachByteOnceInWindows) {
   // Of a small header in a large file, one small read.
   HeaderBytes small(Kind::kCdf1);
   small.absent().absent().absent().up_to(1 << 20);
-  const MemorySource small_memory(small.bytes());
+  const auto small_bytes = small.bytes();
+  const MemorySource small_memory(small_bytes, "counting");
   const CountingSource small_counting(small_memory);
   ASSERT_TRUE(decode_classic_header(small_counting).ok());
   EXPECT_EQ(small_counting.reads(), 1u);
