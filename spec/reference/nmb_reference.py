@@ -688,7 +688,8 @@ class Page:
                 )
             name = COLUMNS.get(id_, f"column {id_}")
             self.columns[name] = (values, data_at, width)
-            file.trace(data_at, len(raw), self.what, "column " + name, " ".join(map(str, values)))
+            shown = " ".join(f"{v:#0{2 * width + 2}x}" if width >= 8 else str(v) for v in values)
+            file.trace(data_at, len(raw), self.what, "column " + name, shown)
             data_at += len(raw)
         self.heap_at = data_at
         file.check_zero("R-PG-5", data_at + f["heap length"], end, (self.what, "padding"))
@@ -1009,7 +1010,8 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
         )
     if f["flags"] & ~(TOMBSTONE | HOLE) or f["flags"] & TOMBSTONE:
         file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
-    file.check_zero("R-BK-5", f.at("reserved"), f.at("reserved") + 4, (what, "reserved"))
+    if f["reserved"]:
+        file.check_zero("R-BK-5", f.at("reserved"), f.at("reserved") + 4, (what, "reserved"))
     file.check_zero(
         "R-BK-5", position + BLOCK_HEADER + f["name length"], body_at, (what, "padding of the name")
     )

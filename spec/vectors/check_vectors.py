@@ -106,7 +106,7 @@ class Vector:
                 {"rule": f["rule"], "offset": f["offset"]} for f in self.document["findings"]
             ]
         }
-        blocks = document["blocks"]
+        blocks = document.get("blocks", [])
         if len(blocks) > 20:
             document |= {"blocks": blocks[:2] + blocks[-2:], "blocks_left_out": len(blocks) - 4}
         text = compact(document)
