@@ -1184,14 +1184,15 @@ def read_dictionary(file):
         stored = bytes(file.data[header.body_at : header.body_at + length])
         if sum64(file.data[header.body_at : header.body_at + up(length)]) != header["body sum"]:
             file.find("R-BK-6", header.body_at, "dictionary block: the body sum is not right")
+            stored = copy
         elif digest128(stored) != header["digest"]:
             file.find(
                 "R-BK-9", header.body_at, "dictionary block: the digest of the body is not right"
             )
+        elif stored != copy:
+            file.find("R-BK-13", position, "the dictionary's block differs from the bytes at 12288")
         if sum64(stored) != sum_:
             file.find("R-SB-9", at, "the sum of the dictionary is not right")
-        if stored != copy:
-            file.find("R-BK-13", position, "the dictionary's block differs from the bytes at 12288")
         file.dictionary = stored
         file.used_features["incompatible features"] |= 2
     except Damaged:
@@ -1286,9 +1287,7 @@ def read_extent(file, entry, header):
         if end != length:
             file.find(
                 "R-EX-1",
-                root.position
-                if "extent length" not in entry.page.columns
-                else entry.at("extent length"),
+                entry.at("extent length"),
                 f"{name}: the data map ends at {end}, the extent is {length} long",
             )
         run = all(p.position and not p.codec and p.file_number == 0 for p in pieces) and all(
