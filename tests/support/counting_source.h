@@ -1,10 +1,9 @@
-// A source in memory that counts what is read from it and can fail one of the reads.
+// A ByteSource that counts its reads and can fail one of them.
 #pragma once
 
-#include <cstddef>
+#include <atomic>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "nmb/byte_source.h"
 
@@ -13,24 +12,27 @@ namespace nmb::test {
 class CountingSource final : public ByteSource {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  // The read with number `fail_at`, from 0, gives kIo.
-  explicit CountingSource(std::vector<std::byte> bytes, std::uint64_t fail_at = kNever)
-      : bytes_(std::move(bytes)), fail_at_(fail_at) {}
-  std::uint64_t size() const override { return bytes_.size(); }
+  // The read with number `fail_at` (from 0) gives kIo. `base` must outlive the source.
+  explicit CountingSource(const ByteSource& base, std::uint64_t fail_at = kNever)
+      : base_(base), fail_at_(fail_at) {}
+  std::uint64_t size() const override { return base_.size(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    bytes_read += out.size();
-    if (out.size() > largest_read) largest_read = out.size();
-    if (reads++ == fail_at_) return Status(Code::kIo, name_, offset, {}, "read: failed");
-    return MemorySource(bytes_, name_).read_at(offset, out);
+    bytes_ += out.size();
+    if (out.size() > largest_) largest_ = out.size();
+    if (reads_++ == fail_at_)
+      return Status(Code::kIo, name(), offset, {}, "read: Input/output error");
+    return base_.read_at(offset, out);
   }
-  const std::string& name() const override { return name_; }
-
-  mutable std::uint64_t reads = 0, bytes_read = 0, largest_read = 0;
+  const std::string& name() const override { return base_.name(); }
+  std::uint64_t reads() const { return reads_; }
+  std::uint64_t bytes() const { return bytes_; }
+  // Bytes of the largest read.
+  std::uint64_t largest() const { return largest_; }
 
  private:
-  std::vector<std::byte> bytes_;
-  std::uint64_t fail_at_;
-  std::string name_ = "counting";
+  const ByteSource& base_;
+  const std::uint64_t fail_at_;
+  mutable std::atomic<std::uint64_t> reads_{0}, bytes_{0}, largest_{0};
 };
 
 }  // namespace nmb::test

@@ -539,24 +539,27 @@ TEST(ClassicHeader, ReadsEachByteOnceInWindows) {
   auto bytes = test::encode(metadata, Kind::kCdf5, 0);
   ASSERT_TRUE(layout.ok() && bytes.ok());
   bytes->resize(layout->end(0));
-  const CountingSource counting(*bytes);
+  const MemorySource memory(*bytes, "counting");
+  const CountingSource counting(memory);
   const auto header = decode_classic_header(counting);
   ASSERT_TRUE(header.ok()) << header.status().text();
   EXPECT_EQ(test::difference(header->metadata, metadata), "");
-  EXPECT_LE(counting.bytes_read, bytes->size());
-  EXPECT_LE(counting.reads, layout->header_length / (256 * 1024) + 2);
-  for (std::uint64_t fail_at = 0; fail_at < counting.reads; ++fail_at) {
-    const auto failed = decode_classic_header(CountingSource(*bytes, fail_at));
+  EXPECT_LE(counting.bytes(), bytes->size());
+  EXPECT_LE(counting.reads(), layout->header_length / (256 * 1024) + 2);
+  for (std::uint64_t fail_at = 0; fail_at < counting.reads(); ++fail_at) {
+    const auto failed = decode_classic_header(CountingSource(memory, fail_at));
     EXPECT_EQ(failed.status().code(), Code::kIo);
   }
 
   // Of a small header in a large file, one small read.
   HeaderBytes small(Kind::kCdf1);
   small.absent().absent().absent().up_to(1 << 20);
-  const CountingSource small_counting(small.bytes());
+  const auto small_bytes = small.bytes();
+  const MemorySource small_memory(small_bytes, "counting");
+  const CountingSource small_counting(small_memory);
   ASSERT_TRUE(decode_classic_header(small_counting).ok());
-  EXPECT_EQ(small_counting.reads, 1u);
-  EXPECT_LE(small_counting.bytes_read, 16u * 1024);
+  EXPECT_EQ(small_counting.reads(), 1u);
+  EXPECT_LE(small_counting.bytes(), 16u * 1024);
 }
 
 }  // namespace

@@ -118,7 +118,9 @@ std::vector<std::byte> extent_of(const Example& e, std::uint64_t records) {
 
 TEST(ReadHyperslab, Converts) {
   const Example e;
-  const test::CountingSource source(extent_of(e, 4));
+  const std::vector<std::byte> bytes = extent_of(e, 4);
+  const MemorySource memory(bytes);
+  const test::CountingSource source(memory);
   const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 4);
   std::vector<std::int16_t> out(4);
   ASSERT_TRUE(read_hyperslab(e.metadata, wide, e.wide, source, {{1, 0}, {2, 2}, {2, 2}},
@@ -126,19 +128,20 @@ TEST(ReadHyperslab, Converts) {
                   .ok());
   EXPECT_EQ(out, (std::vector<std::int16_t>{12, 14, 32, 34}));
   const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 4);
-  std::vector<std::int8_t> bytes(12);
+  std::vector<std::int8_t> small(12);
   EXPECT_EQ(read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
-                           MemoryType::kInt8, bytes.data())
+                           MemoryType::kInt8, small.data())
                 .code(),
             Code::kOk);
-  EXPECT_EQ(bytes[11], 111);
+  EXPECT_EQ(small[11], 111);
 }
 
 TEST(ReadHyperslab, ReportsRangeAfterConvertingAll) {
   const Example e;
   std::vector<std::byte> bytes = extent_of(e, 1);
   bytes[0] = std::byte{1};
-  const test::CountingSource source(std::move(bytes));
+  const MemorySource memory(bytes);
+  const test::CountingSource source(memory);
   const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 1);
   std::vector<std::int8_t> out(12);
   const Status status = read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
@@ -151,7 +154,9 @@ TEST(ReadHyperslab, ReportsRangeAfterConvertingAll) {
 
 TEST(ReadHyperslab, RefusesTextForNumbers) {
   const Example e;
-  const test::CountingSource source(extent_of(e, 1));
+  const std::vector<std::byte> bytes = extent_of(e, 1);
+  const MemorySource memory(bytes);
+  const test::CountingSource source(memory);
   std::vector<std::byte> out(100);
   const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 1);
   EXPECT_EQ(read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
@@ -163,14 +168,15 @@ TEST(ReadHyperslab, RefusesTextForNumbers) {
                            out.data())
                 .code(),
             Code::kUsage);
-  EXPECT_EQ(source.reads, 0u);
+  EXPECT_EQ(source.reads(), 0u);
 }
 
 TEST(ReadHyperslab, CutSourceIsDamaged) {
   const Example e;
   std::vector<std::byte> bytes = extent_of(e, 2);
   bytes.pop_back();
-  const test::CountingSource source(std::move(bytes));
+  const MemorySource memory(bytes);
+  const test::CountingSource source(memory);
   const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 2);
   std::vector<double> out(6);
   EXPECT_EQ(read_hyperslab(e.metadata, wide, e.wide, source, {{0, 0}, {2, 3}, {}},
@@ -179,16 +185,36 @@ TEST(ReadHyperslab, CutSourceIsDamaged) {
             Code::kDamaged);
 }
 
+TEST(ReadHyperslab, AFailedReadIsReported) {
+  const Example e;
+  const std::vector<std::byte> bytes(1 << 20);
+  const MemorySource memory(bytes);
+  const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 30000);
+  std::vector<double> out(30000 * 3);
+  const Hyperslab all{{0, 0}, {30000, 3}, {}};
+  const auto read = [&](const ByteSource& source) {
+    return read_hyperslab(e.metadata, wide, e.wide, source, all, MemoryType::kDouble, out.data())
+        .code();
+  };
+  const test::CountingSource sound(memory);
+  ASSERT_EQ(read(sound), Code::kOk);
+  ASSERT_GE(sound.reads(), 1u);
+  for (std::uint64_t fail_at = 0; fail_at < sound.reads(); ++fail_at)
+    EXPECT_EQ(read(test::CountingSource(memory, fail_at)), Code::kIo) << fail_at;
+}
+
 TEST(ReadHyperslab, SmallHolesAreReadOver) {
   const Example e;
-  const test::CountingSource source(extent_of(e, 1000));
+  const std::vector<std::byte> bytes = extent_of(e, 1000);
+  const MemorySource memory(bytes);
+  const test::CountingSource source(memory);
   const VariableShape series = *shape_of(e.metadata, e.layout, e.series, 1000);
   std::vector<std::int32_t> out(2000);
   ASSERT_TRUE(read_hyperslab(e.metadata, series, e.series, source, {{0, 0}, {1000, 2}, {}},
                              MemoryType::kInt32, out.data())
                   .ok());
   EXPECT_EQ(out[1999], 9991);
-  EXPECT_EQ(source.reads, 1u);
+  EXPECT_EQ(source.reads(), 1u);
 }
 
 TEST(ReadHyperslab, LargeReadsAreBoundedAndLargeHolesSkipped) {
@@ -197,21 +223,23 @@ TEST(ReadHyperslab, LargeReadsAreBoundedAndLargeHolesSkipped) {
   const DimId columns = *metadata.add_dimension("columns", 3000);
   const VarId v = *metadata.add_variable("v", Type::kShort, std::vector{rows, columns});
   const VariableShape shape = *shape_of(metadata, ClassicLayout{}, v, 0);
-  const test::CountingSource source(std::vector<std::byte>(1000 * 3000 * 2));
+  const std::vector<std::byte> bytes(1000 * 3000 * 2);
+  const MemorySource memory(bytes);
+  const test::CountingSource source(memory);
   std::vector<std::int16_t> out(1000 * 3000);
   ASSERT_TRUE(read_hyperslab(metadata, shape, v, source, {{0, 0}, {1000, 3000}, {}},
                              MemoryType::kInt16, out.data())
                   .ok());
-  EXPECT_EQ(source.reads, 6u);
-  EXPECT_EQ(source.bytes_read, 6000000u);
-  EXPECT_LE(source.largest_read, std::uint64_t{1} << 20);
-  source.reads = source.bytes_read = 0;
+  EXPECT_EQ(source.reads(), 6u);
+  EXPECT_EQ(source.bytes(), 6000000u);
+  EXPECT_LE(source.largest(), std::uint64_t{1} << 20);
+  const test::CountingSource column(memory);
   // A column: rows lie 6,000 bytes apart, so each is a read of its own.
-  ASSERT_TRUE(read_hyperslab(metadata, shape, v, source, {{0, 7}, {1000, 1}, {}},
+  ASSERT_TRUE(read_hyperslab(metadata, shape, v, column, {{0, 7}, {1000, 1}, {}},
                              MemoryType::kInt16, out.data())
                   .ok());
-  EXPECT_EQ(source.reads, 1000u);
-  EXPECT_EQ(source.bytes_read, 2000u);
+  EXPECT_EQ(column.reads(), 1000u);
+  EXPECT_EQ(column.bytes(), 2000u);
 }
 
 }  // namespace

@@ -18,7 +18,6 @@
 #include "nmb/metadata.h"
 #include "nmb/output_file.h"
 #include "nmb/status.h"
-#include "nmb/totals.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
 
@@ -158,8 +157,6 @@ class Writer {
   NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
   // Of the last commit; 0 before the first.
   NMB_EXPORT std::uint64_t generation() const;
-  // Of the file as it will be committed.
-  NMB_EXPORT Totals totals() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;
 

@@ -1,0 +1,67 @@
+// Rows of values as CDL (see cdl_rows.h).
+#include "dump/cdl_rows.h"
+
+#include <algorithm>
+
+#include "dump/number_text.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+static bool is_real(Type type) { return type == Type::kFloat || type == Type::kDouble; }
+
+CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const Style& style)
+    : out_(out),
+      type_(metadata.variable(variable).type),
+      fill_(fill_value(metadata, variable)),
+      style_(style) {
+  if (type_ == Type::kChar) {
+    // ncgen fills a short string up with the fill value.
+    style_.keep_nuls |= fill_[0] != std::byte{0};
+    return;
+  }
+  // The defaults of the 8-bit types are too likely to be meant.
+  if (type_size(type_) == 1 && !metadata.find_attribute(variable, "_FillValue")) fill_.clear();
+}
+
+void CdlRows::begin(std::uint64_t row) {
+  if (row > 0) out_.put(",\n");
+  out_.put(style_.indent);
+  column_ = row == 0 ? style_.first_column : 0;
+  column_ += style_.indent.size();
+  first_in_row_ = true;
+  if (type_ == Type::kChar) string_.emplace(out_, "", style_.keep_nuls);
+}
+
+void CdlRows::value(const std::byte* external) {
+  const NumberText number(type_, external);
+  std::string_view text = number.text(), suffix;
+  if (std::equal(fill_.begin(), fill_.end(), external) && !fill_.empty())
+    text = "_";
+  else if (is_real(type_) && text.find_first_of(".eNI") == text.npos &&
+           (text == "-0" || text.size() > 9))
+    suffix = ".";  // ncgen takes it for an integer else, which has no -0 and may have 32 bits
+  else if (number.is_special() && type_ == Type::kFloat)
+    suffix = "f";
+  const std::size_t length = text.size() + suffix.size();
+  if (!first_in_row_) {
+    out_.put(',');
+    if (style_.line_length > 0 && column_ + length + 3 > style_.line_length) {
+      out_.put("\n    ");
+      column_ = 4;
+    } else {
+      out_.put(' ');
+      column_ += 2;
+    }
+  }
+  first_in_row_ = false;
+  out_.put(text);
+  out_.put(suffix);
+  column_ += length;
+}
+
+void CdlRows::end(std::uint64_t) {
+  if (string_) string_->close();
+}
+
+}  // namespace nmb

@@ -1,0 +1,40 @@
+// Rows of values as nested JSON arrays (see json_rows.h).
+#include "dump/json_rows.h"
+
+namespace nmb {
+
+JsonRows::JsonRows(TextOut& out, Type type, const Hyperslab& slab)
+    : out_(out), type_(type), is_scalar_(slab.count.empty()) {
+  if (is_scalar_) return;
+  rows_in_.resize(slab.count.size() - 1);
+  std::uint64_t rows = 1;
+  for (std::size_t d = rows_in_.size(); d-- > 0;) rows_in_[d] = rows *= slab.count[d];
+}
+
+void JsonRows::begin(std::uint64_t row) {
+  if (row > 0) out_.put(',');
+  for (std::uint64_t rows : rows_in_)
+    if (row % rows == 0) out_.put('[');
+  if (type_ == Type::kChar)
+    string_.emplace(out_);
+  else if (!is_scalar_)
+    out_.put('[');
+  first_in_row_ = true;
+}
+
+void JsonRows::value(const std::byte* external) {
+  if (!first_in_row_) out_.put(',');
+  first_in_row_ = false;
+  put_json_number(out_, type_, external);
+}
+
+void JsonRows::end(std::uint64_t row) {
+  if (string_)
+    string_->close();
+  else if (!is_scalar_)
+    out_.put(']');
+  for (std::uint64_t rows : rows_in_)
+    if ((row + 1) % rows == 0) out_.put(']');
+}
+
+}  // namespace nmb

@@ -1,0 +1,33 @@
+// Rows of values as nested JSON arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dump/json_text.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+class JsonRows {
+ public:
+  JsonRows(TextOut& out, Type type, const Hyperslab& slab);
+
+  void begin(std::uint64_t row);
+  void text(std::string_view bytes) { string_->add(bytes); }
+  void value(const std::byte* external);
+  void end(std::uint64_t row);
+
+ private:
+  TextOut& out_;
+  Type type_;
+  bool is_scalar_;
+  std::vector<std::uint64_t> rows_in_;  // rows in one array of each dimension but the last
+  bool first_in_row_ = true;
+  std::optional<JsonString> string_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,64 @@
+// Strings and numbers of JSON (see json_text.h).
+#include "dump/json_text.h"
+
+#include "dump/number_text.h"
+
+namespace nmb {
+namespace {
+
+// \uXXYY, for a high byte of the code and a low one.
+void put_code(TextOut& out, std::string_view high, unsigned low) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out.put("\\u");
+  out.put(high);
+  out.put(kDigits[low >> 4 & 15]);
+  out.put(kDigits[low & 15]);
+}
+
+unsigned byte_at(std::string_view text, std::size_t i) {
+  return static_cast<unsigned char>(text[i]);
+}
+
+// U+EF80 to U+EFFF, which stand for single bytes.
+bool is_byte_code(std::string_view character) {
+  return byte_at(character, 0) == 0xEE && byte_at(character, 1) >= 0xBE;
+}
+
+}  // namespace
+
+void JsonString::put(std::string_view character, bool valid) {
+  if (!valid || is_byte_code(character)) {
+    for (std::size_t i = 0; i < character.size(); ++i) put_code(out_, "ef", byte_at(character, i));
+    return;
+  }
+  if (is_control(character)) {
+    // U+0080 to U+009F end in the second byte as it is.
+    return put_code(out_, "00", byte_at(character, character.size() - 1));
+  }
+  if (character == "\"" || character == "\\") out_.put('\\');
+  out_.put(character);
+}
+
+void JsonString::add(std::string_view bytes) {
+  splitter_.feed(bytes, [&](std::string_view character, bool valid) { put(character, valid); });
+}
+
+void JsonString::close() {
+  splitter_.finish([&](std::string_view character, bool valid) { put(character, valid); });
+  out_.put('"');
+}
+
+void put_json_string(TextOut& out, std::string_view text) {
+  JsonString string(out);
+  string.add(text);
+  string.close();
+}
+
+void put_json_number(TextOut& out, Type type, const std::byte* value) {
+  const NumberText number(type, value);
+  if (number.is_special()) out.put('"');
+  out.put(number.text());
+  if (number.is_special()) out.put('"');
+}
+
+}  // namespace nmb

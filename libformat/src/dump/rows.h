@@ -1,0 +1,51 @@
+// Rows of a selection: the elements of the last dimension, streamed to what prints them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "dump/text_out.h"
+#include "nmb/values.h"
+#include "values/gather.h"
+
+namespace nmb {
+
+// Elements of a row: the last count, 1 for a scalar.
+inline std::uint64_t row_length(const Hyperslab& slab) {
+  return slab.count.empty() ? 1 : slab.count.back();
+}
+
+// Reads the selection and calls, for each row in order, rows.begin(n), then rows.text(bytes) with
+// portions of it for text or rows.value(external) for each number, then rows.end(n). Stops where
+// `out` has failed. `slab` must have passed check_hyperslab.
+template <class Rows>
+Status for_each_row(const VariableShape& shape, Type type, const ByteSource& extent,
+                    const Hyperslab& slab, const TextOut& out, Rows& rows) {
+  const std::uint64_t length = row_length(slab);
+  std::uint64_t row = 0, place = 0;
+  return gather(shape, slab, extent, [&](std::span<const std::byte> values) {
+    while (!values.empty()) {
+      if (place == 0) rows.begin(row);
+      const std::uint64_t count =
+          std::min<std::uint64_t>(length - place, values.size() / shape.element_size);
+      const auto part = values.first(count * shape.element_size);
+      if (type == Type::kChar) {
+        rows.text({reinterpret_cast<const char*>(part.data()), part.size()});
+      } else {
+        for (std::uint64_t i = 0; i < part.size(); i += shape.element_size)
+          rows.value(part.data() + i);
+      }
+      values = values.subspan(part.size());
+      place += count;
+      if (place == length) {
+        rows.end(row++);
+        place = 0;
+      }
+    }
+    return out.status();
+  });
+}
+
+}  // namespace nmb

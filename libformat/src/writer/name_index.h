@@ -1,0 +1,68 @@
+// NameIndex: names of a writer's blocks, in one arena, and the search for them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "block/name_table.h"
+
+namespace nmb {
+
+// Ids count from 0 in order of addition. Not thread-safe.
+class NameIndex {
+ public:
+  std::uint32_t add(std::string_view name) {
+    const auto id = static_cast<std::uint32_t>(places_.size());
+    places_.push_back(store(name));
+    insert(id);
+    return id;
+  }
+  std::optional<std::uint32_t> find(std::string_view name) const {
+    const std::uint32_t id = name_table::find(slots_, name_table::tag_of(name),
+                                              [&](std::uint32_t i) { return live_[i] && at(i) == name; });
+    if (id == name_table::kAbsent) return std::nullopt;
+    return id;
+  }
+  std::string_view at(std::uint32_t id) const { return places_[id]; }
+  // The name no longer finds the id.
+  void forget(std::uint32_t id) { live_[id] = false; }
+  void rename(std::uint32_t id, std::string_view name) {
+    places_[id] = store(name);
+    insert_slot(id);
+    live_[id] = true;
+  }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
+
+ private:
+  static constexpr std::size_t kChunk = 1 << 18;
+  std::string_view store(std::string_view name) {
+    if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < name.size()) {
+      chunks_.emplace_back();
+      chunks_.back().reserve(std::max(kChunk, name.size()));
+    }
+    std::string& chunk = chunks_.back();
+    const std::size_t begin = chunk.size();
+    chunk += name;
+    return std::string_view(chunk).substr(begin, name.size());
+  }
+  void insert(std::uint32_t id) {
+    live_.push_back(true);
+    insert_slot(id);
+  }
+  void insert_slot(std::uint32_t id) {
+    name_table::reserve_one(slots_, used_);
+    name_table::insert(slots_, name_table::tag_of(at(id)), id);
+    ++used_;
+  }
+  std::deque<std::string> chunks_;
+  std::vector<std::string_view> places_;
+  std::vector<bool> live_;
+  name_table::Slots slots_;
+  std::uint32_t used_ = 0;
+};
+
+}  // namespace nmb

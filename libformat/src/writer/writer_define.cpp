@@ -1,0 +1,266 @@
+// Define mode: blocks and their definitions (spec/format.md, sections 7 and 8).
+#include "block/name_rules.h"
+#include "writer/writer_impl.h"
+
+namespace nmb {
+
+namespace {
+
+// spec/format.md, section 8.4.
+Status check_block_name(std::string_view name) {
+  auto bad = [&](const std::string& why) {
+    return Status(Code::kUsage, "found block name " + quoted(name) + ", expected one " + why);
+  };
+  if (name.empty()) return {};
+  if (name.size() > kMaxNameBytes) return bad("of at most 65535 bytes");
+  if (name.find('\0') != std::string_view::npos) return bad("without NUL");
+  if (!is_utf8(name)) return bad("in UTF-8");
+  for (std::size_t begin = 0; begin <= name.size();) {
+    std::size_t end = name.find('/', begin);
+    if (end == std::string_view::npos) end = name.size();
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..")
+      return bad("without empty parts, \".\" and \"..\"");
+    begin = end + 1;
+  }
+  return {};
+}
+
+Status wrong_mode() {
+  return Status(Code::kUsage, "found a definition outside define mode, expected redefine() first");
+}
+
+}  // namespace
+
+Status Writer::Impl::check_id(BlockId id) const {
+  if (id >= blocks_.size() || blocks_[id]->removed)
+    return Status(Code::kUsage, "found block ID " + std::to_string(id) + ", expected one of a block");
+  return {};
+}
+
+Result<bool> Writer::Impl::exists(std::string_view name) {
+  if (names_.find(name)) return true;
+  if (!core_ || removed_names_.count(name)) return false;
+  NMB_ASSIGN(std::optional<BlockEntry> entry, core_->index().find(name));
+  return entry.has_value();
+}
+
+BlockId Writer::Impl::add_block(std::string_view name) {
+  const BlockId id = names_.add(name);
+  blocks_.add();
+  return id;
+}
+
+Result<BlockId> Writer::Impl::define_block(std::string_view name) {
+  NMB_TRY(failure_);
+  if (!define_mode_) return wrong_mode();
+  NMB_TRY(check_block_name(name));
+  NMB_ASSIGN(bool taken, exists(name));
+  if (taken)
+    return Status(Code::kExists, "found a block " + quoted(name) + " already, expected a new name");
+  const BlockId id = add_block(name);
+  BlockState& block = state(id);
+  block.order = next_order_++;
+  block.metadata = std::make_unique<Metadata>();
+  pending_.push_back(id);
+  return id;
+}
+
+Result<BlockId> Writer::Impl::find_block(std::string_view name) {
+  if (std::optional<std::uint32_t> id = names_.find(name)) return *id;
+  std::optional<BlockEntry> entry;
+  if (core_ && !removed_names_.count(name)) {
+    NMB_ASSIGN(entry, core_->index().find(name));
+  }
+  if (!entry)
+    return Status(Code::kNotFound, file_->name(), kNoOffset, "", "found no block " + quoted(name));
+  const BlockId id = add_block(name);
+  BlockState& block = state(id);
+  block.committed = std::make_unique<BlockEntry>(std::move(*entry));
+  const BlockEntry& e = *block.committed;
+  block.body_from = BodyFrom::kCommitted;
+  block.written = true;
+  block.kind = static_cast<Kind>(e.kind);
+  block.codec = static_cast<std::uint8_t>(e.codec);
+  block.position = e.position;
+  block.stored_length = e.stored_length;
+  block.raw_length = e.raw_length;
+  block.digest = e.digest;
+  block.dimensions = e.dimensions;
+  block.variables = e.variables;
+  block.attributes = e.attributes;
+  block.records = e.records;
+  block.samples = e.samples;
+  block.order = e.order;
+  block.extent_length = e.extent_length;
+  return id;
+}
+
+// Metadata and layout of a block that is written but not looked at.
+Status Writer::Impl::load_definitions(BlockId id) {
+  BlockState& block = state(id);
+  if (block.metadata) return {};
+  Result<ClassicHeader> header = [&]() -> Result<ClassicHeader> {
+    if (block.committed) {
+      NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
+      return decode_body(*block.committed, stored.body, *source_);
+    }
+    DecodeOptions options;
+    options.values_follow = false;
+    return decode_classic_header(*block.packed->body, options);
+  }();
+  if (!header.ok()) return header.status();
+  block.metadata = std::make_unique<Metadata>(std::move(header->metadata));
+  block.layout = header->layout;
+  block.layout.records = block.records;
+  return {};
+}
+
+// Turns a block whose layout is fixed into one that is being defined; its values are carried over by end_define.
+Status Writer::Impl::start_edit(BlockId id) {
+  BlockState& block = state(id);
+  if (!block.written || block.edited) return {};
+  if (block.move)
+    return Status(Code::kUsage, "found a change of block " + quoted(names_.at(id)) +
+                                    " before its values were moved, expected sync() first");
+  NMB_TRY(load_definitions(id));
+  NMB_ASSIGN(ExtentState * extent, extent_of(id));
+  (void)extent;
+  block.old = std::make_unique<OldContent>();
+  block.old->metadata = *block.metadata;
+  block.old->layout = block.layout;
+  block.old->records = block.records;
+  block.old->extent = std::move(block.extent);
+  if (block.committed) {
+    dead_.push_back({block.committed->position,
+                     block_length(block.committed->name.size(), block.committed->stored_length), 0,
+                     false});
+  }
+  block.body_from = BodyFrom::kMetadata;
+  block.kind = Kind::kCdf5;
+  block.edited = true;
+  pending_.push_back(id);
+  return {};
+}
+
+Result<BlockState*> Writer::Impl::defining(BlockId id) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  if (!define_mode_) return wrong_mode();
+  if (state(id).packed)
+    return Status(Code::kUsage, "found a change of packed block " + quoted(names_.at(id)) +
+                                    ", expected sync() first");
+  NMB_TRY(start_edit(id));
+  return &state(id);
+}
+
+Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
+  NMB_ASSIGN(BlockId id, define_block(packed.name));
+  BlockState& block = state(id);
+  block.metadata.reset();
+  block.body_from = BodyFrom::kSource;
+  block.kind = packed.kind;
+  block.dimensions = packed.dimensions;
+  block.variables = packed.variables;
+  block.attributes = packed.attributes;
+  block.records = packed.records;
+  block.samples = packed.samples;
+  block.extent_length = packed.extent_length;
+  block.packed = std::make_unique<PackedBlock>(std::move(packed));
+  block.packed->name.clear();
+  return id;
+}
+
+Status Writer::Impl::put_att(BlockId id, VarId variable, std::string_view name, Type type,
+                             std::span<const std::byte> values) {
+  NMB_ASSIGN(BlockState * block, defining(id));
+  if (block->old) {
+    NMB_TRY(check_new_name("attribute", name));
+    const Metadata& before = block->old->metadata;
+    if (name == "_FillValue" && variable < before.variable_count()) {
+      // Holes read as the fill value: it cannot change under them.
+      NMB_ASSIGN(VariableShape shape,
+                 shape_of(before, block->old->layout, variable, block->old->records));
+      std::uint64_t slice = before.slice_bytes(variable).value_or(0);
+      const std::uint64_t slices = shape.record_size ? block->old->records : 1;
+      for (std::uint64_t i = 0; i < slices; ++i) {
+        const std::uint64_t begin = shape.begin + i * shape.record_size;
+        std::uint64_t stored = 0;
+        for (const Interval& part : block->old->extent->stored_in(begin, begin + slice))
+          stored += part.end - part.begin;
+        if (stored != slice)
+          return Status(Code::kUsage, "found a change of _FillValue of " +
+                                          quoted(before.variable(variable).name) +
+                                          ", expected none while values are not written");
+      }
+    }
+  }
+  return block->metadata->put_attribute(variable, name, type, values);
+}
+
+Status Writer::Impl::remove_block(BlockId id) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  if (!define_mode_) return wrong_mode();
+  BlockState& block = state(id);
+  if (block.committed) {
+    NMB_ASSIGN(ExtentState * extent, extent_of(id));
+    NMB_TRY(extent->resize(0, buffer_, *this));
+    if (!block.edited)
+      dead_.push_back({block.committed->position,
+                       block_length(block.committed->name.size(), block.committed->stored_length),
+                       0, false});
+    removed_names_.insert(block.committed->name);
+    dirty_.push_back(id);
+  }
+  names_.forget(id);
+  pending_bytes_ -= block.move ? block.move->length : 0;
+  block.removed = true;
+  block.move.reset();
+  return {};
+}
+
+Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  if (!define_mode_) return wrong_mode();
+  NMB_TRY(check_block_name(name));
+  if (name == names_.at(id)) return {};
+  NMB_ASSIGN(bool taken, exists(name));
+  if (taken)
+    return Status(Code::kExists, "found a block " + quoted(name) + " already, expected a new name");
+  BlockState& block = state(id);
+  if (block.committed && !block.edited && !block.renamed) {
+    // The body moves with the name, byte for byte.
+    NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
+    NMB_ASSIGN(ExtentState * extent, extent_of(id));
+    (void)extent;
+    block.own_body = std::make_unique<std::vector<std::byte>>(std::move(stored.body));
+    block.body_from = BodyFrom::kOwnBytes;
+    dead_.push_back({block.committed->position,
+                     block_length(block.committed->name.size(), block.committed->stored_length), 0,
+                     false});
+    pending_.push_back(id);
+  } else if (block.written && !block.edited && !block.committed) {
+    pending_.push_back(id);
+    NMB_ASSIGN(ExtentState * extent, extent_of(id));
+    (void)extent;
+  }
+  if (block.committed) {
+    if (!block.renamed) removed_names_.insert(block.committed->name);
+    block.renamed = true;
+  }
+  names_.forget(id);
+  names_.rename(id, name);
+  return {};
+}
+
+Status Writer::Impl::redefine() {
+  NMB_TRY(failure_);
+  if (define_mode_)
+    return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
+  define_mode_ = true;
+  return {};
+}
+
+}  // namespace nmb

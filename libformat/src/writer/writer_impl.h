@@ -1,0 +1,172 @@
+// Writer::Impl: state and phases of the writer. Definitions are in writer_define.cpp, end_define in writer_layout.cpp, values in
+// writer_values.cpp, commits in writer_commit.cpp.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "block/body_codec.h"
+#include "index/index_update.h"
+#include "nmb/writer.h"
+#include "page/page_sink.h"
+#include "reader/reader_core.h"
+#include "superblock/superblock.h"
+#include "writer/block_state.h"
+#include "writer/name_index.h"
+#include "writer/write_buffer.h"
+
+namespace nmb {
+
+// The file being written, to read what is committed in it.
+class OutputSource final : public ByteSource {
+ public:
+  OutputSource(const OutputFile& file, std::uint64_t size) : file_(file), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string& name() const override { return file_.name(); }
+
+ private:
+  const OutputFile& file_;
+  std::uint64_t size_;
+};
+
+class Writer::Impl final : public SpaceAllocator, public PageSink {
+ public:
+  Impl(std::unique_ptr<OutputFile> file, const WriterOptions& options)
+      : options_(options), file_(std::move(file)), buffer_(*file_) {}
+  ~Impl() override;
+
+  // Of an existing file: reads the newest generation and cuts off what is behind it.
+  Status load_committed();
+
+  // --- writer_define.cpp ---
+  Result<BlockId> define_block(std::string_view name);
+  Result<BlockId> find_block(std::string_view name);
+  Result<BlockState*> defining(BlockId id);  // to be changed, in define mode
+  Result<BlockId> pack_block(PackedBlock packed);
+  Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
+                 std::span<const std::byte> values);
+  Status remove_block(BlockId id);
+  Status rename_block(BlockId id, std::string_view name);
+  Status redefine();
+
+  // --- writer_layout.cpp ---
+  Status end_define();
+  Result<std::uint64_t> global_id(BlockId id);
+
+  // --- writer_values.cpp ---
+  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
+             const void* values);
+  Status take_values(BlockId id, std::shared_ptr<const ByteSource> source,
+                     std::vector<ValueRuns> runs);
+  Result<BlockState*> readable(BlockId id);  // with metadata and layout
+  Result<ExtentState*> extent_of(BlockId id);
+
+  // --- writer_commit.cpp ---
+  Status commit(bool closing);
+
+  // Fails with what broke the file; ok: still sound.
+  const Status& failure() const { return failure_; }
+  // Remembers failures that leave the file in doubt.
+  Status keep(Status status);
+  std::uint64_t generation() const { return superblock_.generation; }
+  std::uint64_t pending_bytes() const { return pending_bytes_; }
+  bool defining_mode() const { return define_mode_; }
+  Status check_id(BlockId id) const;
+  BlockState& state(BlockId id) { return *blocks_[id]; }
+  const WriterOptions& options() const { return options_; }
+
+  // SpaceAllocator
+  std::uint64_t allocate(std::uint64_t length, std::uint64_t alignment) override;
+  bool extend(std::uint64_t position, std::uint64_t length, std::uint64_t more) override;
+  void piece_died(const Piece& piece) override;
+  // PageSink
+  std::uint64_t next_position() const override { return cursor_; }
+  Status append(std::span<const std::byte> page) override;
+  void replaced(const Page& page) override;
+
+ private:
+  // Blocks keep their place in memory.
+  class Blocks {
+   public:
+    BlockState& add() {
+      if (count_ % kChunk == 0) chunks_.push_back(std::make_unique<BlockState[]>(kChunk));
+      return *(*this)[count_++];
+    }
+    BlockState* operator[](std::size_t i) { return &chunks_[i / kChunk][i % kChunk]; }
+    std::uint32_t size() const { return count_; }
+
+   private:
+    static constexpr std::size_t kChunk = 256;
+    std::vector<std::unique_ptr<BlockState[]>> chunks_;
+    std::uint32_t count_ = 0;
+  };
+  // What a commit makes of a block's values.
+  struct FinalExtent {
+    std::uint64_t position = 0;  // of the run; 0: none
+    std::uint64_t sum = 0;
+    bool hole = false;
+    Place map;
+    std::uint64_t header_sum = 0;
+    std::vector<Piece> pieces;  // of a map, or one; empty for a hole and for inline values
+  };
+  struct Committing;  // writer_commit.cpp
+  friend struct Committing;
+
+  // writer_define.cpp
+  Result<bool> exists(std::string_view name);
+  BlockId add_block(std::string_view name);
+  Status load_definitions(BlockId id);
+  Status start_edit(BlockId id);
+  // writer_layout.cpp
+  using BodySink = std::function<Status(std::span<const std::byte>)>;
+  Status for_body(const BlockState& block, const BodySink& sink) const;
+  Status lay_out_definitions(BlockId id);
+  Status encode_bodies(const std::vector<BlockId>& ids);
+  Status train(const std::vector<BlockId>& ids);
+  Status encode_stored(const BlockState& block, std::vector<std::byte>* raw,
+                       std::vector<std::byte>* stored, BodyCodec* codec);
+  void choose_file_id(const std::vector<BlockId>& ids);
+  Status place(const std::vector<BlockId>& ids);
+  Status carry_values(BlockId id);
+  bool inline_extent(BlockId id) const;
+
+  WriterOptions options_;
+  std::unique_ptr<OutputFile> file_;
+  WriteBuffer buffer_;
+  Status failure_;
+  bool define_mode_ = true;
+
+  NameIndex names_;
+  mutable Blocks blocks_;
+  std::set<std::string, std::less<>> removed_names_;  // of committed blocks, since the last commit
+  std::vector<BlockId> pending_;   // defined or edited since the last end_define
+  std::vector<BlockId> dirty_;     // to be written by the next commit
+  std::vector<BlockId> by_name_;   // new blocks in order of names, as of the last end_define
+
+  Identity identity_;
+  bool has_file_id_ = false;
+  Superblock superblock_;  // of the last commit, or what is known of the first
+  std::vector<std::byte> dictionary_;
+  std::unique_ptr<BodyCompressor> compressor_;
+  std::unique_ptr<OutputSource> source_;
+  std::unique_ptr<ReaderCore> core_;  // the last commit; null before the first
+
+  std::uint64_t cursor_ = kBodyStart;  // where free space begins
+  std::uint64_t next_order_ = 0;
+  std::uint64_t pending_bytes_ = 0;
+  std::vector<std::byte> retained_;  // stored bodies, up to kRetainLimit bytes
+  static constexpr std::size_t kRetainLimit = 16 << 20;
+  // Bodies larger than this are few: they are encoded in passing and stored as they are.
+  static constexpr std::uint64_t kStreamBody = 1 << 20;
+  struct DeadRange {
+    std::uint64_t position, length;
+    std::uint64_t sum;
+    bool sum_known;
+  };
+  std::vector<DeadRange> dead_;
+};
+
+}  // namespace nmb
