@@ -89,8 +89,8 @@ class Overfull(Exception):
 FIRST_STRUCTURE = 16384
 MAX_FINDINGS = 1000
 # Limits of this program, not of the format: what it decodes at most, per body and altogether.
-MAX_BODY = 2**28
-MAX_DECODED = 2**30
+MAX_BODY = 2**26
+MAX_DECODED = 2**28
 
 
 class File:
@@ -121,6 +121,11 @@ class File:
         if len(self.findings) < MAX_FINDINGS and (rule, offset, message) not in self.findings[-50:]:
             self.findings.append((rule, offset, message))
 
+    def fail(self, rule, offset, message):
+        """A finding that ends the reading of a structure."""
+        self.find(rule, offset, message)
+        raise Damaged
+
     def check_zero(self, rule, start, end, what):
         """Reserved bytes and padding; traces them as one field."""
         raw = self.data[start:end]
@@ -144,12 +149,11 @@ class File:
 
     def check_within(self, start, length, what, placed_at):
         if start < FIRST_STRUCTURE or start + length > self.file_length or start % 8:
-            self.find(
+            self.fail(
                 "R-FL-5",
                 placed_at,
                 f"{what} at {start} of {length} bytes, expected within 16384 to {self.file_length} at a multiple of 8",
             )
-            raise Damaged
 
     def read(self):
         if not choose_superblock(self):
@@ -478,16 +482,14 @@ def check_place(file, rule, place, at, what):
     """A place and its sum; claims the stretch."""
     position, length, sum_ = place
     if position == 0 or length == 0:
-        file.find(
+        file.fail(
             rule,
             at,
             f"{what}: position {position}, length {length}, sum {sum_:#x}: expected all zero or none",
         )
-        raise Damaged
     file.claim(position, up(length), what, at)
     if sum64(file.data[position : position + length]) != sum_:
-        file.find(rule, at, f"{what} at {position}: the sum of its {length} bytes is not right")
-        raise Damaged
+        file.fail(rule, at, f"{what} at {position}: the sum of its {length} bytes is not right")
 
 
 def read_places(file):
@@ -556,38 +558,31 @@ class Page:
     def __init__(
         self, file, what, magic, place, place_at, level, owner=0, max_rows=None, parent_sum=None
     ):
-        """place: position, length by the parent; place_at: offsets of both, for findings."""
+        """place: position and length by the parent; place_at: where the position stands there."""
         position, length = place
         self.file, self.what, self.position = file, what, position
-        if length < PAGE_HEADER or length % 8:
-            file.find(
-                "R-PG-3",
-                place_at[1],
-                f"{what}: length {length}, expected a multiple of 8 from {PAGE_HEADER}",
-            )
-            raise Damaged
-        file.claim(position, length, what, place_at[0])
-        raw = file.data[position : position + length]
+        file.check_within(position, max(length, PAGE_HEADER), what, place_at)
+        raw = file.data[position : position + max(length, PAGE_HEADER)]
+        if position + max(length, PAGE_HEADER) > len(file.data):
+            raise Damaged  # cut: R-FL-1 tells
         if raw[:8] != b"\x89NMB" + magic or raw[8:10] != b"\1\0":
-            file.find("R-PG-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
-            raise Damaged
+            file.fail("R-PG-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
         f = self.fields = Fields(file, what, position, PAGE)
         if f["length"] != length:
-            file.find(
+            file.fail(
                 "R-PG-3", f.at("length"), f"{what}: length {f['length']}, {length} in its parent"
             )
-            raise Damaged
+        file.claim(position, length, what, place_at)
         if f["sum"] != sum64(raw[:72] + raw[80:]) or parent_sum not in (None, f["sum"]):
-            file.find(
+            file.fail(
                 "R-PG-2", position, f"{what}: the sum is not right or not the one in its parent"
             )
-            raise Damaged
         self.check_header(level, owner)
         leaf = f["level"] == 0
-        if f["rows"] == 0 or max_rows and f["rows"] > max_rows[0 if leaf else 1]:
+        if f["rows"] == 0 or f["rows"] > length:  # a row takes a byte at least
+            file.fail("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
+        if max_rows and f["rows"] > max_rows[0 if leaf else 1]:
             file.find("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
-            if f["rows"] == 0:
-                raise Damaged
         self.read_columns(
             {
                 b"INDX": (INDEX_LEAF, INDEX_NODE),
@@ -614,8 +609,7 @@ class Page:
                 if name == "level":
                     raise Damaged
         if f["level"] >= MAX_HEIGHT:
-            file.find("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
-            raise Damaged
+            file.fail("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
         if not 1 <= f["generation"] <= file.superblock["generation"]:
             file.find(
                 "R-PG-4",
@@ -637,8 +631,7 @@ class Page:
         end = self.position + f["length"]
         table = []
         if PAGE_HEADER + 4 * f["columns"] > f["length"]:
-            file.find("R-PG-3", f.at("length"), f"{self.what}: {f['columns']} columns do not fit")
-            raise Damaged
+            file.fail("R-PG-3", f.at("length"), f"{self.what}: {f['columns']} columns do not fit")
         for i in range(f["columns"]):
             entry = Fields(
                 file, self.what, at + 4 * i, [(0, 2, "column id"), (2, 2, "column width")]
@@ -648,12 +641,11 @@ class Page:
             PAGE_HEADER + sum(4 + rows * width for _, _, width in table) + f["heap length"]
         )
         if expected != f["length"]:
-            file.find(
+            file.fail(
                 "R-PG-3",
                 f.at("length"),
                 f"{self.what}: length {f['length']}, {expected} by rows, columns and heap",
             )
-            raise Damaged
         self.columns = {}  # name: (values, where the first lies, width)
         data_at = at + 4 * len(table)
         previous = -1
@@ -665,15 +657,13 @@ class Page:
                 and id_ not in defined
                 or (width != 16 if id_ == 8 else not 1 <= width <= 8)
             ):
-                file.find("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
-                raise Damaged
+                file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
             if id_ & 0x8000 and not known:
-                file.find(
+                file.fail(
                     "R-PG-6",
                     entry_at,
                     f"{self.what}: column {id_} is critical and unknown: unsupported",
                 )
-                raise Damaged
             previous = id_
             raw = file.data[data_at : data_at + rows * width]
             values = [
@@ -688,7 +678,8 @@ class Page:
                 )
             name = COLUMNS.get(id_, f"column {id_}")
             self.columns[name] = (values, data_at, width)
-            file.trace(data_at, len(raw), self.what, "column " + name, " ".join(map(str, values)))
+            shown = " ".join(f"{v:#0{2 * width + 2}x}" if width >= 8 else str(v) for v in values)
+            file.trace(data_at, len(raw), self.what, "column " + name, shown)
             data_at += len(raw)
         self.heap_at = data_at
         file.check_zero("R-PG-5", data_at + f["heap length"], end, (self.what, "padding"))
@@ -699,23 +690,21 @@ class Page:
         self.names, start = [], 0
         for row, stop in enumerate(ends):
             if stop < start or stop > length:
-                file.find(
+                file.fail(
                     "R-IX-1",
                     self.at("name end", row),
                     f"{self.what}: name end {stop} after {start} in a heap of {length}",
                 )
-                raise Damaged
             self.names.append(
                 (bytes(file.data[self.heap_at + start : self.heap_at + stop]), self.heap_at + start)
             )
             start = stop
         if start != length:
-            file.find(
+            file.fail(
                 "R-IX-1",
                 self.at("name end", rows - 1),
                 f"{self.what}: the last name ends at {start}, the heap is {length} long",
             )
-            raise Damaged
         if length:
             file.trace(self.heap_at, length, self.what, "heap", b"|".join(n for n, _ in self.names))
 
@@ -764,14 +753,13 @@ def read_index(file):
                 position + length <= len(file.data)
                 and digest128(file.data[position : position + length]) != sb["root digest"]
             ):
-                file.find("R-SB-7", sb.at("root digest"), "the root digest is not right")
-                raise Damaged
+                file.fail("R-SB-7", sb.at("root digest"), "the root digest is not right")
             root = Page(
                 file,
                 "root",
                 b"INDX",
                 (position, length),
-                (sb.at("root position"), sb.at("root length")),
+                sb.at("root position"),
                 sb["height"] - 1,
                 max_rows=(64, 128),
             )
@@ -818,7 +806,7 @@ def read_index_page(file, page, low, high):
                 what,
                 b"INDX",
                 (row["position"], row["stored length"]),
-                (row.at("position"), row.at("stored length")),
+                row.at("position"),
                 level,
                 max_rows=(64, 128),
                 parent_sum=row["sum"],
@@ -905,12 +893,11 @@ def check_entry(file, entry):
         )
     file.orders.add(entry["order"])
     if entry["extent length"] > LIMIT:
-        file.find(
+        file.fail(
             "R-BK-12",
             entry.at("extent length"),
             f"{text(entry.name)}: extent length {entry['extent length']}",
         )
-        raise Damaged
     if (
         entry["extent length"] > file.piece_size
         and not entry["flags"] & 1
@@ -968,8 +955,7 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
     file.check_within(position, BLOCK_HEADER, what, placed_at)
     raw = file.data[position : position + BLOCK_HEADER]
     if raw[:8] != BLOCK_MAGIC or raw[8:10] != b"\1\0":
-        file.find("R-BK-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
-        raise Damaged
+        file.fail("R-BK-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
     f = Fields(file, what, position, BLOCK)
     body_at = position + BLOCK_HEADER + up(f["name length"])
     covered = raw[:144] + file.data[position + BLOCK_HEADER : body_at]
@@ -978,12 +964,11 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
         or f["sum"] != sum64(covered)
         or parent_sum not in (None, f["sum"])
     ):
-        file.find(
+        file.fail(
             "R-BK-2",
             position,
             f"{what}: the header's sum is not right or not the one in its parent",
         )
-        raise Damaged
     if file.file_id is None:
         file.file_id = f["file id"]
     sound = True
@@ -1009,7 +994,8 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
         )
     if f["flags"] & ~(TOMBSTONE | HOLE) or f["flags"] & TOMBSTONE:
         file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
-    file.check_zero("R-BK-5", f.at("reserved"), f.at("reserved") + 4, (what, "reserved"))
+    if f["reserved"]:
+        file.check_zero("R-BK-5", f.at("reserved"), f.at("reserved") + 4, (what, "reserved"))
     file.check_zero(
         "R-BK-5", position + BLOCK_HEADER + f["name length"], body_at, (what, "padding of the name")
     )
@@ -1166,30 +1152,29 @@ def read_dictionary(file):
         return
     try:
         if length > 4096:
-            file.find("R-BK-13", position, f"a dictionary of {length} bytes")
-            raise Damaged
+            file.fail("R-BK-13", position, f"a dictionary of {length} bytes")
         copy = bytes(file.data[12288 : 12288 + length])
         expected = {"kind": 255, "codec": 0, "stored length": length, "raw length": length}
         header = read_block_header(file, position, {}, b"", None, at, "dictionary block")
         for name, value in expected.items():
             if header[name] != value:
-                file.find(
+                file.fail(
                     "R-BK-13",
                     position,
                     f"dictionary block: {name} is {header[name]}, expected {value}",
                 )
-                raise Damaged
         stored = bytes(file.data[header.body_at : header.body_at + length])
         if sum64(file.data[header.body_at : header.body_at + up(length)]) != header["body sum"]:
             file.find("R-BK-6", header.body_at, "dictionary block: the body sum is not right")
+            stored = copy
         elif digest128(stored) != header["digest"]:
             file.find(
                 "R-BK-9", header.body_at, "dictionary block: the digest of the body is not right"
             )
+        elif stored != copy:
+            file.find("R-BK-13", position, "the dictionary's block differs from the bytes at 12288")
         if sum64(stored) != sum_:
             file.find("R-SB-9", at, "the sum of the dictionary is not right")
-        if stored != copy:
-            file.find("R-BK-13", position, "the dictionary's block differs from the bytes at 12288")
         file.dictionary = stored
         file.used_features["incompatible features"] |= 2
     except Damaged:
@@ -1273,7 +1258,7 @@ def read_extent(file, entry, header):
             f"data map of {name}",
             b"DMAP",
             (entry["data map position"], entry["data map length"]),
-            (entry.at("data map position"), entry.at("data map length")),
+            entry.at("data map position"),
             None,
             header.position,
             (128, 128),
@@ -1284,9 +1269,7 @@ def read_extent(file, entry, header):
         if end != length:
             file.find(
                 "R-EX-1",
-                root.position
-                if "extent length" not in entry.page.columns
-                else entry.at("extent length"),
+                entry.at("extent length"),
                 f"{name}: the data map ends at {end}, the extent is {length} long",
             )
         run = all(p.position and not p.codec and p.file_number == 0 for p in pieces) and all(
@@ -1317,12 +1300,11 @@ def read_extent(file, entry, header):
             )
     for field in ("extent position", "extent length", "extent sum"):
         if entry[field] != header[field]:
-            file.find(
+            file.fail(
                 "R-IX-9",
                 entry.at(field),
                 f"{name}: {field} {entry[field]}, {header[field]} in the block's header",
             )
-            raise Damaged
     if length == 0 or entry["flags"] & 1:
         return [Piece(0, length)] if length else []
     if length > file.piece_size:
@@ -1352,12 +1334,11 @@ def read_map_page(file, page, pieces, name):
         row = page.row(number)
         expected = pieces[-1].logical + pieces[-1].raw if pieces else 0
         if row["logical offset"] != expected:
-            file.find(
+            file.fail(
                 "R-EX-1",
                 row.at("logical offset"),
                 f"{name}: logical offset {row['logical offset']}, expected {expected}",
             )
-            raise Damaged
         if page.fields["level"]:
             level = page.fields["level"] - 1
             child = Page(
@@ -1365,7 +1346,7 @@ def read_map_page(file, page, pieces, name):
                 f"data map of {name}",
                 b"DMAP",
                 (row["position"], row["stored length"]),
-                (row.at("position"), row.at("stored length")),
+                row.at("position"),
                 level,
                 page.fields["owner"],
                 (128, 128),
@@ -1385,11 +1366,9 @@ def read_piece(file, row, what):
     )
     start, size = row["logical offset"], file.piece_size
     if raw == 0 or start + raw > LIMIT:
-        file.find("R-EX-3", row.at("raw length"), f"{what}: raw length {raw}")
-        raise Damaged
+        file.fail("R-EX-3", row.at("raw length"), f"{what}: raw length {raw}")
     if row["state"] > 1:
-        file.find("R-EX-3", row.at("state"), f"{what}: state {row['state']}")
-        raise Damaged
+        file.fail("R-EX-3", row.at("state"), f"{what}: state {row['state']}")
     if row["state"] == 1:
         for field in ("codec", "position", "stored length", "sum", "file number"):
             if row[field]:
@@ -1461,7 +1440,7 @@ def variable_bytes(file, entry, c, variable):
                     high - low, b"\0"
                 )
         out += run
-    return bytes(out)
+    return out
 
 
 # --- 11. Dead space --------------------------------------------------------------------------------
@@ -1470,23 +1449,17 @@ def variable_bytes(file, entry, c, variable):
 def read_dead_space(file):
     sb = file.superblock
     position, length, sum_ = sb.place("dead map")
-    at, generation, parent_sum = (
-        (sb.at("dead map.position"), sb.at("dead map.length")),
-        sb["generation"] + 1,
-        None,
-    )
+    at, generation, parent_sum = (sb.at("dead map.position"), sb["generation"] + 1, None)
     if not any((position, length, sum_)):
         return
     try:
         if not position or not length:
-            file.find("R-SB-9", at[0], f"dead map at {position} of {length} bytes")
-            raise Damaged
+            file.fail("R-SB-9", at, f"dead map at {position} of {length} bytes")
         if (
             position + length <= len(file.data)
             and sum64(file.data[position : position + length]) != sum_
         ):
-            file.find("R-SB-9", at[0], "the sum of the dead map is not right")
-            raise Damaged
+            file.fail("R-SB-9", at, "the sum of the dead map is not right")
         while position:
             page = Page(
                 file,
@@ -1498,12 +1471,11 @@ def read_dead_space(file):
                 parent_sum=parent_sum,
             )
             if page.fields["generation"] >= generation:
-                file.find(
+                file.fail(
                     "R-DS-1",
                     page.fields.at("generation"),
                     f"generation {page.fields['generation']} after {generation}",
                 )
-                raise Damaged
             generation = page.fields["generation"]
             position = 0
             for row in map(page.row, range(page.fields["rows"])):
@@ -1513,7 +1485,7 @@ def read_dead_space(file):
                     )
                 elif row["state"]:
                     position, length, parent_sum = row["position"], row["stored length"], row["sum"]
-                    at = row.at("position"), row.at("stored length")
+                    at = row.at("position")
                 else:
                     read_dead_range(file, row)
     except Damaged:

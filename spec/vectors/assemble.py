@@ -442,6 +442,7 @@ class Assembler:
             "codec": 0,
             "leaf rows": 64,
             "node rows": 128,
+            "map rows": 128,
         }
         self.dictionary = None
         self.next_order = 0
@@ -778,7 +779,8 @@ class Assembler:
         node = ["position", "stored length", "sum", "logical offset"]
         while True:
             parents = []
-            groups = [rows[i : i + 128] for i in range(0, len(rows), 128)]
+            size = self.options["map rows"]
+            groups = [rows[i : i + size] for i in range(0, len(rows), size)]
             for number, group in enumerate(groups):
                 label = f"map {name}" if len(groups) == 1 else f"map {name} {level}.{number}"
                 position, length, total, written = self.page(

@@ -11,6 +11,7 @@ breaks it. --update writes the JSON of valid vectors anew; look at the differenc
 import argparse
 import json
 import pathlib
+import random
 import re
 import sys
 import typing
@@ -22,6 +23,7 @@ import assemble  # noqa: E402
 import nmb_reference  # noqa: E402
 
 RULE = re.compile(r"^\|\s*(R-[A-Z]+-\d+)\s*\|")
+FLIPS = 30  # in each valid file
 EXPECT = re.compile(r"^(remark )?(R-[A-Z]+-\d+) at (.*?)( naming (R-CH-\d+))?( only)?$")
 
 
@@ -98,6 +100,22 @@ class Vector:
                 )
         if self.with_json:
             self.check_json(update)
+        if self.valid and "blocks" in self.document:
+            self.check_flips()
+
+    def check_flips(self):
+        """Any flipped bit of a file is found."""
+        random_ = random.Random(self.name)
+        for _ in range(FLIPS):
+            damaged, at, bit = (
+                bytearray(self.data),
+                random_.randrange(len(self.data)),
+                random_.randrange(8),
+            )
+            damaged[at] ^= 1 << bit
+            document, _ = nmb_reference.document_of(bytes(damaged))
+            if not document["findings"]:
+                self.fail(f"no finding with bit {bit} of byte {at} flipped")
 
     def check_json(self, update):
         """Messages are not compared; of many blocks the first and the last two are."""
@@ -106,7 +124,7 @@ class Vector:
                 {"rule": f["rule"], "offset": f["offset"]} for f in self.document["findings"]
             ]
         }
-        blocks = document["blocks"]
+        blocks = document.get("blocks", [])
         if len(blocks) > 20:
             document |= {"blocks": blocks[:2] + blocks[-2:], "blocks_left_out": len(blocks) - 4}
         text = compact(document)
