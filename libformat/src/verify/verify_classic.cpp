@@ -33,6 +33,22 @@ class Report {
   Findings& findings_;
 };
 
+// A decoder's message is "OBJECT: found X, expected Y".
+Finding finding_of(const Status& status) {
+  const std::string& text = status.message();
+  const std::size_t found = text.find("found "), expected = text.rfind(", expected ");
+  if (found == std::string::npos) return {status.rule(), status.offset(), "", text, ""};
+  const std::size_t object_end = found >= 2 ? found - 2 : 0;
+  const std::size_t found_begin = found + std::string_view("found ").size();
+  Finding finding{status.rule(), status.offset(), text.substr(0, object_end),
+                  text.substr(found_begin), ""};
+  if (expected != std::string::npos && expected > found_begin) {
+    finding.found = text.substr(found_begin, expected - found_begin);
+    finding.expected = text.substr(expected + std::string_view(", expected ").size());
+  }
+  return finding;
+}
+
 // The header of a file whose values are cut: its remarks are still to be told.
 Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
   DecodeOptions options;
@@ -56,7 +72,7 @@ Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions
   if (!header.ok()) {
     const Status status = header.status();
     if (status.code() != Code::kDamaged) return status;
-    report.add({status.rule(), status.offset(), "", status.message(), ""});
+    report.add(finding_of(status));
     if (status.rule() == "R-CH-17") header = decode_header_alone(source);
   }
   if (header.ok()) report.add_remarks(*header);
