@@ -159,7 +159,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   const std::uint64_t heap_length = load_le<std::uint32_t>(p + 28);
   std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
   if (offset > bytes.size()) {
-    report("R-PG-3", 24, std::to_string(columns) + " columns", "as many as the page holds");
+    report("R-PG-3", 20, std::to_string(columns) + " columns", "as many as the page holds");
     return std::nullopt;
   }
   std::uint16_t previous = 0;

@@ -159,8 +159,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
       findings.report({"R-BK-13", place->position, "dictionary",
                        std::to_string(place->length) + " bytes", "at most 4096"});
   }
-  if (!std::has_single_bit(out->piece_size) || out->piece_size < 65536 ||
-      out->piece_size > (1u << 30))
+  if (!out->usable_piece_size())
     wrong("R-SB-11", 336, "piece size " + std::to_string(out->piece_size),
           "a power of 2 from 65536 to 2^30");
   if (out->inline_limit > kMaxInline)
@@ -169,6 +168,10 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
 
 bool Superblock::usable_length() const {
   return file_length % kSlotUnit == 0 && file_length >= kMinFileLength && !(file_length >> 63);
+}
+
+bool Superblock::usable_piece_size() const {
+  return std::has_single_bit(piece_size) && piece_size >= 65536 && piece_size <= (1u << 30);
 }
 
 bool Superblock::usable_root() const {

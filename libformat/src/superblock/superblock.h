@@ -70,6 +70,7 @@ struct Superblock {
                      Findings& findings);
   bool usable_length() const;  // R-SB-4
   bool usable_root() const;    // R-SB-7: there is a root
+  bool usable_piece_size() const;  // R-SB-11
 };
 
 // What the first 16 KiB of a file (and, if need be, its last 4 KiB) say.

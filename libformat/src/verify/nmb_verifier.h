@@ -55,6 +55,8 @@ class NmbVerifier {
   void check_trailer();
   void check_slots();
   void check_previous_trailers();
+  bool check_previous_trailer(const Superblock& current, std::uint64_t placed_at,
+                              Superblock* previous);
   void check_features();
 
   // What superblock and entries place (verify_places.cpp): sections 8.3, 9 and 12.
@@ -82,7 +84,7 @@ class NmbVerifier {
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);
   bool check_map_page(const EntryRow& row, const Page& page, MapWalk* walk);
-  void check_pieces(const EntryRow& row, const Page& leaf, MapWalk* walk);
+  void check_pieces(const Page& leaf, MapWalk* walk);
   void check_values(const ValueRange& range, std::uint64_t placed_at);
   void tell_values();
 
@@ -99,11 +101,10 @@ class NmbVerifier {
   void check_zero(const char* rule, std::uint64_t position, std::span<const std::byte> bytes,
                   const std::string& object);
 
-  // Claims and reads a page; length_at: where its length stands. nullopt: reported.
+  // Claims and reads a page. nullopt: reported.
   std::optional<std::vector<std::byte>> read_page_bytes(std::uint64_t position,
                                                         std::uint64_t length,
-                                                        std::uint64_t position_at,
-                                                        std::uint64_t length_at,
+                                                        std::uint64_t placed_at,
                                                         const std::string& object);
   std::optional<Page> decode_page(std::vector<std::byte> bytes, PageExpectation expect);
   PageExpectation expectation(PageUse use, std::uint64_t position) const;

@@ -14,10 +14,10 @@ void NmbVerifier::check_dead_space() {
     return;  // R-SB-9 is reported
   }
   Place place = newest;
-  std::uint64_t position_at = field(136), length_at = field(144);
+  std::uint64_t placed_at = field(136);
   std::uint64_t above = superblock().generation + 1;
   for (bool first = true;; first = false) {
-    auto bytes = read_page_bytes(place.position, place.length, position_at, length_at, object);
+    auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
     if (!bytes) return;
     if (first && sum_of(*bytes) != place.sum) {
       report("R-SB-9", field(136), object, "bytes with another sum", "the sum in the place");
@@ -35,8 +35,7 @@ void NmbVerifier::check_dead_space() {
     above = segment->generation();
     const std::optional<Place> before = check_dead_rows(*segment);
     if (!before) return;
-    position_at = segment->value_offset(0, kPosition);
-    length_at = segment->value_offset(0, kStoredLength);
+    placed_at = segment->value_offset(0, kPosition);
     place = *before;
   }
 }

@@ -5,6 +5,9 @@
 
 namespace nmb {
 
+// Where a map may end; that it ends with the extent is told once.
+static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
+
 void NmbVerifier::check_extent(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
@@ -64,8 +67,7 @@ void NmbVerifier::check_data_map(const EntryRow& row) {
     all_walked_ = false;
     return;  // R-IX-8 is reported
   }
-  auto bytes = read_page_bytes(e.map.position, e.map.length, row.at(kMapPosition),
-                               row.at(kMapLength), object);
+  auto bytes = read_page_bytes(e.map.position, e.map.length, row.at(kMapPosition), object);
   if (!bytes) return;
   PageExpectation expect = expectation(PageUse::kDataMap, e.map.position);
   expect.any_level = true;
@@ -89,7 +91,7 @@ void NmbVerifier::check_data_map(const EntryRow& row) {
 bool NmbVerifier::check_map_page(const EntryRow& row, const Page& page, MapWalk* walk) {
   const std::string object = "data map of block \"" + row.entry.name + "\"";
   if (page.level() == 0) {
-    check_pieces(row, page, walk);
+    check_pieces(page, walk);
     return true;
   }
   bool whole = true;
@@ -99,9 +101,8 @@ bool NmbVerifier::check_map_page(const EntryRow& row, const Page& page, MapWalk*
       report("R-EX-1", page.value_offset(i, kLogicalOffset), object,
              "logical offset " + std::to_string(logical), std::to_string(walk->next));
     const std::uint64_t position = page.value(i, kPosition);
-    auto bytes =
-        read_page_bytes(position, page.value(i, kStoredLength), page.value_offset(i, kPosition),
-                        page.value_offset(i, kStoredLength), object);
+    auto bytes = read_page_bytes(position, page.value(i, kStoredLength),
+                                 page.value_offset(i, kPosition), object);
     if (!bytes) {
       whole = false;
       continue;
@@ -117,13 +118,12 @@ bool NmbVerifier::check_map_page(const EntryRow& row, const Page& page, MapWalk*
   return whole;
 }
 
-void NmbVerifier::check_pieces(const EntryRow& row, const Page& leaf, MapWalk* walk) {
-  check_data_map_leaf(leaf, &walk->next, row.entry.extent_length, superblock().piece_size,
-                      findings_);
+void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
+  check_data_map_leaf(leaf, &walk->next, kMaxLength, superblock().piece_size, findings_);
   for (std::uint32_t i = 0; i < leaf.rows(); ++i) {
     const Piece piece = piece_at(leaf, i);
     const bool plain = leaf.value(i, kCodec) == 0 && leaf.value(i, kFileNumber) == 0;
-    if (!plain && leaf.value(i, kCodec) != 0) used_incompatible_ |= kFeaturePieceCodec;
+    if (leaf.value(i, kCodec) != 0) used_incompatible_ |= kFeaturePieceCodec;
     if (piece.hole || !plain || (walk->any && piece.position != walk->run_end))
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;

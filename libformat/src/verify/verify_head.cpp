@@ -41,6 +41,7 @@ bool NmbVerifier::read_head() {
   head_.rolled_forward = choice->rolled_forward;
   superblock_bytes_ = choice->bytes;
   Superblock::decode(superblock_bytes_, head_.position, &head_.superblock, findings_);
+  if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};
   summary_.recorded_blocks = superblock().totals.blocks;
   return true;
 }
@@ -110,37 +111,49 @@ void NmbVerifier::check_slots() {
 void NmbVerifier::check_previous_trailers() {
   Superblock current = superblock();
   std::uint64_t placed_at = field(232);
-  while (true) {
-    const Place& place = current.previous_trailer;
-    if (place.absent() != (current.generation <= 1)) {
-      report("R-SB-10", placed_at, "previous trailer", place.absent() ? "none" : "one",
-             "one exactly in generations behind the first");
-      return;
-    }
-    if (place.absent() || !check_place(place, "R-SB-9", placed_at, "previous trailer")) return;
-    std::array<std::byte, kSlotUnit> bytes{};
+  while (current.generation > 1 || !current.previous_trailer.absent()) {
     Superblock previous;
-    bool good = place.length == kSlotUnit;
-    if (good) {
-      if (Status status = file_.read_at(place.position, bytes); !status.ok()) return missed(status);
-      good = Superblock::valid(bytes);
-    }
-    if (good) {
-      FirstFinding unused;  // its fields were told of when it was the newest
-      Superblock::decode(bytes, place.position, &previous, unused);
-      good = previous.generation == current.generation - 1 &&
-             previous.file_length == place.position + kSlotUnit;
-    }
-    if (!good) {
-      report("R-SB-10", placed_at, "previous trailer",
-             "no superblock of generation " + std::to_string(current.generation - 1) +
-                 " that ends its file length",
-             "one at " + std::to_string(place.position));
+    if (!check_previous_trailer(current, placed_at, &previous)) {
+      all_walked_ = false;  // where the trailers before it lie is not known
       return;
     }
+    placed_at = current.previous_trailer.position + 232;
     current = previous;
-    placed_at = place.position + 232;
   }
+}
+
+// False: there is none to go on with. placed_at: of the place in `current`.
+bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_t placed_at,
+                                         Superblock* previous) {
+  const std::string object = "previous trailer";
+  const Place& place = current.previous_trailer;
+  if (place.absent() || current.generation <= 1) {
+    report("R-SB-10", placed_at, object, place.absent() ? "none" : "one",
+           "one exactly in generations behind the first");
+    return false;
+  }
+  if (!check_place(place, "R-SB-9", placed_at, object)) return false;
+  std::array<std::byte, kSlotUnit> bytes{};
+  bool good = place.length == kSlotUnit;
+  if (good) {
+    if (Status status = file_.read_at(place.position, bytes); !status.ok()) {
+      missed(status);
+      return false;
+    }
+    good = Superblock::valid(bytes);
+  }
+  if (good) {
+    FirstFinding unused;  // what its fields break was told when it was the newest
+    Superblock::decode(bytes, place.position, previous, unused);
+    good = previous->generation == current.generation - 1 &&
+           previous->file_length == place.position + kSlotUnit;
+  }
+  if (!good)
+    report("R-SB-10", placed_at, object,
+           "no superblock of generation " + std::to_string(current.generation - 1) +
+               " that ends its file length",
+           "one at " + std::to_string(place.position));
+  return good;
 }
 
 void NmbVerifier::check_features() {

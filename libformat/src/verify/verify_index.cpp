@@ -44,16 +44,17 @@ PageExpectation NmbVerifier::expectation(PageUse use, std::uint64_t position) co
 
 std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t position,
                                                                    std::uint64_t length,
-                                                                   std::uint64_t position_at,
-                                                                   std::uint64_t length_at,
+                                                                   std::uint64_t placed_at,
                                                                    const std::string& object) {
   if (length < kPageHeaderSize || length % 8 != 0 || length > ~std::uint32_t{0}) {
-    report("R-PG-3", length_at, object, "length " + std::to_string(length),
+    const bool within = position < superblock().file_length;
+    report("R-PG-3", within ? position + 20 : placed_at, object,
+           "length " + std::to_string(length) + " where the page is placed",
            "a multiple of 8 from 80 to 2^32");
     all_walked_ = false;
     return std::nullopt;
   }
-  if (!claim(position, length, position_at, object)) return std::nullopt;
+  if (!claim(position, length, placed_at, object)) return std::nullopt;
   std::vector<std::byte> bytes(length);
   if (Status status = file_.read_at(position, bytes); !status.ok()) {
     missed(status);
@@ -76,8 +77,7 @@ void NmbVerifier::check_index() {
     if (s.root_position != 0 || s.height != 0) all_walked_ = false;  // R-SB-7 is reported
     return;
   }
-  auto bytes =
-      read_page_bytes(s.root_position, s.root_length, field(56), field(64), "root of the index");
+  auto bytes = read_page_bytes(s.root_position, s.root_length, field(56), "root of the index");
   if (!bytes) return;
   if (digest_of(*bytes) != s.root_digest) {
     report("R-SB-7", field(72), "superblock", "a root page of another digest", "its digest");
@@ -112,8 +112,7 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
     }
     const ChildRow child_row = child_at(page, row);
     auto bytes = read_page_bytes(child_row.position, page.value(row, kStoredLength),
-                                 page.value_offset(row, kPosition),
-                                 page.value_offset(row, kStoredLength), "page of the index");
+                                 page.value_offset(row, kPosition), "page of the index");
     if (!bytes) continue;
     PageExpectation expect = expectation(PageUse::kIndex, child_row.position);
     expect.level = static_cast<std::uint16_t>(page.level() - 1);
