@@ -91,14 +91,15 @@ class [[nodiscard]] Result {
   std::variant<T, Status> state_;
 };
 
-// Leaves the enclosing function with the status of `expression` unless it is ok.
-#define NMB_TRY(expression)                                    \
-  do {                                                         \
-    if (::nmb::Status nmb_status_ = (expression); !nmb_status_.ok()) return nmb_status_; \
-  } while (0)
-
 #define NMB_CONCAT_(a, b) a##b
 #define NMB_CONCAT(a, b) NMB_CONCAT_(a, b)
+#define NMB_TRY_(temporary, expression)                                   \
+  do {                                                                    \
+    if (::nmb::Status temporary = (expression); !temporary.ok()) return temporary; \
+  } while (0)
+// Leaves the enclosing function with the status of `expression` unless it is ok.
+#define NMB_TRY(expression) NMB_TRY_(NMB_CONCAT(nmb_status_, __LINE__), expression)
+
 #define NMB_ASSIGN_(temporary, target, expression)  \
   auto temporary = (expression);                    \
   if (!temporary.ok()) return temporary.status();   \

@@ -144,7 +144,7 @@ struct MapRow {
   Place place;
 };
 
-// The leaves of an old map in order, and which of them the new one keeps.
+// The pages below `page`, in order.
 Status collect_old(const DataMap& map, const Page& page,
                    std::vector<std::shared_ptr<const Page>>* leaves,
                    std::vector<std::shared_ptr<const Page>>* nodes) {
@@ -160,6 +160,13 @@ Status collect_old(const DataMap& map, const Page& page,
   return {};
 }
 
+Status collect_pages(const DataMap& map, std::vector<std::shared_ptr<const Page>>* leaves,
+                     std::vector<std::shared_ptr<const Page>>* nodes) {
+  NMB_ASSIGN(std::shared_ptr<const Page> root, map.root());
+  (root->level() == 0 ? leaves : nodes)->push_back(root);
+  return root->level() == 0 ? Status() : collect_old(map, *root, leaves, nodes);
+}
+
 bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t from,
                std::size_t to) {
   if (leaf.rows() != to - from) return false;
@@ -170,18 +177,18 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
 
 }  // namespace
 
+Status retire_data_map(const DataMap& map, PageSink& sink) {
+  std::vector<std::shared_ptr<const Page>> leaves, nodes;
+  NMB_TRY(collect_pages(map, &leaves, &nodes));
+  for (const auto& page : nodes) sink.replaced(*page);
+  for (const auto& page : leaves) sink.replaced(*page);
+  return {};
+}
+
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old, PageSink& sink,
                              Digest file_id, std::uint64_t generation, std::uint64_t owner) {
   std::vector<std::shared_ptr<const Page>> old_leaves, old_nodes;
-  if (old) {
-    NMB_ASSIGN(std::shared_ptr<const Page> root, old->root());
-    if (root->level() == 0) {
-      old_leaves.push_back(root);
-    } else {
-      old_nodes.push_back(root);
-      NMB_TRY(collect_old(*old, *root, &old_leaves, &old_nodes));
-    }
-  }
+  if (old) NMB_TRY(collect_pages(*old, &old_leaves, &old_nodes));
   std::vector<MapRow> rows;
   PageBuilder builder(PageUse::kDataMap, 0);
   for (std::size_t from = 0; from < pieces.size(); from += kNodeRows) {

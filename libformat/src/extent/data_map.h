@@ -59,6 +59,9 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
                          std::uint32_t piece_size, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);
 
+// Reports all pages of a map that is no longer used.
+Status retire_data_map(const DataMap& map, PageSink& sink);
+
 // Writes the pages of a map; leaves whose rows are those of `old` are kept.
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old, PageSink& sink,
                              Digest file_id, std::uint64_t generation, std::uint64_t owner);

@@ -5,7 +5,7 @@ namespace nmb {
 
 Status Dataset::read(VarId variable, const Hyperslab& slab, MemoryType type, void* out) const {
   NMB_ASSIGN(VariableShape lengths, shape(variable));
-  return read_hyperslab(metadata, lengths, variable, *extent, slab, type, out);
+  return read_hyperslab(metadata, lengths, variable, *extent, slab, type, out, kind());
 }
 
 namespace {

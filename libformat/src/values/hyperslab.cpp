@@ -36,7 +36,7 @@ Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& la
   const Variable v = metadata.variable(variable);
   const std::string object = "variable " + std::string(v.name);
   if (v.begin < layout.header_length)
-    return Status(Code::kDamaged, {}, v.begin, "R-CH-1",
+    return Status(Code::kDamaged, {}, v.begin, "R-CH-13",
                   object + ": found begin " + std::to_string(v.begin) +
                       " in the header, expected at least " + std::to_string(layout.header_length));
   const bool is_record = metadata.is_record_variable(variable);
@@ -54,7 +54,7 @@ Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& la
   // Every offset of an element must fit, and so must the count of elements.
   if (fits && is_record) fits = checked_mul(records, std::max(bytes, layout.record_size), &bytes);
   if (!fits || !checked_add(bytes, shape.begin, &end))
-    return Status(Code::kDamaged, {}, v.begin, "R-CH-2",
+    return Status(Code::kDamaged, {}, v.begin, "R-CH-14",
                   object + ": found more bytes than 64 bits count");
   return shape;
 }

@@ -58,6 +58,8 @@ struct BlockState {
   BodyFrom body_from = BodyFrom::kMetadata;
   Kind kind = Kind::kCdf5;
   std::uint8_t codec = 0;
+  bool pending = false;      // the next end_define encodes and places it
+  bool header_dead = false;  // the committed block gives way to a new one or to none
   bool edited = false;   // definitions changed since the last end_define
   bool written = false;  // has a layout: end_define was called since it was defined
   bool dirty = false;    // the next commit has something to write of it

@@ -51,6 +51,22 @@ BlockId Writer::Impl::add_block(std::string_view name) {
   return id;
 }
 
+void Writer::Impl::mark_pending(BlockId id) {
+  BlockState& block = state(id);
+  if (!block.pending) pending_.push_back(id);
+  block.pending = true;
+}
+
+// The committed block's bytes are dead with the next commit.
+void Writer::Impl::retire_header(BlockId id) {
+  BlockState& block = state(id);
+  if (!block.committed || block.header_dead) return;
+  block.header_dead = true;
+  dead_.push_back({block.committed->position,
+                   block_length(block.committed->name.size(), block.committed->stored_length), 0,
+                   false});
+}
+
 Result<BlockId> Writer::Impl::define_block(std::string_view name) {
   NMB_TRY(failure_);
   if (!define_mode_) return wrong_mode();
@@ -62,7 +78,7 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name) {
   BlockState& block = state(id);
   block.order = next_order_++;
   block.metadata = std::make_unique<Metadata>();
-  pending_.push_back(id);
+  mark_pending(id);
   return id;
 }
 
@@ -131,15 +147,11 @@ Status Writer::Impl::start_edit(BlockId id) {
   block.old->layout = block.layout;
   block.old->records = block.records;
   block.old->extent = std::move(block.extent);
-  if (block.committed) {
-    dead_.push_back({block.committed->position,
-                     block_length(block.committed->name.size(), block.committed->stored_length), 0,
-                     false});
-  }
+  retire_header(id);
   block.body_from = BodyFrom::kMetadata;
   block.kind = Kind::kCdf5;
   block.edited = true;
-  pending_.push_back(id);
+  mark_pending(id);
   return {};
 }
 
@@ -206,10 +218,7 @@ Status Writer::Impl::remove_block(BlockId id) {
   if (block.committed) {
     NMB_ASSIGN(ExtentState * extent, extent_of(id));
     NMB_TRY(extent->resize(0, buffer_, *this));
-    if (!block.edited)
-      dead_.push_back({block.committed->position,
-                       block_length(block.committed->name.size(), block.committed->stored_length),
-                       0, false});
+    retire_header(id);
     removed_names_.insert(block.committed->name);
     dirty_.push_back(id);
   }
@@ -237,14 +246,10 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
     (void)extent;
     block.own_body = std::make_unique<std::vector<std::byte>>(std::move(stored.body));
     block.body_from = BodyFrom::kOwnBytes;
-    dead_.push_back({block.committed->position,
-                     block_length(block.committed->name.size(), block.committed->stored_length), 0,
-                     false});
-    pending_.push_back(id);
-  } else if (block.written && !block.edited && !block.committed) {
-    pending_.push_back(id);
-    NMB_ASSIGN(ExtentState * extent, extent_of(id));
-    (void)extent;
+    retire_header(id);
+    mark_pending(id);
+  } else if (block.written) {
+    mark_pending(id);
   }
   if (block.committed) {
     if (!block.renamed) removed_names_.insert(block.committed->name);

@@ -38,6 +38,11 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
       : options_(options), file_(std::move(file)), buffer_(*file_) {}
   ~Impl() override;
 
+  // Of a new file: takes the options that are kept in it.
+  void start_new() {
+    superblock_.piece_size = options_.piece_size;
+    superblock_.inline_limit = options_.inline_limit;
+  }
   // Of an existing file: reads the newest generation and cuts off what is behind it.
   Status load_committed();
 
@@ -103,23 +108,26 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
     std::vector<std::unique_ptr<BlockState[]>> chunks_;
     std::uint32_t count_ = 0;
   };
-  // What a commit makes of a block's values.
-  struct FinalExtent {
-    std::uint64_t position = 0;  // of the run; 0: none
-    std::uint64_t sum = 0;
+  // What a commit makes of one block.
+  struct Commitment {
+    BlockId id = 0;
+    bool rewritten = false;      // header and body are written anew
     bool hole = false;
-    Place map;
+    std::uint64_t extent_position = 0;  // of values in one run
+    std::uint64_t extent_sum = 0;       // without a map
     std::uint64_t header_sum = 0;
-    std::vector<Piece> pieces;  // of a map, or one; empty for a hole and for inline values
+    Place map;
+    std::vector<Piece> pieces;
   };
-  struct Committing;  // writer_commit.cpp
-  friend struct Committing;
+  class Changes;  // what the index is told
 
   // writer_define.cpp
   Result<bool> exists(std::string_view name);
   BlockId add_block(std::string_view name);
   Status load_definitions(BlockId id);
   Status start_edit(BlockId id);
+  void mark_pending(BlockId id);
+  void retire_header(BlockId id);
   // writer_layout.cpp
   using BodySink = std::function<Status(std::span<const std::byte>)>;
   Status for_body(const BlockState& block, const BodySink& sink) const;
@@ -131,20 +139,33 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   void choose_file_id(const std::vector<BlockId>& ids);
   Status place(const std::vector<BlockId>& ids);
   Status carry_values(BlockId id);
-  bool inline_extent(BlockId id) const;
+  bool is_inline(BlockId id) const;
+  // writer_commit.cpp
+  std::uint64_t block_end(BlockId id) const;
+  Status move_pending(const std::vector<Commitment>& blocks);
+  Status finish_extent(Commitment& block);
+  Status write_map(Commitment& block);
+  Status write_block(Commitment& block);
+  Status write_dictionary();
+  Status write_tombstone(const BlockEntry& entry);
+  Status write_dead_map(Superblock& next);
+  Status write_superblock(Superblock& next);
+  BlockEntry entry_of(const Commitment& block) const;
+  Status settle(std::vector<Commitment>& blocks, const Superblock& next);
 
   WriterOptions options_;
   std::unique_ptr<OutputFile> file_;
   WriteBuffer buffer_;
   Status failure_;
   bool define_mode_ = true;
+  bool slot_begun_ = false;  // a slot write began and is not known to have ended: nothing is cut off any more
 
   NameIndex names_;
   mutable Blocks blocks_;
   std::set<std::string, std::less<>> removed_names_;  // of committed blocks, since the last commit
   std::vector<BlockId> pending_;   // defined or edited since the last end_define
   std::vector<BlockId> dirty_;     // to be written by the next commit
-  std::vector<BlockId> by_name_;   // new blocks in order of names, as of the last end_define
+  std::vector<BlockId> by_name_;   // new blocks in order of names; made when a global ID is asked for
 
   Identity identity_;
   bool has_file_id_ = false;
@@ -167,6 +188,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
     bool sum_known;
   };
   std::vector<DeadRange> dead_;
+  std::uint64_t new_generation() const { return superblock_.generation + 1; }
 };
 
 }  // namespace nmb

@@ -1,0 +1,267 @@
+// Writer: opening, closing and what leads to the phases (see nmb/writer.h).
+#include "nmb/writer.h"
+
+#include <bit>
+
+#include "block/name_rules.h"
+#include "writer/writer_impl.h"
+
+namespace nmb {
+
+Status OutputSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (offset > size_ || out.size() > size_ - offset)
+    return Status(Code::kDamaged, name(), size_, "R-FL-1",
+                  "cut: found " + std::to_string(size_) + " bytes, expected " +
+                      std::to_string(out.size()) + " more at " + std::to_string(offset));
+  return file_.read_at(offset, out);
+}
+
+Writer::Impl::~Impl() {
+  buffer_.drop();
+  // What was not committed goes; a failure here is repaired by the next writer.
+  if (superblock_.generation > 0 && !slot_begun_ && cursor_ != superblock_.file_length)
+    (void)file_->truncate(superblock_.file_length).ok();
+}
+
+Status Writer::Impl::keep(Status status) {
+  if (status.ok()) return status;
+  status = status.in_file(file_->name());
+  if (status.code() == Code::kIo || status.code() == Code::kNoSpace ||
+      status.code() == Code::kDamaged)
+    failure_ = status;
+  return status;
+}
+
+std::uint64_t Writer::Impl::allocate(std::uint64_t length, std::uint64_t alignment) {
+  const std::uint64_t position = (cursor_ + alignment - 1) / alignment * alignment;
+  cursor_ = (position + length + 7) / 8 * 8;
+  return position;
+}
+
+bool Writer::Impl::extend(std::uint64_t position, std::uint64_t length, std::uint64_t more) {
+  if ((position + length + 7) / 8 * 8 != cursor_) return false;
+  cursor_ = (position + length + more + 7) / 8 * 8;
+  return true;
+}
+
+void Writer::Impl::piece_died(const Piece& piece) {
+  dead_.push_back({piece.position, (piece.length + 7) / 8 * 8, piece.sum, piece.length % 8 == 0});
+}
+
+Status Writer::Impl::append(std::span<const std::byte> page) {
+  NMB_TRY(buffer_.write_at(cursor_, page));
+  cursor_ += page.size();
+  return {};
+}
+
+Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Writer::~Writer() = default;
+
+namespace {
+
+Status check_options(const WriterOptions& options) {
+  if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
+      options.piece_size > (1u << 30))
+    return Status(Code::kUsage, "found piece size " + std::to_string(options.piece_size) +
+                                    ", expected a power of 2 from 65536 to 2^30");
+  if (options.inline_limit > kMaxInline)
+    return Status(Code::kUsage, "found inline limit " + std::to_string(options.inline_limit) +
+                                    ", expected at most 65536");
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
+                                               const WriterOptions& options) {
+  NMB_TRY(check_options(options));
+  NMB_ASSIGN(std::unique_ptr<OutputFile> file,
+             create_output(path, {options.overwrite, options.sync}));
+  if (options.layer) file = options.layer(std::move(file));
+  auto impl = std::make_unique<Impl>(std::move(file), options);
+  impl->start_new();
+  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+}
+
+Result<std::unique_ptr<Writer>> Writer::open(const std::string& path,
+                                             const WriterOptions& options) {
+  NMB_ASSIGN(std::unique_ptr<OutputFile> file, open_output(path));
+  if (options.layer) file = options.layer(std::move(file));
+  auto impl = std::make_unique<Impl>(std::move(file), options);
+  NMB_TRY(impl->load_committed());
+  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+}
+
+Result<BlockId> Writer::define_block(std::string_view name) { return impl_->define_block(name); }
+
+Result<BlockId> Writer::define_block(std::string_view name, Metadata metadata) {
+  NMB_ASSIGN(BlockId id, impl_->define_block(name));
+  *impl_->state(id).metadata = std::move(metadata);
+  return id;
+}
+
+Result<BlockId> Writer::find_block(std::string_view name) { return impl_->find_block(name); }
+
+Status Writer::set_samples(BlockId block, std::uint64_t samples) {
+  NMB_ASSIGN(BlockState * state, impl_->defining(block));
+  state->samples = samples;
+  return {};
+}
+
+Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
+  NMB_ASSIGN(BlockState * state, impl_->defining(block));
+  if (state->old) NMB_TRY(check_new_name("dimension", name));
+  return state->metadata->add_dimension(name, length);
+}
+
+Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
+                              std::span<const DimId> dimensions) {
+  NMB_ASSIGN(BlockState * state, impl_->defining(block));
+  if (state->old) NMB_TRY(check_new_name("variable", name));
+  return state->metadata->add_variable(name, type, dimensions);
+}
+
+Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                       std::span<const std::byte> values) {
+  return impl_->put_att(block, variable, name, type, values);
+}
+
+Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name,
+                            std::string_view text) {
+  return impl_->put_att(block, variable, name, Type::kChar,
+                        std::as_bytes(std::span(text.data(), text.size())));
+}
+
+Status Writer::put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
+                              MemoryType memory, const void* values, std::uint64_t count) {
+  if ((type == Type::kChar) != (memory == MemoryType::kText))
+    return Status(Code::kUsage, "found text and numbers mixed for attribute " + quoted(name));
+  std::vector<std::byte> external(count * type_size(type));
+  if (std::uint64_t bad = convert_to_external(memory, values, count, type, external.data()))
+    return Status(Code::kRange, "found " + std::to_string(bad) + " values of attribute " +
+                                    quoted(name) + " out of the range of " +
+                                    std::string(type_name(type)));
+  return impl_->put_att(block, variable, name, type, external);
+}
+
+namespace {
+
+// A full name splits at its last '/' (spec/format.md, section 8.4).
+std::pair<std::string_view, std::string_view> split_full_name(std::string_view full_name) {
+  const std::size_t slash = full_name.rfind('/');
+  if (slash == std::string_view::npos) return {{}, full_name};
+  return {full_name.substr(0, slash), full_name.substr(slash + 1)};
+}
+
+}  // namespace
+
+Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t length) {
+  auto [block_name, name] = split_full_name(full_name);
+  Result<BlockId> block = impl_->find_block(block_name);
+  if (!block.ok() && block.status().code() == Code::kNotFound)
+    block = impl_->define_block(block_name);
+  if (!block.ok()) return block.status();
+  NMB_ASSIGN(DimId id, def_dim(*block, name, length));
+  return FullId{*block, id};
+}
+
+Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
+                                       std::span<const std::string_view> dimensions) {
+  auto [block_name, name] = split_full_name(full_name);
+  Result<BlockId> block = impl_->find_block(block_name);
+  if (!block.ok() && block.status().code() == Code::kNotFound)
+    block = impl_->define_block(block_name);
+  if (!block.ok()) return block.status();
+  NMB_ASSIGN(BlockState * state, impl_->defining(*block));
+  std::vector<DimId> ids;
+  for (std::string_view dimension : dimensions) {
+    std::optional<DimId> id = state->metadata->find_dimension(dimension);
+    if (!id)
+      return Status(Code::kNotFound, "found no dimension " + quoted(dimension) + " in block " +
+                                         quoted(block_name));
+    ids.push_back(*id);
+  }
+  NMB_ASSIGN(VarId id, def_var(*block, name, type, ids));
+  return FullId{*block, id};
+}
+
+Status Writer::put_att_text(std::string_view full_name, std::string_view attribute,
+                            std::string_view text) {
+  auto [block_name, name] = split_full_name(full_name);
+  NMB_ASSIGN(BlockId block, impl_->find_block(block_name));
+  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  std::optional<VarId> variable = state->metadata->find_variable(name);
+  if (!variable)
+    return Status(Code::kNotFound, "found no variable " + quoted(name) + " in block " +
+                                       quoted(block_name));
+  return put_att_text(block, *variable, attribute, text);
+}
+
+Status Writer::remove_block(BlockId block) { return impl_->remove_block(block); }
+Status Writer::rename_block(BlockId block, std::string_view name) {
+  return impl_->rename_block(block, name);
+}
+Result<BlockId> Writer::pack_block(PackedBlock block) {
+  return impl_->pack_block(std::move(block));
+}
+Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> source,
+                           std::vector<ValueRuns> runs) {
+  return impl_->take_values(block, std::move(source), std::move(runs));
+}
+Status Writer::end_define() { return impl_->end_define(); }
+Status Writer::redefine() { return impl_->redefine(); }
+
+Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
+                   const void* values) {
+  return impl_->put(block, variable, slab, type, values);
+}
+
+Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t values) {
+  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  if (variable >= state->metadata->variable_count())
+    return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
+                                    std::to_string(state->metadata->variable_count()) + " variables");
+  NMB_ASSIGN(VariableShape shape,
+             shape_of(*state->metadata, state->layout, variable, state->records));
+  Hyperslab slab;
+  slab.start.assign(shape.lengths.size(), 0);
+  slab.count = shape.lengths;
+  if (shape.record_size != 0) {
+    std::uint64_t record = 1;
+    for (std::size_t i = 1; i < shape.lengths.size(); ++i) record *= shape.lengths[i];
+    if (record == 0 || values % record != 0)
+      return Status(Code::kUsage, "found " + std::to_string(values) +
+                                      " values, expected a multiple of " + std::to_string(record));
+    slab.count[0] = values / record;
+  }
+  return slab;
+}
+
+Status Writer::sync() {
+  if (impl_->defining_mode())
+    return Status(Code::kUsage, "found sync() in define mode, expected end_define() before");
+  return impl_->commit(false);
+}
+
+Status Writer::close() {
+  if (impl_->defining_mode()) NMB_TRY(impl_->end_define());
+  return impl_->commit(true);
+}
+
+Result<const Metadata*> Writer::metadata(BlockId block) {
+  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  return static_cast<const Metadata*>(state->metadata.get());
+}
+Result<ClassicLayout> Writer::layout(BlockId block) {
+  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  return state->layout;
+}
+Result<std::uint64_t> Writer::records(BlockId block) {
+  NMB_TRY(impl_->check_id(block));
+  return impl_->state(block).records;
+}
+Result<std::uint64_t> Writer::global_id(BlockId block) { return impl_->global_id(block); }
+std::uint64_t Writer::generation() const { return impl_->generation(); }
+std::uint64_t Writer::pending_bytes() const { return impl_->pending_bytes(); }
+
+}  // namespace nmb

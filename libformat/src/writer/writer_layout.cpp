@@ -1,0 +1,328 @@
+// end_define: bodies are encoded and summed, positions given out (spec/format.md, sections 4 and 8).
+#include <algorithm>
+#include <cstring>
+
+#include "block/name_rules.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
+#include "writer/writer_impl.h"
+
+namespace nmb {
+
+namespace {
+
+// A dictionary is trained on the first bodies if there are enough of them and they are small.
+constexpr std::size_t kTrainBlocks = 128;
+constexpr std::size_t kMinTrainBlocks = 16;
+constexpr std::uint64_t kMaxTrainBody = 16 << 10;
+
+std::uint64_t padded_sum(std::span<const std::byte> bytes) {
+  SumStream stream;
+  stream.add(bytes);
+  constexpr std::byte zeros[8]{};
+  stream.add(std::span(zeros).first(round_up(bytes.size(), 8) - bytes.size()));
+  return stream.sum();
+}
+
+}  // namespace
+
+Status Writer::Impl::for_body(const BlockState& block, const BodySink& sink) const {
+  switch (block.body_from) {
+    case BodyFrom::kMetadata:
+      return encode_classic_header(*block.metadata, block.kind, 0, sink);
+    case BodyFrom::kOwnBytes:
+      return sink(*block.own_body);
+    case BodyFrom::kSource: {
+      const ByteSource& source = *block.packed->body;
+      std::vector<std::byte> window(std::min<std::uint64_t>(source.size(), 256 << 10));
+      for (std::uint64_t at = 0; at < source.size(); at += window.size()) {
+        auto part = std::span(window).first(std::min<std::uint64_t>(window.size(), source.size() - at));
+        NMB_TRY(source.read_at(at, part));
+        NMB_TRY(sink(part));
+      }
+      return {};
+    }
+    case BodyFrom::kCommitted:
+      break;
+  }
+  assert(false);
+  return {};
+}
+
+Status Writer::Impl::lay_out_definitions(BlockId id) {
+  BlockState& block = state(id);
+  switch (block.body_from) {
+    case BodyFrom::kMetadata: {
+      NMB_ASSIGN(block.layout, layout_classic(*block.metadata, block.kind));
+      const Metadata& metadata = *block.metadata;
+      block.raw_length = block.layout.header_length;
+      block.dimensions = metadata.dimension_count();
+      block.variables = metadata.variable_count();
+      block.attributes = metadata.attribute_count();
+      block.layout.records = block.records;
+      std::uint64_t end = block.layout.fixed_end;
+      if (block.layout.record_size != 0 && block.records != 0 &&
+          (!checked_mul(block.records, block.layout.record_size, &end) ||
+           !checked_add(end, block.layout.record_begin, &end) || end >> 63))
+        return Status(Code::kLimit, "found " + std::to_string(block.records) + " records of block " +
+                                        quoted(names_.at(id)) + ", expected less than 2^63 bytes");
+      block.extent_length = end - block.layout.header_length;
+      break;
+    }
+    case BodyFrom::kSource:
+      block.raw_length = block.packed->body->size();
+      break;
+    case BodyFrom::kOwnBytes:
+      block.raw_length = block.own_body->size();
+      break;
+    case BodyFrom::kCommitted:
+      break;
+  }
+  return {};
+}
+
+Status Writer::Impl::encode_stored(const BlockState& block, std::vector<std::byte>* raw,
+                                   std::vector<std::byte>* stored, BodyCodec* codec) {
+  raw->clear();
+  NMB_TRY(for_body(block, [&](std::span<const std::byte> part) -> Status {
+    raw->insert(raw->end(), part.begin(), part.end());
+    return {};
+  }));
+  stored->clear();
+  if (compressor_) {
+    *codec = compressor_->append(*raw, stored);
+  } else {
+    *codec = BodyCodec::kNone;
+    stored->assign(raw->begin(), raw->end());
+  }
+  return {};
+}
+
+Status Writer::Impl::train(const std::vector<BlockId>& ids) {
+  std::vector<std::byte> samples;
+  std::vector<std::size_t> lengths;
+  for (BlockId id : ids) {
+    if (lengths.size() == kTrainBlocks) break;
+    const BlockState& block = state(id);
+    if (block.raw_length > kMaxTrainBody) continue;
+    const std::size_t before = samples.size();
+    NMB_TRY(for_body(block, [&](std::span<const std::byte> part) -> Status {
+      samples.insert(samples.end(), part.begin(), part.end());
+      return {};
+    }));
+    lengths.push_back(samples.size() - before);
+  }
+  if (lengths.size() >= kMinTrainBlocks) dictionary_ = train_dictionary(samples, lengths);
+  return {};
+}
+
+Status Writer::Impl::encode_bodies(const std::vector<BlockId>& ids) {
+  std::vector<std::byte> raw, stored;
+  for (BlockId id : ids) {
+    BlockState& block = state(id);
+    if (block.raw_length > kStreamBody) {
+      DigestStream digest;
+      SumStream sum;
+      NMB_TRY(for_body(block, [&](std::span<const std::byte> part) -> Status {
+        digest.add(part);
+        sum.add(part);
+        return {};
+      }));
+      constexpr std::byte zeros[8]{};
+      sum.add(std::span(zeros).first(round_up(block.raw_length, 8) - block.raw_length));
+      block.digest = digest.digest();
+      block.body_sum = sum.sum();
+      block.stored_length = block.raw_length;
+      block.codec = 0;
+      block.retained = BlockState::kNotRetained;
+      continue;
+    }
+    BodyCodec codec;
+    NMB_TRY(encode_stored(block, &raw, &stored, &codec));
+    if (raw.size() != block.raw_length)
+      return Status(Code::kDamaged, file_->name(), kNoOffset, "",
+                    "block " + quoted(names_.at(id)) + ": its header changed while it was read");
+    block.digest = digest_of(raw);
+    block.body_sum = padded_sum(stored);
+    block.stored_length = stored.size();
+    block.codec = static_cast<std::uint8_t>(codec);
+    block.retained = BlockState::kNotRetained;
+    if (retained_.size() + stored.size() <= kRetainLimit) {
+      block.retained = retained_.size();
+      retained_.insert(retained_.end(), stored.begin(), stored.end());
+    }
+  }
+  return {};
+}
+
+void Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
+  Digest sum;
+  std::vector<std::byte> bytes;
+  for (BlockId id : ids) {
+    const BlockState& block = state(id);
+    const std::string_view name = names_.at(id);
+    bytes.resize(4 + name.size() + 2 + 16);
+    store_le(bytes.data(), static_cast<std::uint32_t>(name.size()));
+    std::memcpy(bytes.data() + 4, name.data(), name.size());
+    std::byte* rest = bytes.data() + 4 + name.size();
+    store_le(rest, static_cast<std::uint16_t>(block.kind));
+    store_le(rest + 2, block.digest.low);
+    store_le(rest + 10, block.digest.high);
+    const Digest digest = digest_of(bytes);
+    sum.high += digest.high + __builtin_add_overflow(sum.low, digest.low, &sum.low);
+  }
+  std::byte all[2 + 8 + 4 + 2 + 16];
+  store_le<std::uint16_t>(all, 1);
+  store_le<std::uint64_t>(all + 2, superblock_.piece_size);
+  store_le(all + 10, superblock_.inline_limit);
+  store_le(all + 14, static_cast<std::uint16_t>(options_.metadata_codec));
+  store_le(all + 16, sum.low);
+  store_le(all + 24, sum.high);
+  identity_.file_id = digest_of(all);
+  has_file_id_ = true;
+}
+
+bool Writer::Impl::is_inline(BlockId id) const {
+  const BlockState& block = *blocks_[id];
+  return block.run_position != 0 && block.run_position == block_end(id);
+}
+
+Status Writer::Impl::place(const std::vector<BlockId>& ids) {
+  if (!dictionary_.empty() && superblock_.dictionary.absent()) {
+    superblock_.dictionary = {cursor_, dictionary_.size(), sum_of(dictionary_)};
+    cursor_ += block_length(0, dictionary_.size());
+  }
+  auto needs_run = [&](const BlockState& block) {
+    return !block.extent && block.extent_length > 0 && !(block.packed && !block.packed->extent);
+  };
+  std::uint64_t limit = 0;
+  for (BlockId id : ids) {
+    BlockState& block = state(id);
+    block.run_position = 0;
+    block.position = allocate(block_length(names_.at(id).size(), block.stored_length), 8);
+    if (needs_run(block) && block.extent_length <= superblock_.inline_limit)
+      block.run_position = allocate(block.extent_length, 8);
+  }
+  for (BlockId id : ids) {
+    BlockState& block = state(id);
+    if (needs_run(block) && block.run_position == 0) {
+      if (!checked_add(cursor_, block.extent_length, &limit) || limit >> 62)
+        return Status(Code::kLimit, "found values of block " + quoted(names_.at(id)) + " behind 2^62");
+      block.run_position = allocate(block.extent_length, extent_alignment(block.extent_length));
+    }
+    if (block.packed && block.packed->extent && block.extent_length > 0) {
+      if (!block.move) pending_bytes_ += block.extent_length;
+      block.move = std::make_unique<Move>();
+      block.move->source = block.packed->extent;
+      block.move->runs = {{0, 0, 0, 0, block.extent_length, 1}};
+      block.move->length = block.extent_length;
+    }
+    if (block.move) block.move->position = block.run_position;
+  }
+  return {};
+}
+
+namespace {
+
+// Whether every old variable's values keep their offsets in the extent.
+bool same_offsets(const OldContent& old, const Metadata& metadata, const ClassicLayout& layout) {
+  for (VarId v = 0; v < old.metadata.variable_count(); ++v)
+    if (old.metadata.begin(v) - old.layout.header_length !=
+        metadata.begin(v) - layout.header_length)
+      return false;
+  return old.records == 0 || old.layout.record_size == layout.record_size;
+}
+
+}  // namespace
+
+// Brings the values of a redefined block to where its new definitions want them.
+Status Writer::Impl::carry_values(BlockId id) {
+  BlockState& block = state(id);
+  const std::unique_ptr<OldContent> old = std::move(block.old);
+  block.extent = std::make_unique<ExtentState>(superblock_.piece_size);
+  block.extent->start_run(block.extent_length, block.run_position);
+  const FillPattern fill(old->metadata, old->layout);
+  std::vector<std::byte> buffer(1 << 20);
+  for (VarId v = 0; v < old->metadata.variable_count(); ++v) {
+    NMB_ASSIGN(VariableShape from, shape_of(old->metadata, old->layout, v, old->records));
+    NMB_ASSIGN(VariableShape to, shape_of(*block.metadata, block.layout, v, block.records));
+    const std::uint64_t slice = old->metadata.slice_bytes(v).value_or(0);
+    const std::uint64_t slices = from.record_size ? old->records : 1;
+    for (std::uint64_t i = 0; i < slices; ++i) {
+      const std::uint64_t begin = from.begin + i * from.record_size;
+      const std::uint64_t target = to.begin + i * to.record_size;
+      for (const Interval& part : old->extent->stored_in(begin, begin + slice)) {
+        for (std::uint64_t at = part.begin; at < part.end;) {
+          auto bytes = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), part.end - at));
+          NMB_TRY(old->extent->read(at, bytes, buffer_, fill));
+          NMB_TRY(block.extent->write(target + (at - begin), bytes, buffer_, *this));
+          at += bytes.size();
+        }
+      }
+    }
+  }
+  return old->extent->resize(0, buffer_, *this);
+}
+
+Status Writer::Impl::end_define() {
+  NMB_TRY(failure_);
+  if (!define_mode_)
+    return Status(Code::kUsage, "found end_define() outside define mode, expected it after definitions");
+  std::vector<BlockId> ids;
+  for (BlockId id : pending_)
+    if (!state(id).removed) ids.push_back(id);
+  for (BlockId id : ids) NMB_TRY(lay_out_definitions(id).in_file(file_->name()));
+  if (!has_file_id_ && options_.metadata_codec == MetadataCodec::kZstdDictionary)
+    NMB_TRY(keep(train(ids)));
+  if (!compressor_ && options_.metadata_codec != MetadataCodec::kNone)
+    compressor_ = std::make_unique<BodyCompressor>(options_.compression_level, dictionary_);
+  NMB_TRY(keep(encode_bodies(ids)));
+  if (!has_file_id_) choose_file_id(ids);
+  for (BlockId id : ids) {
+    BlockState& block = state(id);
+    if (!block.old || !same_offsets(*block.old, *block.metadata, block.layout)) continue;
+    block.extent = std::move(block.old->extent);
+    block.old.reset();
+    NMB_TRY(keep(block.extent->resize(block.extent_length, buffer_, *this)));
+  }
+  NMB_TRY(keep(place(ids)));
+  for (BlockId id : ids) {
+    BlockState& block = state(id);
+    if (block.old) NMB_TRY(keep(carry_values(id)));
+    block.pending = block.edited = false;
+    block.written = true;
+    if (!block.dirty) dirty_.push_back(id);
+    block.dirty = true;
+  }
+  pending_.clear();
+  by_name_.clear();
+  define_mode_ = false;
+  return {};
+}
+
+Result<std::uint64_t> Writer::Impl::global_id(BlockId id) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  if (define_mode_)
+    return Status(Code::kUsage, "found a global ID asked for in define mode, expected end_define() before");
+  if (by_name_.empty()) {
+    for (BlockId b = 0; b < blocks_.size(); ++b)
+      if (!blocks_[b]->removed && (blocks_[b]->is_new() || blocks_[b]->renamed)) by_name_.push_back(b);
+    std::sort(by_name_.begin(), by_name_.end(),
+              [&](BlockId a, BlockId b) { return names_.at(a) < names_.at(b); });
+  }
+  const std::string_view name = names_.at(id);
+  auto it = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                             [&](BlockId b, std::string_view n) { return names_.at(b) < n; });
+  std::uint64_t rank = static_cast<std::uint64_t>(it - by_name_.begin());
+  if (core_) {
+    NMB_ASSIGN(std::uint64_t committed, core_->index().rank_of(name));
+    rank += committed;
+    rank -= static_cast<std::uint64_t>(
+        std::distance(removed_names_.begin(), removed_names_.lower_bound(name)));
+  }
+  return rank;
+}
+
+}  // namespace nmb

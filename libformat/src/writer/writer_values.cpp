@@ -1,0 +1,145 @@
+// Putting values (spec/format.md, section 10.1).
+#include <algorithm>
+
+#include "block/name_rules.h"
+#include "wire/checked.h"
+#include "writer/writer_impl.h"
+
+namespace nmb {
+
+Result<BlockState*> Writer::Impl::readable(BlockId id) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  NMB_TRY(load_definitions(id));
+  return &state(id);
+}
+
+Result<ExtentState*> Writer::Impl::extent_of(BlockId id) {
+  BlockState& block = state(id);
+  if (block.extent) return block.extent.get();
+  auto extent = std::make_unique<ExtentState>(superblock_.piece_size);
+  if (block.run_position != 0) {
+    extent->start_run(block.extent_length, block.run_position);
+  } else if (block.committed && !block.committed->hole && block.extent_length > 0) {
+    const BlockEntry& entry = *block.committed;
+    std::vector<Piece> pieces{{0, entry.extent_length, false, entry.extent_position, entry.extent_sum}};
+    if (entry.has_map()) {
+      const DataMap map(*source_, identity_.file_id, superblock_.generation, entry.position,
+                        entry.map, entry.extent_length, superblock_.piece_size);
+      NMB_ASSIGN(pieces, map.all());
+    }
+    extent->start_committed(block.extent_length, pieces);
+  } else {
+    extent->start_committed(block.extent_length, {});
+  }
+  block.extent = std::move(extent);
+  return block.extent.get();
+}
+
+Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> source,
+                                 std::vector<ValueRuns> runs) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  BlockState& block = state(id);
+  if (define_mode_ || block.run_position == 0 || block.extent || block.move)
+    return Status(Code::kUsage, "found values to take for block " + quoted(names_.at(id)) +
+                                    ", expected a new block after end_define() that has values but "
+                                    "none put");
+  std::uint64_t end = 0;
+  for (const ValueRuns& run : runs) {
+    std::uint64_t last, to;
+    if (run.count == 0 || run.length == 0 || run.extent_offset < end ||
+        (run.count > 1 && run.extent_stride < run.length) ||
+        !checked_mul(run.count - 1, run.extent_stride, &last) ||
+        !checked_add(run.extent_offset, last, &to) || !checked_add(to, run.length, &to) ||
+        to > block.extent_length)
+      return Status(Code::kUsage, "found runs of values that do not ascend within the extent of block " +
+                                      quoted(names_.at(id)));
+    end = to;
+  }
+  block.move = std::make_unique<Move>();
+  block.move->source = std::move(source);
+  block.move->runs = std::move(runs);
+  block.move->length = block.extent_length;
+  block.move->position = block.run_position;
+  pending_bytes_ += block.extent_length;
+  return {};
+}
+
+Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
+                         const void* values) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  if (define_mode_)
+    return Status(Code::kUsage, "found put() in define mode, expected end_define() before");
+  BlockState& block = state(id);
+  if (block.move || block.packed)
+    return Status(Code::kUsage, "found put() to block " + quoted(names_.at(id)) +
+                                    " before its values were moved, expected sync() before");
+  NMB_TRY(load_definitions(id));
+  const Metadata& metadata = *block.metadata;
+  if (variable >= metadata.variable_count())
+    return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
+                                    std::to_string(metadata.variable_count()) + " variables");
+  const Type type = metadata.variable(variable).type;
+  if ((type == Type::kChar) != (memory == MemoryType::kText))
+    return Status(Code::kUsage, "found text and numbers mixed for variable " +
+                                    quoted(metadata.variable(variable).name));
+  NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.records));
+  NMB_TRY(check_hyperslab(shape, slab, true));
+  if (element_count(slab) == 0) return {};
+  NMB_ASSIGN(ExtentState * extent, extent_of(id));
+  if (shape.record_size != 0) {
+    const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
+    std::uint64_t last, end;
+    if (!checked_mul(slab.count[0] - 1, stride, &last) ||
+        !checked_add(last, slab.start[0] + 1, &last) ||
+        !checked_mul(last, shape.record_size, &end) ||
+        !checked_add(end, block.layout.record_begin, &end) || end >> 62)
+      return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+    if (last > block.records) {
+      // What lies behind the last record (trailing bytes of a packed file) gives way.
+      const std::uint64_t before =
+          std::max(block.layout.fixed_end,
+                   block.records == 0 ? block.layout.record_begin : block.layout.end(block.records)) -
+          block.layout.header_length;
+      if (extent->length() > before) NMB_TRY(keep(extent->resize(before, buffer_, *this)));
+      block.records = last;
+      block.layout.records = last;
+      block.extent_length = end - block.layout.header_length;
+      NMB_TRY(keep(extent->resize(block.extent_length, buffer_, *this)));
+      shape.lengths[0] = last;
+    }
+  }
+  if (!block.dirty) dirty_.push_back(id);
+  block.dirty = true;
+  const std::size_t from_size = memory_type_size(memory);
+  const std::size_t to_size = type_size(type);
+  constexpr std::uint64_t kBuffer = 1 << 20;
+  std::vector<std::byte> buffer;
+  std::uint64_t out_of_range = 0;
+  NMB_TRY(keep(for_each_run(
+      shape, slab,
+      [&](std::uint64_t offset, std::uint64_t index, std::uint64_t elements) -> Status {
+        for (std::uint64_t done = 0; done < elements;) {
+          // Parts end where windows of the extent do, so that whole pieces are summed in passing.
+          const std::uint64_t at = offset + done * to_size;
+          const std::uint64_t window = kBuffer - at % kBuffer;
+          const std::uint64_t count = std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
+          buffer.resize(count * to_size);
+          out_of_range += convert_to_external(
+              memory, static_cast<const std::byte*>(values) + (index + done) * from_size, count,
+              type, buffer.data(), block.kind);
+          NMB_TRY(extent->write(at, buffer, buffer_, *this));
+          done += count;
+        }
+        return {};
+      })));
+  if (out_of_range != 0)
+    return Status(Code::kRange, "found " + std::to_string(out_of_range) + " values of variable " +
+                                    quoted(metadata.variable(variable).name) +
+                                    " out of the range of " + std::string(type_name(type)));
+  return {};
+}
+
+}  // namespace nmb
