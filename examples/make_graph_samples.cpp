@@ -23,7 +23,6 @@
 namespace {
 
 using nmb::Metadata;
-using nmb::Result;
 using nmb::Status;
 
 constexpr std::array<std::string_view, 3> kPlanes = {"u", "v", "y"};  // wire planes of the detector
@@ -187,7 +186,7 @@ Status write_file(const std::string& path, std::uint64_t seed, std::uint64_t fir
              nmb::create_output(path, {.overwrite = true, .sync = false}));
   std::uint64_t position = 0;
   const auto write = [&](std::span<const std::byte> bytes) {
-    const Status status = file->write_at(position, bytes);
+    Status status = file->write_at(position, bytes);
     position += bytes.size();
     return status;
   };
@@ -228,10 +227,9 @@ int main(int argc, char** argv) try {
   std::filesystem::create_directories(folder);
   Totals totals;
   for (std::uint64_t i = 0; i < files; ++i) {
-    const std::string digits = std::to_string(i);
-    const std::string path = folder + "/graphs." +
-                             std::string(4 - std::min<std::size_t>(4, digits.size()), '0') +
-                             digits + ".nc";
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "/graphs.%04ju.nc", std::uintmax_t{i});
+    const std::string path = folder + name.data();
     const Status status =
         write_file(path, seed, samples * i / files, samples * (i + 1) / files, !sparse, &totals);
     if (!status.ok()) {
