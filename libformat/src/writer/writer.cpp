@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "block/name_rules.h"
+#include "wire/hash.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -52,6 +53,10 @@ Status Writer::Impl::append(std::span<const std::byte> page) {
   NMB_TRY(buffer_.write_at(cursor_, page));
   cursor_ += page.size();
   return {};
+}
+
+void Writer::Impl::replaced(const Page& page) {
+  dead_.push_back({page.position(), page.bytes().size(), sum_of(page.bytes()), true});
 }
 
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
