@@ -3,8 +3,6 @@
 
 #include "common/json_document.h"
 #include "nmb/text.h"
-#include "nminspect/object_pattern.h"
-#include "nminspect/pattern_help.h"
 
 namespace nmb::tools {
 namespace {
@@ -26,33 +24,29 @@ CountCommand::CountCommand(Tool& tool)
           {"How many objects, blocks, samples ... there are: one integer.",
            std::string(
                "Without GLOB the number stands in the file's head: one read of 16 KiB. With "
-               "GLOB, objects are counted by\ntheir full names (BLOCK/VARIABLE), all else by "
-               "the names of blocks: --what=samples 'r4952/*' adds the\nsamples of the blocks "
+               "GLOB, objects are counted by their full names (BLOCK/VARIABLE), all else by "
+               "the names of blocks: --what=samples 'r4952/*' adds the samples of the blocks "
                "below r4952. A GLOB that ends with its only wildcard, \"**\", reads the edges "
-               "of a\nrange of the index; patterns of variables load the blocks they may be "
+               "of a range of the index; patterns of variables load the blocks they may be "
                "in.\n\n") +
-               kPatternHelp,
+               PatternOption::kHelp,
            "  nminspect count run.nmb                            # objects\n"
            "  nminspect count run.nmb --what=samples             # samples\n"
            "  nminspect count run.nmb --what=blocks 'r4952/**'   # blocks below r4952\n"
            "  nminspect count run.nmb '**/energy'                # objects called energy"}) {
-  command_.add_option("GLOB", pattern_, "names to count")->type_name("");
+  pattern_.offer(command_, "names to count");
   command_.add_option("--what", what_, "objects (default), blocks, dims, atts, records or samples")
       ->type_name("WHAT")
-      ->check(CLI::IsMember({"objects", "blocks", "dims", "atts", "records", "samples"}));
-  command_.add_flag("-e", regex_, "GLOB is a regular expression")->needs("GLOB");
+      ->check(one_of({"objects", "blocks", "dims", "atts", "records", "samples"}));
   tool.offer_json(command_);
 }
 
 Result<std::uint64_t> CountCommand::count(const InspectedFile& file) const {
-  if (!pattern_) return number_of(file.totals(), what_);
   if (what_ == "objects") {
-    NMB_ASSIGN(const ObjectPattern objects,
-               regex_ ? ObjectPattern::regex(*pattern_) : ObjectPattern::glob(*pattern_));
+    NMB_ASSIGN(const ObjectPattern objects, pattern_.objects());
     return objects.count(file);
   }
-  NMB_ASSIGN(const NamePattern blocks,
-             regex_ ? NamePattern::regex(*pattern_) : NamePattern::glob(*pattern_));
+  NMB_ASSIGN(const NamePattern blocks, pattern_.names());
   NMB_ASSIGN(const Totals totals, totals_of(file, blocks));
   return number_of(totals, what_);
 }
@@ -63,9 +57,9 @@ Status CountCommand::run(const InspectedFile& file) {
   Json json = json_document("count");
   json["file"] = json_text(file.file().name());
   json["what"] = what_;
-  if (pattern_) {
-    json["pattern"] = json_text(*pattern_);
-    json["regex"] = regex_;
+  if (pattern_.text) {
+    json["pattern"] = json_text(*pattern_.text);
+    json["regex"] = pattern_.regex;
   }
   json["count"] = number;
   return write_json(tool_.out(), json);

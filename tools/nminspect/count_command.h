@@ -1,9 +1,8 @@
 // nminspect count: one number.
 #pragma once
 
-#include <optional>
-
 #include "nminspect/inspect_command.h"
+#include "nminspect/pattern_option.h"
 
 namespace nmb::tools {
 
@@ -16,8 +15,7 @@ class CountCommand final : public InspectCommand {
   Result<std::uint64_t> count(const InspectedFile& file) const;
 
   std::string what_ = "objects";
-  std::optional<std::string> pattern_;
-  bool regex_ = false;
+  PatternOption pattern_;
 };
 
 }  // namespace nmb::tools

@@ -14,7 +14,7 @@ DumpCommand::DumpCommand(Tool& tool)
           tool, "dump",
           {"The values of a variable, or of a hyperslab of it.",
            "Values as CDL has them, one row (the last dimension) a line; `_` is the fill value. "
-           "--slab takes one\nselection a dimension, START:COUNT:STRIDE, whose parts may be left "
+           "--slab takes one selection a dimension, START:COUNT:STRIDE, whose parts may be left "
            "out; a "
            "number alone is one index.\n--json nests one array a dimension.",
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"

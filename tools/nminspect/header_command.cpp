@@ -12,7 +12,7 @@ HeaderCommand::HeaderCommand(Tool& tool)
           {"The dimensions, variables and attributes of a block, as CDL or JSON.",
            "CDL is that of `ncdump -h`, and ncgen makes the same definitions from it. Without "
            "BLOCK, the "
-           "only block of\nthe file or else its root block, whose name is empty or \"/\".",
+           "only block of the file or else its root block, whose name is empty or \"/\".",
            "  nminspect header run.nmb r4952/sr0/evt3\n"
            "  nminspect header --json tas.nc"}) {
   command_.add_option("BLOCK", block_, "the block's name")->type_name("");

@@ -1,11 +1,11 @@
 // nminspect ls (see ls_command.h).
 #include "nminspect/ls_command.h"
 
+#include "common/json_document.h"
 #include "common/natural_order.h"
 #include "nmb/text.h"
 #include "nminspect/ls_rows.h"
 #include "nminspect/ordered_rows.h"
-#include "nminspect/pattern_help.h"
 
 namespace nmb::tools {
 namespace {
@@ -66,25 +66,24 @@ LsCommand::LsCommand(Tool& tool)
           {"The names of blocks or objects.",
            std::string(
                "Blocks of an NMB file come from the index alone, in its order (by bytes). "
-               "Objects are variables by their\nfull names, for which the blocks they may be in "
-               "are read; a classic file has one block, \"/\", and lists\nobjects unless told "
+               "Objects are variables by their full names, for which the blocks they may be in "
+               "are read; a classic file has one block, \"/\", and lists objects unless told "
                "otherwise. -l shows counts and bytes: of a block its stored header and its "
-               "values, of an\nobject its values. --sort=name is natural (f9 before f10), "
+               "values, of an object its values. --sort=name is natural (f9 before f10), "
                "--sort=size the largest first.\n\n") +
-               kPatternHelp,
+               PatternOption::kHelp,
            "  nminspect ls run.nmb 'r4952/**'\n"
            "  nminspect ls -l --sort=size --limit 10 run.nmb\n"
            "  nminspect ls --what=objects --jsonl run.nmb '**/energy'\n"
            "  nminspect ls -l tas.nc"}) {
-  command_.add_option("GLOB", pattern_, "names to list")->type_name("");
+  pattern_.offer(command_, "names to list");
   command_.add_flag("-l", long_, "counts, shapes and bytes too");
   command_.add_option("--what", what_, "blocks or objects")
       ->type_name("WHAT")
-      ->check(CLI::IsMember({"blocks", "objects"}));
-  command_.add_flag("-e", regex_, "GLOB is a regular expression")->needs("GLOB");
+      ->check(one_of({"blocks", "objects"}));
   command_.add_option("--sort", sort_, "by name or size")
       ->type_name("KEY")
-      ->check(CLI::IsMember({"name", "size"}));
+      ->check(one_of({"name", "size"}));
   command_.add_option("--limit", limit_, "at most N rows")->type_name("N");
   tool.offer_json(command_);
   tool.offer_jsonl(command_);
@@ -97,8 +96,7 @@ Status LsCommand::list(const InspectedFile& file) {
   OrderedRows<Row> rows(order_by<Row>(sort_), limit_,
                         [&](const Row& row) { return listing.row(row); });
   NMB_TRY(listing.begin(file));
-  NMB_TRY(Row::for_each(file, {pattern_ ? &*pattern_ : nullptr, regex_},
-                        [&](Row row) { return rows.add(std::move(row)); }));
+  NMB_TRY(Row::for_each(file, pattern_, [&](Row row) { return rows.add(std::move(row)); }));
   NMB_TRY(rows.finish());
   return listing.end();
 }

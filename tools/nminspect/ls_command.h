@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "common/json_document.h"
 #include "nminspect/inspect_command.h"
+#include "nminspect/pattern_option.h"
 
 namespace nmb::tools {
 
@@ -17,8 +17,7 @@ class LsCommand final : public InspectCommand {
   template <class Row>
   Status list(const InspectedFile& file);
 
-  std::optional<std::string> pattern_;
-  bool regex_ = false;
+  PatternOption pattern_;
   bool long_ = false;
   std::string what_;  // empty: blocks of an NMB file, objects of a classic one
   std::string sort_;

@@ -6,7 +6,6 @@
 #include "common/units.h"
 #include "nmb/text.h"
 #include "nminspect/block_name.h"
-#include "nminspect/object_pattern.h"
 
 namespace nmb::tools {
 namespace {
@@ -25,13 +24,9 @@ std::vector<Table::Column> BlockRow::columns() {
           {"HEADER", kRight}, {"VALUES", kRight},  {"NAME", kLeft}};
 }
 
-Status BlockRow::for_each(const InspectedFile& file, const RowChoice& choice,
+Status BlockRow::for_each(const InspectedFile& file, const PatternOption& choice,
                           const std::function<Result<bool>(BlockRow)>& visit) {
-  NamePattern pattern;
-  if (choice.pattern) {
-    NMB_ASSIGN(pattern, choice.regex ? NamePattern::regex(*choice.pattern)
-                                     : NamePattern::glob(*choice.pattern));
-  }
+  NMB_ASSIGN(const NamePattern pattern, choice.names());
   return for_each_block(file, pattern,
                         [&](const BlockEntry& entry) { return visit(BlockRow{entry}); });
 }
@@ -69,13 +64,9 @@ std::vector<Table::Column> ObjectRow::columns() {
   return {{"TYPE", kLeft}, {"SHAPE", kLeft}, {"VALUES", kRight}, {"NAME", kLeft}};
 }
 
-Status ObjectRow::for_each(const InspectedFile& file, const RowChoice& choice,
+Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choice,
                            const std::function<Result<bool>(ObjectRow)>& visit) {
-  ObjectPattern pattern;
-  if (choice.pattern) {
-    NMB_ASSIGN(pattern, choice.regex ? ObjectPattern::regex(*choice.pattern)
-                                     : ObjectPattern::glob(*choice.pattern));
-  }
+  NMB_ASSIGN(const ObjectPattern pattern, choice.objects());
   return pattern.for_each(
       file, [&](const BlockEntry& entry, const Dataset& dataset, VarId id) -> Result<bool> {
         const Variable variable = dataset.metadata.variable(id);

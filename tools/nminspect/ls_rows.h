@@ -9,18 +9,13 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "nminspect/inspected_file.h"
+#include "nminspect/pattern_option.h"
 
 namespace nmb::tools {
 
-// Which rows: all without a pattern.
-struct RowChoice {
-  const std::string* pattern;  // nullptr: all
-  bool regex;
-};
-
 // Each kind of row has
 //   columns()                      of the long listing, the name last;
-//   for_each(file, choice, visit)  in order of the index, until visit returns false;
+//   for_each(file, choice, visit)  those chosen, in order of the index, until visit returns false;
 //   name(), size()                 to show and to sort by, size in bytes;
 //   cells(exact), json()           the long listing's values.
 struct BlockRow {
@@ -28,7 +23,7 @@ struct BlockRow {
 
   static constexpr const char* kPlural = "blocks";
   static std::vector<Table::Column> columns();
-  static Status for_each(const InspectedFile& file, const RowChoice& choice,
+  static Status for_each(const InspectedFile& file, const PatternOption& choice,
                          const std::function<Result<bool>(BlockRow)>& visit);
   std::string name() const;
   // Of metadata and values.
@@ -46,7 +41,7 @@ struct ObjectRow {
 
   static constexpr const char* kPlural = "objects";
   static std::vector<Table::Column> columns();
-  static Status for_each(const InspectedFile& file, const RowChoice& choice,
+  static Status for_each(const InspectedFile& file, const PatternOption& choice,
                          const std::function<Result<bool>(ObjectRow)>& visit);
   std::string name() const;
   // Of values.

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
       "nminspect",
       {"Shows what is in an NMB or a classic netCDF (CDF-1, CDF-2, CDF-5) file.",
        "`nminspect FILE` is `nminspect summary FILE`; a file that is called like a command is "
-       "./NAME. Numbers from\nthe index are as recorded; only nmverify vouches for them.\n\n"
+       "./NAME. Numbers from the index are as recorded; only nmverify vouches for them.\n\n"
        "Output is aligned on a terminal and separated by tabs elsewhere; names show control "
        "characters as \\xHH.\nExit codes: 0 done, 1 the file is damaged (or, with --strict, a "
        "warning), 2 could not run.",

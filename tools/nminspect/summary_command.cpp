@@ -15,7 +15,7 @@ SummaryCommand::SummaryCommand(Tool& tool)
                      {"What a file holds, on one screen (the default command).",
                       "Kind, size and totals. Of an NMB file only the index's head is read: one "
                       "read of 16 KiB, "
-                      "whatever its\nsize. Bytes behind the last commit are a write that was not "
+                      "whatever its size. Bytes behind the last commit are a write that was not "
                       "finished; readers "
                       "ignore them.",
                       "  nminspect run.nmb\n  nminspect summary --json run.nmb"}) {
