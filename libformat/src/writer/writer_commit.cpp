@@ -64,7 +64,7 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
   std::sort(moves.begin(), moves.end(),
             [](const Move* a, const Move* b) { return a->position < b->position; });
   if (!sparse) NMB_TRY(file_->reserve(from, to - from));
-  return move_values(moves, *file_, superblock_.piece_size, options_.threads, options_.cancel);
+  return move_values(moves, *file_, superblock_.piece_size, options_);
 }
 
 // What becomes of a block's values: the pieces, and whether they need a map.
@@ -278,6 +278,7 @@ Status Writer::Impl::write_superblock(Superblock& next) {
   if (superblock_.generation == 0) NMB_TRY(buffer_.write_at(0, identity_.encode()));
   NMB_TRY(buffer_.flush());
   NMB_TRY(file_->truncate(next.file_length));
+  if (options_.before_commit) NMB_TRY(options_.before_commit());
   NMB_TRY(file_->write_at(trailer, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   slot_begun_ = true;
