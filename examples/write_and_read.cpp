@@ -20,8 +20,9 @@ constexpr std::array<double, kSteps> kTemperatures = {281.5, 283.25, 286.0, 282.
 
 // Every station is a block: its name is a path, its variables are its own.
 Status write(const std::string& path) {
-  NMB_ASSIGN(const std::unique_ptr<nmb::Writer> writer,
-             nmb::Writer::create(path, {.overwrite = true}));
+  nmb::WriterOptions options;
+  options.overwrite = true;
+  NMB_ASSIGN(const std::unique_ptr<nmb::Writer> writer, nmb::Writer::create(path, options));
   std::vector<nmb::BlockId> blocks;
   for (const char* station : {"station/north", "station/south"}) {
     NMB_ASSIGN(const nmb::BlockId block, writer->define_block(station));
