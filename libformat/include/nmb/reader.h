@@ -58,6 +58,8 @@ class Reader {
 
   // The totals of the block `name` and of those below it ("" : all).
   NMB_EXPORT Result<Totals> totals_of_subtree(std::string_view name) const;
+  // The totals of the blocks whose names begin with `prefix`: no more than the edges of the range are read.
+  NMB_EXPORT Result<Totals> totals_of_prefix(std::string_view prefix) const;
   // Entries whose names begin with `prefix`, in order of names, until `visit` returns false or fails.
   NMB_EXPORT Status for_each_entry(std::string_view prefix,
                                    const std::function<Result<bool>(const BlockEntry&)>& visit) const;

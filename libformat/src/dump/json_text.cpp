@@ -19,11 +19,6 @@ unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-// U+EF80 to U+EFFF, which stand for single bytes.
-bool is_byte_code(std::string_view character) {
-  return byte_at(character, 0) == 0xEE && byte_at(character, 1) >= 0xBE;
-}
-
 }  // namespace
 
 void JsonString::put(std::string_view character, bool valid) {

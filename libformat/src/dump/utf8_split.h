@@ -72,4 +72,10 @@ inline bool is_control(std::string_view character) {
          (lead == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0);
 }
 
+// U+EF80 to U+EFFF, which stand for single bytes in JSON (see nmb/text.h).
+inline bool is_byte_code(std::string_view character) {
+  return static_cast<unsigned char>(character[0]) == 0xEE &&
+         static_cast<unsigned char>(character[1]) >= 0xBE;
+}
+
 }  // namespace nmb

@@ -77,10 +77,14 @@ const ByteSource& Reader::file() const { return *state_->shared->file; }
 
 Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
   if (name.empty()) return totals();
-  NMB_ASSIGN(Totals totals, state_->core().index().totals_in(prefix_range(std::string(name) + "/")));
+  NMB_ASSIGN(Totals totals, totals_of_prefix(std::string(name) + "/"));
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
   if (entry) totals += entry->totals();
   return totals;
+}
+
+Result<Totals> Reader::totals_of_prefix(std::string_view prefix) const {
+  return state_->core().index().totals_in(prefix_range(prefix));
 }
 
 Status Reader::for_each_entry(

@@ -1,0 +1,1707 @@
+#!/usr/bin/python3
+"""The NMB format explained a second time: a reader and checker in the order of format.md.
+
+Each part below carries the number and the title of the section it follows. Nothing here is fast, and
+nothing is shared with the library: a file is read whole, every rule is checked, values are decoded.
+
+    nmb_reference.py --json FILE      what the file holds, as one JSON document
+    nmb_reference.py --findings FILE  one line a broken rule (or a remark): RULE<TAB>OFFSET<TAB>message
+    nmb_reference.py --trace FILE     every field: OFFSET<TAB>LENGTH<TAB>structure<TAB>field<TAB>value
+
+Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, or unreadable.
+"""
+
+import bisect
+import hashlib
+import io
+import json
+import struct
+import sys
+
+import xxhash
+import zstandard
+
+sys.dont_write_bytecode = True
+import classic_reference as classic  # noqa: E402
+
+# --- 1. Conventions --------------------------------------------------------------------------------
+
+LIMIT = 2**63 - 1
+
+
+def sum64(data):
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def digest128(data):
+    return xxhash.xxh3_128_intdigest(data)
+
+
+def up(n, unit=8):
+    return (n + unit - 1) // unit * unit
+
+
+def fields_of(text):
+    """A table of fields, one a line: offset, bytes, name. A place stands for its three fields."""
+    out = []
+    for line in text.strip().splitlines():
+        offset, size, name = line.split(None, 2)
+        if size == "place":
+            out += [(int(offset) + 8 * i, 8, f"{name}.{part}") for i, part in enumerate(PLACE)]
+        else:
+            out.append((int(offset), int(size), name))
+    return out
+
+
+PLACE = ("position", "length", "sum")
+BYTES = ("magic", "HDF5 superblock")  # fields that are no integers
+
+
+class Fields(dict):
+    """The fields of one structure: values by name, and where each of them lies."""
+
+    def __init__(self, file, structure, position, table):
+        """structure: its name in the trace; None: not traced."""
+        super().__init__()
+        self.position = position
+        self.where = {}
+        for offset, size, name in table:
+            raw = bytes(file.data[position + offset : position + offset + size])
+            self[name] = raw if name in BYTES else int.from_bytes(raw, "little")
+            self.where[name] = position + offset
+            if structure:
+                file.trace(position + offset, size, structure, name, self[name])
+
+    def at(self, name):
+        return self.where[name]
+
+
+class Damaged(Exception):
+    """A structure cannot be looked into any further; the finding is already on the list."""
+
+
+class Overfull(Exception):
+    """The structures together are longer than the file: some share bytes, check_space() tells which."""
+
+
+# --- 3. The file -----------------------------------------------------------------------------------
+
+FIRST_STRUCTURE = 16384
+MAX_FINDINGS = 1000
+# Limits of this program, not of the format: what it decodes at most, per body and altogether.
+MAX_BODY = 2**26
+MAX_DECODED = 2**28
+
+
+class File:
+    def __init__(self, data, tracing=False):
+        self.data = data
+        self.findings = []
+        self.fields = [] if tracing else None
+        self.claims = []  # (start, end, what): the structures, for R-FL-3 and R-FL-4
+        self.claimed = 0
+        self.file_id = None
+        self.superblock = None
+        self.piece_size = LIMIT
+        self.dictionary = None
+        self.used_features = {
+            "incompatible features": 0,
+            "read-only compatible features": 0,
+            "compatible features": 0,
+        }
+        self.blocks = []  # (entry, header, classic header or None), in order of names
+        self.totals = None
+        self.decoded = 0
+
+    def trace(self, offset, length, structure, name, value):
+        if self.fields is not None:
+            self.fields.append((offset, length, structure, name, value))
+
+    def find(self, rule, offset, message):
+        if len(self.findings) < MAX_FINDINGS and (rule, offset, message) not in self.findings[-50:]:
+            self.findings.append((rule, offset, message))
+
+    def fail(self, rule, offset, message):
+        """A finding that ends the reading of a structure."""
+        self.find(rule, offset, message)
+        raise Damaged
+
+    def check_zero(self, rule, start, end, what):
+        """Reserved bytes and padding; traces them as one field."""
+        raw = self.data[start:end]
+        if end > start:
+            self.trace(start, end - start, *what, bytes(raw))
+        rest = raw.lstrip(b"\0")
+        if rest:
+            self.find(rule, end - len(rest), f"{what[0]}: {what[1]} is {rest[0]:#x}, expected 0")
+
+    def claim(self, start, length, what, placed_at):
+        """R-FL-5 and the books for R-FL-3 and R-FL-4. The stretch is readable if this returns."""
+        self.check_within(start, length, what, placed_at)
+        self.claims.append((start, start + length, what))
+        # Without this, rows that lead to the same page again and again would keep the reader busy
+        # for ever.
+        self.claimed += length
+        if self.claimed > self.file_length:
+            raise Overfull
+        if start + length > len(self.data):
+            raise Damaged  # cut: R-FL-1 tells
+
+    def check_within(self, start, length, what, placed_at):
+        if start < FIRST_STRUCTURE or start + length > self.file_length or start % 8:
+            self.fail(
+                "R-FL-5",
+                placed_at,
+                f"{what} at {start} of {length} bytes, expected within 16384 to {self.file_length} at a multiple of 8",
+            )
+
+    def read(self):
+        if not choose_superblock(self):
+            return
+        sb = self.superblock
+        if not check_file_length(self):
+            return
+        if len(self.data) < self.file_length:
+            self.find(
+                "R-FL-1",
+                len(self.data),
+                f"the file is cut: {len(self.data)} bytes, expected {self.file_length}",
+            )
+        if len(self.data) > self.file_length:
+            self.find(
+                "R-FL-2",
+                self.file_length,
+                f"{len(self.data) - self.file_length} bytes that no generation has committed",
+            )
+        self.check_zero("R-FL-6", 560, 4096, ("file", "bytes 560 to 4095"))
+        try:
+            if not check_superblock(self):
+                return
+            read_dictionary(self)
+            read_places(self)
+            read_index(self)
+            read_dead_space(self)
+            check_features(self)
+        except Overfull:
+            self.everything_walked = False
+        self.check_space()
+
+    def check_space(self):
+        """R-FL-3 and R-FL-4, from the claims that all parts above have made."""
+        end, owner = FIRST_STRUCTURE, "the head of the file"
+        damaged = any(f[0] in ("R-FL-3", "R-FL-5") for f in self.findings)
+        sound = self.everything_walked and not damaged
+        for start, stop, what in sorted(self.claims) + [
+            (self.file_length, self.file_length, "end")
+        ]:
+            if start < end and start != stop:
+                self.find("R-FL-3", start, f"{what} shares bytes with {owner}, which ends at {end}")
+            elif sound and start > end:
+                rest = self.data[end:start].lstrip(b"\0")
+                if rest:
+                    self.find(
+                        "R-FL-4",
+                        start - len(rest),
+                        f"byte {rest[0]:#x} outside of all structures, expected 0",
+                    )
+            if stop > end:
+                end, owner = stop, what
+
+
+# --- 4. Identity -----------------------------------------------------------------------------------
+
+IDENTITY = fields_of(
+    """
+    0    8  magic
+    8    2  major version
+    10   2  size
+    12   2  sum algorithm
+    14   2  slots
+    16   4  slot unit
+    20   4  first slot
+    24  16  file id
+    504  8  sum
+    """
+)
+IDENTITY_MAGIC = b"\x89NMB\r\n\x1a\n"
+IDENTITY_VALUES = {
+    "major version": 1,
+    "size": 512,
+    "sum algorithm": 1,
+    "slots": 2,
+    "slot unit": 4096,
+    "first slot": 4096,
+}
+
+
+def read_identity(file):
+    """True if the file can be read on. Sets file_id where the identity is sound."""
+    before = len(file.findings)
+    identity = Fields(file, "identity", 0, IDENTITY)
+    if identity["magic"] != IDENTITY_MAGIC:
+        file.find(
+            "R-ID-1",
+            0,
+            f"magic is {identity['magic'].hex(' ')}, expected {IDENTITY_MAGIC.hex(' ')}",
+        )
+    sum_right = identity["sum"] == sum64(file.data[:504])
+    if not sum_right:
+        file.find("R-ID-2", 0, "the identity's sum is not right")
+    for name, value in IDENTITY_VALUES.items():
+        if sum_right and identity[name] != value:
+            file.find("R-ID-3", identity.at(name), f"{name} is {identity[name]}, expected {value}")
+    unsupported = sum_right and any(f[0] == "R-ID-3" for f in file.findings)
+    file.check_zero("R-ID-4", 40, 504, ("identity", "reserved"))
+    if sum_right:
+        file.file_id = identity["file id"]
+    file.identity_sound = len(file.findings) == before
+    return not unsupported
+
+
+# --- 5. Superblock: slots and trailer --------------------------------------------------------------
+
+TOTALS = ["blocks", "dimensions", "variables", "attributes", "records", "samples"]
+SUPERBLOCK = fields_of(
+    """
+    0    8  magic
+    8    2  version
+    10   2  used
+    12   4  flags
+    16   8  generation
+    24   8  file length
+    32   8  compatible features
+    40   8  read-only compatible features
+    48   8  incompatible features
+    56   8  root position
+    64   4  root length
+    68   4  height
+    72  16  root digest
+    88   8  blocks
+    96   8  dimensions
+    104  8  variables
+    112  8  attributes
+    120  8  records
+    128  8  samples
+    136  place  dead map
+    160  place  file table
+    184  place  global sections
+    208  place  view
+    232  place  previous trailer
+    256  48  HDF5 superblock
+    304  4  cipher id
+    308  4  key id
+    312  place  dictionary
+    336  4  piece size
+    340  4  inline limit
+    344  8  next order
+    4088 8  sum
+    """
+)
+SUPERBLOCK_MAGIC = b"\x89NMBSLOT"
+SUPERBLOCK_LENGTH = 4096
+
+
+class Superblock:
+    def __init__(self, file, position, name):
+        self.position, self.name = position, name
+        raw = file.data[position : position + SUPERBLOCK_LENGTH]
+        self.complete = position >= 0 and len(raw) == SUPERBLOCK_LENGTH
+        self.zero = self.complete and not raw.strip(b"\0")
+        self.valid = (
+            self.complete
+            and raw[:8] == SUPERBLOCK_MAGIC
+            and raw[8:10] == b"\1\0"
+            and int.from_bytes(raw[4088:], "little") == sum64(raw[:4088])
+        )
+        self.fields = None
+        if self.valid:
+            self.fields = Fields(file, None, position, SUPERBLOCK)
+        self.raw = raw
+
+    def __getitem__(self, name):
+        return self.fields[name]
+
+    def at(self, name):
+        return self.fields.at(name)
+
+    def place(self, name):
+        return tuple(self[f"{name}.{part}"] for part in PLACE)
+
+
+def choose_superblock(file):
+    """The part "Choosing": sets superblock and file_length. False if the file cannot be opened."""
+    file.everything_walked = True
+    if not read_identity(file):
+        return False
+    file.slots = [Superblock(file, 4096 * (n + 1), f"slot {n}") for n in (0, 1)]
+    valid = [s for s in file.slots if s.valid]
+    newest = max(valid, key=lambda s: s["generation"], default=None)
+    for slot in file.slots:
+        if not slot.zero and not slot.valid:
+            file.find("R-SB-1", slot.position, f"{slot.name} is neither zero nor valid")
+    file.rolled_forward = False
+    if newest is None or any(not s.zero and not s.valid for s in file.slots):
+        last = Superblock(file, len(file.data) // 4096 * 4096 - 4096, "trailer")
+        if (
+            last.valid
+            and last.position >= FIRST_STRUCTURE
+            and last["file length"] == last.position + SUPERBLOCK_LENGTH
+            and file.identity_sound
+            and (newest is None or last["generation"] == newest["generation"] + 1)
+        ):
+            newest, file.rolled_forward = last, True
+    if newest is None:
+        if all(s.zero for s in file.slots):
+            file.find("R-SB-1", 4096, "both slots are zero: no generation was committed")
+        if len(file.data) < FIRST_STRUCTURE + SUPERBLOCK_LENGTH:
+            file.find("R-FL-1", len(file.data), "the file is cut within its head")
+        return False
+    file.superblock = newest
+    file.file_length = newest["file length"]
+    Fields(file, newest.name, newest.position, SUPERBLOCK)
+    return True
+
+
+def check_file_length(file):
+    sb, length = file.superblock, file.file_length
+    if length % 4096 or length < 20480 or length > LIMIT:
+        file.find(
+            "R-SB-4",
+            sb.at("file length"),
+            f"file length is {length}, expected a multiple of 4096 from 20480",
+        )
+        return False
+    return True
+
+
+def check_superblock(file):
+    """Rules R-SB. False if the rest of the file cannot be read."""
+    sb = file.superblock
+    generation, length = sb["generation"], file.file_length
+    trailer_position = length - SUPERBLOCK_LENGTH
+    file.claims.append((trailer_position, length, "trailer"))
+    file.claimed += SUPERBLOCK_LENGTH
+    if not file.rolled_forward:
+        raw = file.data[trailer_position:length]
+        if len(raw) == SUPERBLOCK_LENGTH and raw != sb.raw:
+            first = next(i for i in range(SUPERBLOCK_LENGTH) if raw[i] != sb.raw[i])
+            file.find("R-SB-2", trailer_position + first, "the trailer differs from its slot")
+        elif raw == sb.raw:
+            Fields(file, "trailer", trailer_position, SUPERBLOCK)
+            file.trace(trailer_position + 352, 4088 - 352, "trailer", "reserved", b"")
+        if generation == 0 or sb.position != 4096 * (1 + (generation - 1) % 2):
+            file.find("R-SB-3", sb.at("generation"), f"generation {generation} in {sb.name}")
+        other = file.slots[1 if sb is file.slots[0] else 0]
+        if generation == 1 and other.valid or other.zero and generation > 1:
+            file.find(
+                "R-SB-3",
+                other.position + 16,
+                f"{other.name} is {'zero' if other.zero else 'used'} at generation {generation}",
+            )
+        elif other.valid and other["generation"] != generation - 1:
+            file.find(
+                "R-SB-3",
+                other.at("generation"),
+                f"generation {other['generation']}, expected {generation - 1}",
+            )
+    check_feature_masks(file)
+    if file.unknown_features:
+        return False
+    for name, value in (("used", 352), ("flags", 0), ("cipher id", 0), ("key id", 0)):
+        if sb[name] != value:
+            file.find("R-SB-5", sb.at(name), f"{name} is {sb[name]}, expected {value}")
+    file.check_zero("R-SB-5", sb.position + 352, sb.position + 4088, (sb.name, "reserved"))
+    if file.refused_features:
+        return False
+    root = ["root position", "root length", "height", "root digest"]
+    for name in root:
+        if (sb[name] == 0) != (sb["root position"] == 0):
+            file.find(
+                "R-SB-7",
+                sb.at(name),
+                f"{name} is {sb[name]}, root position {sb['root position']}: expected all zero or none",
+            )
+    if sb["height"] > MAX_HEIGHT:
+        file.find("R-SB-7", sb.at("height"), f"height is {sb['height']}, expected at most 10")
+    piece = sb["piece size"]
+    file.piece_size = piece
+    if not 65536 <= piece <= 2**30 or piece & (piece - 1):
+        file.piece_size = LIMIT
+        file.find(
+            "R-SB-11",
+            sb.at("piece size"),
+            f"piece size is {piece}, expected a power of 2 from 65536 to 2^30",
+        )
+    if sb["inline limit"] > 65536:
+        file.find(
+            "R-SB-11",
+            sb.at("inline limit"),
+            f"inline limit is {sb['inline limit']}, expected at most 65536",
+        )
+    check_previous_trailers(file)
+    hdf5 = file.data[512:560]
+    if hdf5.strip(b"\0") and hdf5 != sb["HDF5 superblock"]:
+        file.find("R-SB-12", 512, "bytes 512 to 559 are neither zero nor the superblock's copy")
+    file.trace(512, 48, "file", "HDF5 superblock", hdf5)
+    return True
+
+
+def check_previous_trailers(file):
+    """R-SB-10, back to the first generation. Each trailer lies below the one after it: this ends."""
+    sb, end = file.superblock, file.file_length - SUPERBLOCK_LENGTH
+    while True:
+        position, length, sum_ = sb.place("previous trailer")
+        at, generation = sb.at("previous trailer.position"), sb["generation"]
+        if (position == 0) != (generation <= 1):
+            file.find("R-SB-10", at, f"previous trailer at {position} in generation {generation}")
+            return
+        if position == 0:
+            return
+        try:
+            check_place(file, "R-SB-9", (position, length, sum_), at, "previous trailer")
+        except Damaged:
+            return
+        previous = Superblock(file, position, "previous trailer")
+        if (
+            not previous.valid
+            or length != SUPERBLOCK_LENGTH
+            or previous["generation"] != generation - 1
+            or previous["file length"] != position + SUPERBLOCK_LENGTH
+            or position >= end
+        ):
+            file.find(
+                "R-SB-10",
+                at,
+                f"no superblock of generation {generation - 1} that ends its file length at {position}",
+            )
+            return
+        sb, end = previous, position
+
+
+def check_place(file, rule, place, at, what):
+    """A place and its sum; claims the stretch."""
+    position, length, sum_ = place
+    if position == 0 or length == 0:
+        file.fail(
+            rule,
+            at,
+            f"{what}: position {position}, length {length}, sum {sum_:#x}: expected all zero or none",
+        )
+    file.claim(position, up(length), what, at)
+    if sum64(file.data[position : position + length]) != sum_:
+        file.fail(rule, at, f"{what} at {position}: the sum of its {length} bytes is not right")
+
+
+def read_places(file):
+    sb = file.superblock
+    for name in ("global sections", "view", "file table"):
+        place = sb.place(name)
+        if not any(place):
+            continue
+        try:
+            check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
+            if name == "global sections":
+                file.used_features["compatible features"] |= 4
+                read_sections(file, place[0], place[1], name)
+            elif name == "view":
+                file.used_features["read-only compatible features"] |= 1
+            else:
+                file.used_features["incompatible features"] |= 16
+        except Damaged:
+            pass
+
+
+# --- 6. Pages --------------------------------------------------------------------------------------
+
+PAGE = fields_of(
+    """
+    0   8  magic
+    8   2  version
+    10  2  level
+    12  4  flags
+    16  4  rows
+    20  4  length
+    24  2  columns
+    26  2  reserved
+    28  4  heap length
+    32 16  file id
+    48  8  own position
+    56  8  generation
+    64  8  owner
+    72  8  sum
+    """
+)
+PAGE_HEADER = 80
+MAX_HEIGHT = 10
+
+COLUMNS = dict(
+    enumerate(
+        "name end/kind/codec/flags/position/stored length/raw length/digest/sum/extent position/extent length/"
+        "extent sum/blocks/dimensions/variables/attributes/records/samples/data map position/data map length/"
+        "data map sum/storage position/storage length/storage sum/statistics position/statistics length/"
+        "statistics sum/tags position/tags length/tags sum/order/logical offset/file number/state".split(
+            "/"
+        ),
+        1,
+    )
+)
+INDEX_LEAF = {*range(1, 13), *range(14, 32)}
+INDEX_NODE = {1, 5, 6, 9, *range(13, 19)}
+MAP_LEAF = {3, 5, 6, 7, 9, 32, 33, 34}
+MAP_NODE = {5, 6, 9, 32}
+DEAD = {5, 6, 9, 34}
+
+
+class Page:
+    """A checked page: rows as dictionaries by column name, and where each value lies."""
+
+    def __init__(
+        self, file, what, magic, place, place_at, level, owner=0, max_rows=None, parent_sum=None
+    ):
+        """place: position and length by the parent; place_at: where the position stands there."""
+        position, length = place
+        self.file, self.what, self.position = file, what, position
+        file.check_within(position, max(length, PAGE_HEADER), what, place_at)
+        raw = file.data[position : position + max(length, PAGE_HEADER)]
+        if position + max(length, PAGE_HEADER) > len(file.data):
+            raise Damaged  # cut: R-FL-1 tells
+        if raw[:8] != b"\x89NMB" + magic or raw[8:10] != b"\1\0":
+            file.fail("R-PG-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
+        f = self.fields = Fields(file, what, position, PAGE)
+        if f["length"] != length:
+            file.fail(
+                "R-PG-3", f.at("length"), f"{what}: length {f['length']}, {length} in its parent"
+            )
+        file.claim(position, length, what, place_at)
+        if f["sum"] != sum64(raw[:72] + raw[80:]) or parent_sum not in (None, f["sum"]):
+            file.fail(
+                "R-PG-2", position, f"{what}: the sum is not right or not the one in its parent"
+            )
+        self.check_header(level, owner)
+        leaf = f["level"] == 0
+        if f["rows"] == 0 or f["rows"] > length:  # a row takes a byte at least
+            file.fail("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
+        if max_rows and f["rows"] > max_rows[0 if leaf else 1]:
+            file.find("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
+        self.read_columns(
+            {
+                b"INDX": (INDEX_LEAF, INDEX_NODE),
+                b"DMAP": (MAP_LEAF, MAP_NODE),
+                b"DEAD": (DEAD, DEAD),
+            }[magic][0 if leaf else 1]
+        )
+        self.read_names(magic == b"INDX")
+
+    def check_header(self, level, owner):
+        file, f = self.file, self.fields
+        if file.file_id is None:
+            file.file_id = f["file id"]
+        for name, value in (
+            ("file id", file.file_id),
+            ("own position", self.position),
+            ("owner", owner),
+            ("level", level),
+        ):
+            if f[name] != value and value is not None:
+                file.find(
+                    "R-PG-4", f.at(name), f"{self.what}: {name} is {f[name]}, expected {value}"
+                )
+                if name == "level":
+                    raise Damaged
+        if f["level"] >= MAX_HEIGHT:
+            file.fail("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
+        if not 1 <= f["generation"] <= file.superblock["generation"]:
+            file.find(
+                "R-PG-4",
+                f.at("generation"),
+                f"{self.what}: generation {f['generation']}, expected 1 to {file.superblock['generation']}",
+            )
+        for name in ("flags", "reserved"):
+            if f[name]:
+                file.check_zero(
+                    "R-PG-5",
+                    f.at(name),
+                    f.at(name) + (4 if name == "flags" else 2),
+                    (self.what, name),
+                )
+
+    def read_columns(self, defined):
+        file, f, rows = self.file, self.fields, self.fields["rows"]
+        at = self.position + PAGE_HEADER
+        end = self.position + f["length"]
+        table = []
+        if PAGE_HEADER + 4 * f["columns"] > f["length"]:
+            file.fail("R-PG-3", f.at("length"), f"{self.what}: {f['columns']} columns do not fit")
+        for i in range(f["columns"]):
+            entry = Fields(
+                file, self.what, at + 4 * i, [(0, 2, "column id"), (2, 2, "column width")]
+            )
+            table.append((entry.position, entry["column id"], entry["column width"]))
+        expected = up(
+            PAGE_HEADER + sum(4 + rows * width for _, _, width in table) + f["heap length"]
+        )
+        if expected != f["length"]:
+            file.fail(
+                "R-PG-3",
+                f.at("length"),
+                f"{self.what}: length {f['length']}, {expected} by rows, columns and heap",
+            )
+        self.columns = {}  # name: (values, where the first lies, width)
+        data_at = at + 4 * len(table)
+        previous = -1
+        for entry_at, id_, width in table:
+            known = id_ in COLUMNS
+            if (
+                id_ <= previous
+                or known
+                and id_ not in defined
+                or (width != 16 if id_ == 8 else not 1 <= width <= 8)
+            ):
+                file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
+            if id_ & 0x8000 and not known:
+                file.fail(
+                    "R-PG-6",
+                    entry_at,
+                    f"{self.what}: column {id_} is critical and unknown: unsupported",
+                )
+            previous = id_
+            raw = file.data[data_at : data_at + rows * width]
+            values = [
+                int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)
+            ]
+            smallest = (max(values).bit_length() + 7) // 8
+            if smallest == 0 or id_ != 8 and smallest != width:
+                file.find(
+                    "R-PG-7",
+                    entry_at,
+                    f"{self.what}: column {id_} has width {width}, its values need {smallest}",
+                )
+            name = COLUMNS.get(id_, f"column {id_}")
+            self.columns[name] = (values, data_at, width)
+            shown = " ".join(f"{v:#0{2 * width + 2}x}" if width >= 8 else str(v) for v in values)
+            file.trace(data_at, len(raw), self.what, "column " + name, shown)
+            data_at += len(raw)
+        self.heap_at = data_at
+        file.check_zero("R-PG-5", data_at + f["heap length"], end, (self.what, "padding"))
+
+    def read_names(self, named):
+        file, rows, length = self.file, self.fields["rows"], self.fields["heap length"]
+        ends = self.columns["name end"][0] if named and "name end" in self.columns else [0] * rows
+        self.names, start = [], 0
+        for row, stop in enumerate(ends):
+            if stop < start or stop > length:
+                file.fail(
+                    "R-IX-1",
+                    self.at("name end", row),
+                    f"{self.what}: name end {stop} after {start} in a heap of {length}",
+                )
+            self.names.append(
+                (bytes(file.data[self.heap_at + start : self.heap_at + stop]), self.heap_at + start)
+            )
+            start = stop
+        if start != length:
+            file.fail(
+                "R-IX-1",
+                self.at("name end", rows - 1),
+                f"{self.what}: the last name ends at {start}, the heap is {length} long",
+            )
+        if length:
+            file.trace(self.heap_at, length, self.what, "heap", b"|".join(n for n, _ in self.names))
+
+    def value(self, name, row):
+        return self.columns[name][0][row] if name in self.columns else 0
+
+    def at(self, name, row):
+        """Where a value lies; the page itself for a value of a column that is left out."""
+        if name not in self.columns:
+            return self.position
+        _, first, width = self.columns[name]
+        return first + row * width
+
+    def row(self, row):
+        return Row(self, row)
+
+
+class Row:
+    def __init__(self, page, row):
+        self.page, self.number = page, row
+        self.name, self.name_at = page.names[row]
+
+    def __getitem__(self, name):
+        return self.page.value(name, self.number)
+
+    def at(self, name):
+        return self.page.at(name, self.number)
+
+    def place(self, name):
+        return tuple(self[f"{name} {part}"] for part in PLACE)
+
+
+# --- 7. Index --------------------------------------------------------------------------------------
+
+
+def read_index(file):
+    sb = file.superblock
+    file.last_name = None
+    file.orders = set()
+    if sb["height"] == 0 or sb["root position"] == 0 or sb["height"] > MAX_HEIGHT:
+        totals = dict.fromkeys(TOTALS, 0)
+    else:
+        try:
+            position, length = sb["root position"], sb["root length"]
+            if (
+                position + length <= len(file.data)
+                and digest128(file.data[position : position + length]) != sb["root digest"]
+            ):
+                file.fail("R-SB-7", sb.at("root digest"), "the root digest is not right")
+            root = Page(
+                file,
+                "root",
+                b"INDX",
+                (position, length),
+                sb.at("root position"),
+                sb["height"] - 1,
+                max_rows=(64, 128),
+            )
+            totals = page_totals(root)
+            read_index_page(file, root, None, None)
+        except Damaged:
+            file.everything_walked = False
+            return
+    for name in TOTALS:
+        if totals[name] != sb[name]:
+            file.find(
+                "R-SB-8",
+                sb.at(name),
+                f"{name}: {sb[name]}, the root's rows sum up to {totals[name]}",
+            )
+    file.totals = totals
+
+
+def page_totals(page):
+    rows = range(page.fields["rows"])
+    totals = {name: sum(page.value(name, row) for row in rows) for name in TOTALS}
+    if page.fields["level"] == 0:
+        totals["blocks"] = len(rows)
+    return totals
+
+
+def read_index_page(file, page, low, high):
+    """low, high: (separator, offset) that bound the names below this page."""
+    rows = [page.row(i) for i in range(page.fields["rows"])]
+    check_names(file, page, rows, low, high)
+    for i, row in enumerate(rows):
+        try:
+            if page.fields["level"] == 0:
+                read_entry(file, row)
+                continue
+            bounds = (row.name, row.name_at), (
+                rows[i + 1].name,
+                rows[i + 1].name_at,
+            ) if i + 1 < len(rows) else high
+            level = page.fields["level"] - 1
+            what = f"node of level {level}" if level else "leaf"
+            child = Page(
+                file,
+                what,
+                b"INDX",
+                (row["position"], row["stored length"]),
+                row.at("position"),
+                level,
+                max_rows=(64, 128),
+                parent_sum=row["sum"],
+            )
+            for name, total in page_totals(child).items():
+                if row[name] != total:
+                    file.find(
+                        "R-IX-5",
+                        row.at(name),
+                        f"{name} below the child: {row[name]}, its rows sum up to {total}",
+                    )
+            read_index_page(file, child, *bounds)
+        except Damaged:
+            file.everything_walked = False
+
+
+def check_names(file, page, rows, low, high):
+    leaf = page.fields["level"] == 0
+    last = file.last_name if leaf else None
+    for row in rows:
+        if len(row.name) > 65535:
+            file.find("R-IX-3", row.name_at, f"a name of {len(row.name)} bytes")
+        if last is not None and row.name <= last:
+            file.find("R-IX-2", row.name_at, f"name {text(row.name)} behind {text(last)}")
+        last = row.name
+    if leaf:
+        file.last_name = last
+    if low and any(row.name < low[0] for row in rows):
+        file.find("R-IX-4", low[1], f"separator {text(low[0])} is greater than a name below it")
+    if high and any(row.name >= high[0] for row in rows):
+        file.find(
+            "R-IX-4",
+            high[1],
+            f"separator {text(high[0])} is not greater than a name below the child before",
+        )
+
+
+def text(name):
+    return json.dumps(name[:200].decode("utf-8", "backslashreplace"))
+
+
+def read_entry(file, entry):
+    """Entry, block, values of one leaf row."""
+    check_entry(file, entry)
+    check_block_name(file, entry)
+    header, body = read_block(file, entry)
+    file.blocks.append((entry, header, body))
+    try:
+        entry_pieces = read_extent(file, entry, header)
+    except Damaged:
+        file.everything_walked = False
+        entry_pieces = None
+    entry.pieces = entry_pieces
+    for name, feature, mask in (
+        ("storage", "incompatible features", 8),
+        ("statistics", "compatible features", 1),
+        ("tags", "compatible features", 2),
+    ):
+        place = entry.place(name)
+        if any(place) and place[0] and place[1]:
+            file.used_features[feature] |= mask
+            check_place(file, "R-SC-1", place, entry.at(name + " position"), name)
+            read_sections(file, place[0], place[1], name)
+
+
+def check_entry(file, entry):
+    if entry["flags"] & ~1:
+        file.find("R-IX-6", entry.at("flags"), f"{text(entry.name)}: flags {entry['flags']:#x}")
+    if entry["flags"] & 1:
+        if entry["extent length"] == 0:
+            file.find("R-IX-6", entry.at("flags"), f"{text(entry.name)}: a hole of no bytes")
+        for name in ("extent position", "extent sum", "data map position"):
+            if entry[name]:
+                file.find(
+                    "R-IX-6",
+                    entry.at(name),
+                    f"{text(entry.name)}: a hole with {name} {entry[name]}",
+                )
+    if entry["order"] in file.orders or entry["order"] >= file.superblock["next order"]:
+        file.find(
+            "R-IX-7",
+            entry.at("order"),
+            f"{text(entry.name)}: order {entry['order']} is taken or not below {file.superblock['next order']}",
+        )
+    file.orders.add(entry["order"])
+    if entry["extent length"] > LIMIT:
+        file.fail(
+            "R-BK-12",
+            entry.at("extent length"),
+            f"{text(entry.name)}: extent length {entry['extent length']}",
+        )
+    if (
+        entry["extent length"] > file.piece_size
+        and not entry["flags"] & 1
+        and not entry["data map position"]
+    ):
+        file.find(
+            "R-IX-8",
+            entry.at("data map position"),
+            f"{text(entry.name)}: an extent of {entry['extent length']} bytes without data map",
+        )
+    for name in ("data map", "storage", "statistics", "tags"):
+        place = entry.place(name)
+        if any(place) and not (place[0] and place[1]):
+            file.find(
+                "R-IX-8",
+                entry.at(name + " position"),
+                f"{text(entry.name)}: {name} at {place[0]} of {place[1]} bytes",
+            )
+
+
+# --- 8. Blocks -------------------------------------------------------------------------------------
+
+BLOCK = fields_of(
+    """
+    0    8  magic
+    8    2  version
+    10   2  kind
+    12   2  codec
+    14   2  flags
+    16  16  file id
+    32   8  own position
+    40   8  generation
+    48   8  stored length
+    56   8  raw length
+    64   4  name length
+    68   4  reserved
+    72   8  extent position
+    80   8  extent length
+    88   8  extent sum
+    96   8  records
+    104  8  samples
+    112  8  order
+    120 16  digest
+    136  8  body sum
+    144  8  sum
+    """
+)
+BLOCK_HEADER = 152
+BLOCK_MAGIC = b"\x89NMBBLCK"
+TOMBSTONE, HOLE = 1, 2
+
+
+def read_block_header(file, position, expected, name, parent_sum, placed_at, what):
+    """Header, name and padding. expected: values by field that must be equal. Returns the fields."""
+    file.check_within(position, BLOCK_HEADER, what, placed_at)
+    raw = file.data[position : position + BLOCK_HEADER]
+    if raw[:8] != BLOCK_MAGIC or raw[8:10] != b"\1\0":
+        file.fail("R-BK-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
+    f = Fields(file, what, position, BLOCK)
+    body_at = position + BLOCK_HEADER + up(f["name length"])
+    covered = raw[:144] + file.data[position + BLOCK_HEADER : body_at]
+    if (
+        len(covered) != 144 + up(f["name length"])
+        or f["sum"] != sum64(covered)
+        or parent_sum not in (None, f["sum"])
+    ):
+        file.fail(
+            "R-BK-2",
+            position,
+            f"{what}: the header's sum is not right or not the one in its parent",
+        )
+    if file.file_id is None:
+        file.file_id = f["file id"]
+    sound = True
+    for field, value in {"file id": file.file_id, "own position": position, **expected}.items():
+        if f[field] != value:
+            file.find("R-BK-3", f.at(field), f"{what}: {field} is {f[field]}, expected {value}")
+            sound = sound and field in ("file id", "own position", "samples", "order")
+    if not 1 <= f["generation"] <= file.superblock["generation"]:
+        file.find(
+            "R-BK-3",
+            f.at("generation"),
+            f"{what}: generation {f['generation']}, expected 1 to {file.superblock['generation']}",
+        )
+    stored_name = bytes(
+        file.data[position + BLOCK_HEADER : position + BLOCK_HEADER + f["name length"]]
+    )
+    file.trace(position + BLOCK_HEADER, len(stored_name), what, "name", stored_name)
+    if stored_name != name:
+        file.find(
+            "R-BK-3",
+            position + BLOCK_HEADER if len(stored_name) == len(name) else f.at("name length"),
+            f"{what}: name {text(stored_name)}, expected {text(name)}",
+        )
+    if f["flags"] & ~(TOMBSTONE | HOLE) or f["flags"] & TOMBSTONE:
+        file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
+    if f["reserved"]:
+        file.check_zero("R-BK-5", f.at("reserved"), f.at("reserved") + 4, (what, "reserved"))
+    file.check_zero(
+        "R-BK-5", position + BLOCK_HEADER + f["name length"], body_at, (what, "padding of the name")
+    )
+    if not sound:
+        raise Damaged
+    file.claim(position, body_at - position + up(f["stored length"]), what, f.at("stored length"))
+    f.body_at = body_at
+    return f
+
+
+def read_block(file, entry):
+    """8: the header, the body decoded and parsed. Returns (header fields, classic header or None)."""
+    what = f"block {text(entry.name)}"
+    expected = {
+        name: entry[name]
+        for name in ("kind", "codec", "stored length", "raw length", "digest", "samples", "order")
+    }
+    header = read_block_header(
+        file, entry["position"], expected, entry.name, entry["sum"], entry.at("position"), what
+    )
+    at, stored, raw = header.body_at, header["stored length"], header["raw length"]
+    file.check_zero("R-BK-5", at + stored, at + up(stored), (what, "padding of the body"))
+    if sum64(file.data[at : at + up(stored)]) != header["body sum"]:
+        file.find("R-BK-6", at, f"{what}: the body sum is not right")
+        return header, None
+    if header["kind"] not in (1, 2, 5, 6):
+        file.find("R-BK-7", header.at("kind"), f"{what}: kind {header['kind']}")
+    if header["codec"] > 2 or header["codec"] == 2 and file.dictionary is None:
+        file.find("R-BK-7", header.at("codec"), f"{what}: codec {header['codec']}")
+        return header, None
+    if header["kind"] == 6:
+        file.used_features["incompatible features"] |= 4
+    if header["codec"]:
+        file.used_features["incompatible features"] |= 1
+    body = decode(file, header["codec"], file.data[at : at + stored], raw)
+    if isinstance(body, str):
+        file.find("R-BK-8", at, f"{what}: {body}")
+        return header, None
+    if digest128(body) != header["digest"]:
+        file.find("R-BK-9", at, f"{what}: the digest of the body is not right")
+        return header, None
+    if header["kind"] not in (1, 2, 5):
+        return header, None
+    return header, read_body(file, entry, header, body, what)
+
+
+def read_body(file, entry, header, body, what):
+    """R-BK-10 to R-BK-12."""
+    at = header.body_at
+    trace = None
+    if file.fields is not None and header["codec"] == 0:
+        trace = lambda offset, length, name, value: file.trace(
+            at + offset, length, what + " body", name, value
+        )
+    try:
+        c = classic.decode(body, values_follow=False, trace=trace)
+        if c.kind != header["kind"]:
+            raise classic.ClassicError(
+                "R-CH-1", 3, f"a header of kind {c.kind}, the block's is {header['kind']}"
+            )
+    except classic.ClassicError as error:
+        file.find("R-BK-10", at, f"{what}: {error.rule} at {error.offset} in the body: {error}")
+        return None
+    counts = {
+        "dimensions": len(c.dimensions),
+        "variables": len(c.variables),
+        "attributes": len(c.attributes) + sum(len(v.attributes) for v in c.variables),
+    }
+    for name, count in counts.items():
+        if entry[name] != count:
+            file.find(
+                "R-BK-11", entry.at(name), f"{what}: {name} is {entry[name]}, the body has {count}"
+            )
+    records, length = entry["records"], entry["extent length"]
+    if records and c.record_dimension is None:
+        file.find(
+            "R-BK-12", entry.at("records"), f"{what}: {records} records without record dimension"
+        )
+    elif records > header["records"] and c.record_size:
+        end = c.record_begin + records * c.record_size - c.header_length
+        if length != end:
+            file.find(
+                "R-BK-12",
+                entry.at("extent length"),
+                f"{what}: extent of {length} bytes, {records} records end at {end}",
+            )
+    elif length < c.values_end(records) - c.header_length:
+        file.find(
+            "R-BK-12",
+            entry.at("extent length"),
+            f"{what}: extent of {length} bytes, the values of {records} records need {c.values_end(records) - c.header_length}",
+        )
+    return c
+
+
+# 8.2 Codecs
+
+
+def decode(file, codec, stored, raw_length):
+    """The decoded bytes, or what is wrong as text."""
+    if codec == 0:
+        return (
+            stored
+            if len(stored) == raw_length
+            else f"stored length {len(stored)}, raw length {raw_length}"
+        )
+    if raw_length > 1024 * len(stored):
+        return f"raw length {raw_length}, more than 1024 times {len(stored)}"
+    if raw_length > MAX_BODY:
+        return f"raw length {raw_length} is more than this reader takes"
+    try:
+        if zstd_frame_length(stored) != len(stored):
+            return "not one zstd frame"
+        dictionary = zstandard.ZstdCompressionDict(file.dictionary) if codec == 2 else None
+        stream = zstandard.ZstdDecompressor(
+            dict_data=dictionary, max_window_size=2**27
+        ).stream_reader(io.BytesIO(stored))
+        raw = stream.read(raw_length + 1)
+    except (zstandard.ZstdError, ValueError, struct.error, MemoryError) as error:
+        return f"zstd: {error}"
+    return (
+        raw
+        if len(raw) == raw_length
+        else f"decodes to {'more' if len(raw) > raw_length else len(raw)} bytes, raw length {raw_length}"
+    )
+
+
+def zstd_frame_length(data):
+    """RFC 8878, 3.1.1: header, blocks up to the one marked last, checksum."""
+    if data[:4] != b"\x28\xb5\x2f\xfd":
+        raise ValueError("no frame")
+    at = zstandard.frame_header_size(data)
+    while True:
+        header = int.from_bytes(data[at : at + 3].ljust(3, b"\1"), "little")
+        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
+        if header & 1:
+            return at + (4 if zstandard.get_frame_parameters(data).has_checksum else 0)
+        if at >= len(data):
+            raise ValueError("the frame is cut")
+
+
+# 8.3 Dictionary
+
+
+def read_dictionary(file):
+    sb = file.superblock
+    position, length, sum_ = place = sb.place("dictionary")
+    if not any(place):
+        file.check_zero("R-BK-13", 12288, 16384, ("file", "no dictionary"))
+        return
+    at = sb.at("dictionary.position")
+    if not position or not length:
+        file.find("R-SB-9", at, f"dictionary at {position} of {length} bytes")
+        return
+    try:
+        if length > 4096:
+            file.fail("R-BK-13", position, f"a dictionary of {length} bytes")
+        copy = bytes(file.data[12288 : 12288 + length])
+        expected = {"kind": 255, "codec": 0, "stored length": length, "raw length": length}
+        header = read_block_header(file, position, {}, b"", None, at, "dictionary block")
+        for name, value in expected.items():
+            if header[name] != value:
+                file.fail(
+                    "R-BK-13",
+                    position,
+                    f"dictionary block: {name} is {header[name]}, expected {value}",
+                )
+        stored = bytes(file.data[header.body_at : header.body_at + length])
+        if sum64(file.data[header.body_at : header.body_at + up(length)]) != header["body sum"]:
+            file.find("R-BK-6", header.body_at, "dictionary block: the body sum is not right")
+            stored = copy
+        elif digest128(stored) != header["digest"]:
+            file.find(
+                "R-BK-9", header.body_at, "dictionary block: the digest of the body is not right"
+            )
+        elif stored != copy:
+            file.find("R-BK-13", position, "the dictionary's block differs from the bytes at 12288")
+        if sum64(stored) != sum_:
+            file.find("R-SB-9", at, "the sum of the dictionary is not right")
+        file.dictionary = stored
+        file.used_features["incompatible features"] |= 2
+    except Damaged:
+        file.everything_walked = False
+    file.trace(12288, length, "file", "dictionary", b"")
+    file.check_zero("R-BK-13", 12288 + length, 16384, ("file", "behind the dictionary"))
+
+
+# 8.4 Names
+
+
+def check_block_name(file, entry):
+    if not entry.name:
+        return
+    if b"\0" in entry.name or any(part in (b"", b".", b"..") for part in entry.name.split(b"/")):
+        file.find("R-NM-1", entry.name_at, f"name {text(entry.name)}")
+
+
+# --- 9. Sections -----------------------------------------------------------------------------------
+
+SECTION = [(0, 2, "type"), (2, 2, "flags"), (4, 2, "version"), (6, 2, "codec"), (8, 8, "length")]
+
+
+def read_sections(file, position, length, what):
+    at, end = position, position + length
+    while at < end:
+        if end - at < 16:
+            file.find("R-SC-1", at, f"{what}: {end - at} bytes left, no section fits")
+            return
+        section = Fields(file, what, at, SECTION)
+        if section["flags"] & ~3:
+            file.find(
+                "R-SC-1",
+                at,
+                f"{what}: section of type {section['type']} has flags {section['flags']:#x}",
+            )
+        stop = at + 16 + up(section["length"])
+        if stop > end:
+            file.find(
+                "R-SC-1",
+                at,
+                f"{what}: section of {section['length']} bytes, {end - at - 16} are left",
+            )
+            return
+        padding = file.data[at + 16 + section["length"] : stop]
+        if padding.strip(b"\0"):
+            file.find("R-SC-1", at, f"{what}: padding that is not zero")
+        file.trace(
+            at + 16,
+            section["length"],
+            what,
+            "payload",
+            bytes(file.data[at + 16 : at + 16 + section["length"]]),
+        )
+        at = stop
+
+
+# --- 10. Values ------------------------------------------------------------------------------------
+
+
+class Piece:
+    def __init__(self, logical, raw, position=0, stored=0, codec=0):
+        self.logical, self.raw, self.position, self.stored, self.codec = (
+            logical,
+            raw,
+            position,
+            stored,
+            codec,
+        )
+
+
+def read_extent(file, entry, header):
+    """The pieces of an extent in order; a hole has position 0."""
+    length, name = entry["extent length"], text(entry.name)
+    if entry["data map position"]:
+        pieces = []
+        if not entry["data map length"]:
+            raise Damaged
+        root = Page(
+            file,
+            f"data map of {name}",
+            b"DMAP",
+            (entry["data map position"], entry["data map length"]),
+            entry.at("data map position"),
+            None,
+            header.position,
+            (128, 128),
+            entry["data map sum"],
+        )
+        read_map_page(file, root, pieces, name)
+        end = pieces[-1].logical + pieces[-1].raw
+        if end != length:
+            file.find(
+                "R-EX-1",
+                entry.at("extent length"),
+                f"{name}: the data map ends at {end}, the extent is {length} long",
+            )
+        run = all(p.position and not p.codec and p.file_number == 0 for p in pieces) and all(
+            a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
+        )
+        expected = pieces[0].position if run else 0
+        if entry["extent position"] != expected:
+            file.find(
+                "R-EX-7",
+                entry.at("extent position"),
+                f"{name}: extent position {entry['extent position']}, expected {expected}",
+            )
+        if entry["extent sum"]:
+            file.find("R-EX-6", entry.at("extent sum"), f"{name}: extent sum beside a data map")
+        return pieces
+    if length == 0 or entry["flags"] & 1:
+        if entry["extent position"] and length == 0:
+            file.find(
+                "R-EX-7",
+                entry.at("extent position"),
+                f"{name}: extent position {entry['extent position']} of an empty extent",
+            )
+        if entry["extent sum"]:
+            file.find(
+                "R-EX-6",
+                entry.at("extent sum"),
+                f"{name}: the sum of an extent of which no byte is stored",
+            )
+    for field in ("extent position", "extent length", "extent sum"):
+        if entry[field] != header[field]:
+            file.fail(
+                "R-IX-9",
+                entry.at(field),
+                f"{name}: {field} {entry[field]}, {header[field]} in the block's header",
+            )
+    if length == 0 or entry["flags"] & 1:
+        return [Piece(0, length)] if length else []
+    if length > file.piece_size:
+        raise Damaged  # R-IX-8 tells
+    position = entry["extent position"]
+    claim_values(file, position, length, f"extent of {name}", entry.at("extent position"))
+    file.trace(
+        position,
+        length,
+        f"extent of {name}",
+        "values",
+        bytes(file.data[position : position + min(length, 64)]),
+    )
+    if sum64(file.data[position : position + length]) != entry["extent sum"]:
+        file.find("R-EX-6", position, f"{name}: the extent's sum is not right")
+    return [Piece(0, length, position, length)]
+
+
+def claim_values(file, position, length, what, placed_at):
+    """An extent or a stored piece counts with its padding, which is zero as all that is nobody's."""
+    file.claim(position, up(length), what, placed_at)
+    file.check_zero("R-FL-4", position + length, position + up(length), (what, "padding"))
+
+
+def read_map_page(file, page, pieces, name):
+    for number in range(page.fields["rows"]):
+        row = page.row(number)
+        expected = pieces[-1].logical + pieces[-1].raw if pieces else 0
+        if row["logical offset"] != expected:
+            file.fail(
+                "R-EX-1",
+                row.at("logical offset"),
+                f"{name}: logical offset {row['logical offset']}, expected {expected}",
+            )
+        if page.fields["level"]:
+            level = page.fields["level"] - 1
+            child = Page(
+                file,
+                f"data map of {name}",
+                b"DMAP",
+                (row["position"], row["stored length"]),
+                row.at("position"),
+                level,
+                page.fields["owner"],
+                (128, 128),
+                row["sum"],
+            )
+            read_map_page(file, child, pieces, name)
+        else:
+            pieces.append(read_piece(file, row, f"piece at {expected} of {name}"))
+
+
+def read_piece(file, row, what):
+    raw, stored, position, codec = (
+        row["raw length"],
+        row["stored length"],
+        row["position"],
+        row["codec"],
+    )
+    start, size = row["logical offset"], file.piece_size
+    if raw == 0 or start + raw > LIMIT:
+        file.fail("R-EX-3", row.at("raw length"), f"{what}: raw length {raw}")
+    if row["state"] > 1:
+        file.fail("R-EX-3", row.at("state"), f"{what}: state {row['state']}")
+    if row["state"] == 1:
+        for field in ("codec", "position", "stored length", "sum", "file number"):
+            if row[field]:
+                file.find("R-EX-3", row.at(field), f"{what}: a hole with {field} {row[field]}")
+        piece = Piece(start, raw)
+        piece.file_number = 0
+        return piece
+    if start // size != (start + raw - 1) // size:
+        file.find("R-EX-2", row.at("raw length"), f"{what}: {raw} bytes cross a multiple of {size}")
+    piece = Piece(start, raw, position, stored, codec)
+    piece.file_number = row["file number"]
+    if piece.file_number:
+        file.find(
+            "R-EX-8",
+            row.at("file number"),
+            f"{what}: file number {piece.file_number} without file table",
+        )
+        return piece
+    if codec:
+        file.used_features["incompatible features"] |= 32
+        file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}, refused in this version")
+        return piece
+    if stored != raw:
+        file.find(
+            "R-EX-4",
+            row.at("stored length"),
+            f"{what}: stored length {stored}, raw length {raw}, codec 0",
+        )
+        return piece
+    try:
+        claim_values(file, position, stored, what, row.at("position"))
+    except Damaged:
+        file.everything_walked = False
+        return piece
+    if sum64(file.data[position : position + stored]) != row["sum"]:
+        file.find("R-EX-5", position, f"{what}: the sum is not right")
+    return piece
+
+
+def fill_of(variable):
+    """10.1: the bytes of one fill value."""
+    fill = next((a for a in variable.attributes if a.name == b"_FillValue"), None)
+    if fill is not None and fill.type == variable.type and fill.count == 1:
+        return fill.raw
+    return classic.DEFAULT_FILL[variable.type]
+
+
+def variable_bytes(file, entry, c, variable):
+    """External bytes of all values, holes as fill values; None past this program's limits."""
+    runs = entry["records"] if variable.is_record else 1
+    total = variable.slice_bytes * runs
+    file.decoded += total + 64 * runs
+    if entry.pieces is None or total > MAX_BODY or file.decoded > MAX_DECODED:
+        return None
+    fill = fill_of(variable)
+    starts = [piece.logical for piece in entry.pieces]
+    out = bytearray()
+    for record in range(runs):
+        start = variable.begin - c.header_length + record * c.record_size
+        end = start + variable.slice_bytes
+        run = bytearray(fill * (variable.slice_bytes // len(fill)))
+        for piece in entry.pieces[max(0, bisect.bisect_right(starts, start) - 1) :]:
+            low, high = max(start, piece.logical), min(end, piece.logical + piece.raw)
+            if piece.logical >= end:
+                break
+            if low < high and piece.position:
+                at = piece.position + low - piece.logical
+                run[low - start : high - start] = file.data[at : at + high - low].ljust(
+                    high - low, b"\0"
+                )
+        out += run
+    return out
+
+
+# --- 11. Dead space --------------------------------------------------------------------------------
+
+
+def read_dead_space(file):
+    sb = file.superblock
+    position, length, sum_ = sb.place("dead map")
+    at, generation, parent_sum = (sb.at("dead map.position"), sb["generation"] + 1, None)
+    if not any((position, length, sum_)):
+        return
+    try:
+        if not position or not length:
+            file.fail("R-SB-9", at, f"dead map at {position} of {length} bytes")
+        if (
+            position + length <= len(file.data)
+            and sum64(file.data[position : position + length]) != sum_
+        ):
+            file.fail("R-SB-9", at, "the sum of the dead map is not right")
+        while position:
+            page = Page(
+                file,
+                "dead-space segment",
+                b"DEAD",
+                (position, length),
+                at,
+                0,
+                parent_sum=parent_sum,
+            )
+            if page.fields["generation"] >= generation:
+                file.fail(
+                    "R-DS-1",
+                    page.fields.at("generation"),
+                    f"generation {page.fields['generation']} after {generation}",
+                )
+            generation = page.fields["generation"]
+            position = 0
+            for row in map(page.row, range(page.fields["rows"])):
+                if row["state"] > 1 or row["state"] and row.number:
+                    file.find(
+                        "R-DS-1", row.at("state"), f"state {row['state']} in row {row.number}"
+                    )
+                elif row["state"]:
+                    position, length, parent_sum = row["position"], row["stored length"], row["sum"]
+                    at = row.at("position")
+                else:
+                    read_dead_range(file, row)
+    except Damaged:
+        file.everything_walked = False
+
+
+def read_dead_range(file, row):
+    position, length = row["position"], row["stored length"]
+    try:
+        file.claim(position, length, "dead range", row.at("position"))
+    except Damaged:
+        file.everything_walked = False
+        return
+    file.trace(position, length, "dead range", "bytes", b"")
+    if sum64(file.data[position : position + length]) != row["sum"]:
+        file.find("R-DS-2", position, f"dead range of {length} bytes: the sum is not right")
+
+
+# --- 13. Features ----------------------------------------------------------------------------------
+
+KNOWN = {
+    "incompatible features": 0x3F,
+    "read-only compatible features": 1,
+    "compatible features": 7,
+}
+REFUSED = {
+    2: "a body of kind 6",
+    3: "chunked storage",
+    4: "external files",
+    5: "a piece with a codec",
+}
+
+
+def check_feature_masks(file):
+    sb = file.superblock
+    mask, at = sb["incompatible features"], sb.at("incompatible features")
+    file.unknown_features = mask & ~KNOWN["incompatible features"]
+    if file.unknown_features:
+        file.find(
+            "R-SB-6",
+            at,
+            f"incompatible features {file.unknown_features:#x} are unknown: unsupported",
+        )
+    file.refused_features = [what for bit, what in REFUSED.items() if mask >> bit & 1]
+    for what in file.refused_features:
+        file.find("R-SB-6", at, f"unsupported: {what}")
+
+
+def check_features(file):
+    for name, used in file.used_features.items():
+        missing = used & ~file.superblock[name]
+        if missing:
+            file.find(
+                "R-SB-6",
+                file.superblock.at(name),
+                f"{name}: bits {missing:#x} are used and not set",
+            )
+
+
+# --- Output ----------------------------------------------------------------------------------------
+
+SMALL = 64  # variables of at most so many values are shown
+
+
+def name_text(raw):
+    """Text as JSON has it; bytes that are not UTF-8 as {"hex": ..}."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"hex": raw.hex()}
+
+
+def values_text(type_, raw):
+    if type_ == classic.CHAR:
+        return name_text(raw)
+    code = classic.CODES[type_]
+    values = struct.unpack(f">{len(raw) // struct.calcsize(code)}{code}", raw)
+    return [v if not isinstance(v, float) or v - v == 0 else str(v) for v in values]
+
+
+def attributes_document(attributes):
+    return [
+        {
+            "name": name_text(a.name),
+            "type": classic.TYPES[a.type],
+            "values": values_text(a.type, a.raw),
+        }
+        for a in attributes
+    ]
+
+
+def block_document(file, entry, header, c):
+    document = {
+        "name": name_text(entry.name),
+        "kind": entry["kind"],
+        "codec": entry["codec"],
+        "order": entry["order"],
+        "samples": entry["samples"],
+        "records": entry["records"],
+        "extent_length": entry["extent length"],
+    }
+    if c is None:
+        return document
+    document["dimensions"] = [
+        {"name": name_text(d.name), "length": d.length, "record": d.is_record} for d in c.dimensions
+    ]
+    document["attributes"] = attributes_document(c.attributes)
+    document["variables"] = []
+    for v in c.variables:
+        raw = variable_bytes(file, entry, c, v)
+        shape = [
+            entry["records"] if c.dimensions[d].is_record else c.dimensions[d].length
+            for d in v.dimensions
+        ]
+        item = {
+            "name": name_text(v.name),
+            "type": classic.TYPES[v.type],
+            "dimensions": [name_text(c.dimensions[d].name) for d in v.dimensions],
+            "shape": shape,
+            "attributes": attributes_document(v.attributes),
+            "sha256": hashlib.sha256(raw).hexdigest() if raw is not None else None,
+        }
+        if raw is not None and len(raw) // classic.SIZES[v.type] <= SMALL:
+            item["values"] = values_text(v.type, raw)
+        document["variables"].append(item)
+    return document
+
+
+def nmb_document(file):
+    document = {"schema": "nmb/reference/1"}
+    if file.superblock:
+        sb = file.superblock
+        document |= {
+            "file_id": f"{file.file_id or 0:032x}",
+            "generation": sb["generation"],
+            "piece_size": sb["piece size"],
+            "inline_limit": sb["inline limit"],
+            "totals": {name: sb[name] for name in TOTALS},
+            "blocks": [block_document(file, *block) for block in file.blocks],
+        }
+    document["findings"] = [{"rule": r, "offset": o, "message": m} for r, o, m in file.findings]
+    return document
+
+
+def classic_document(data):
+    """A bare classic netCDF file (section 14)."""
+    findings, remarks, document = [], [], {"schema": "nmb/reference/1"}
+    try:
+        c = classic.decode(data, values_follow=True)
+        remarks = [{"rule": r, "offset": o, "message": m} for r, o, m in c.remarks]
+        document |= {
+            "kind": c.kind,
+            "header_length": c.header_length,
+            "records": c.records,
+            "record_size": c.record_size,
+            "dimensions": [
+                {"name": name_text(d.name), "length": d.length, "record": d.is_record}
+                for d in c.dimensions
+            ],
+            "attributes": attributes_document(c.attributes),
+            "variables": [
+                {
+                    "name": name_text(v.name),
+                    "type": classic.TYPES[v.type],
+                    "begin": v.begin,
+                    "dimensions": [name_text(c.dimensions[d].name) for d in v.dimensions],
+                    "attributes": attributes_document(v.attributes),
+                }
+                for v in c.variables
+            ],
+        }
+    except classic.ClassicError as error:
+        findings = [{"rule": error.rule, "offset": error.offset, "message": str(error)}]
+    return document | {"findings": findings, "remarks": remarks}
+
+
+def document_of(data, tracing=False):
+    """(document, trace) or (None, None) for bytes of another kind."""
+    if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
+        return classic_document(data), None
+    if data[:8] != IDENTITY_MAGIC and SUPERBLOCK_MAGIC not in (data[4096:4104], data[8192:8200]):
+        return None, None
+    file = File(data, tracing)
+    file.read()
+    return nmb_document(file), file.fields
+
+
+def main(arguments):
+    if len(arguments) != 2 or arguments[0] not in ("--json", "--findings", "--trace"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        with open(arguments[1], "rb") as stream:
+            data = stream.read()
+    except OSError as error:
+        print(f"nmb_reference: {arguments[1]}: {error.strerror}", file=sys.stderr)
+        return 2
+    document, trace = document_of(data, arguments[0] == "--trace")
+    if document is None:
+        print(f"nmb_reference: {arguments[1]}: neither NMB nor classic netCDF", file=sys.stderr)
+        return 2
+    if arguments[0] == "--json":
+        print(json.dumps(document, indent=1))
+    elif arguments[0] == "--trace":
+        for offset, length, structure, name, value in sorted(trace or [], key=lambda t: t[:2]):
+            print(offset, length, structure, name, value, sep="\t")
+    else:
+        for f in document["findings"] + document.get("remarks", []):
+            print(
+                f["rule"],
+                f["offset"],
+                f["message"].encode("utf-8", "backslashreplace").decode(),
+                sep="\t",
+            )
+    return 1 if document["findings"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1556 @@
+#!/usr/bin/python3
+"""Turns the text of a vector into the bytes of a file. README.md tells the syntax.
+
+    assemble.py VECTOR.txt OUT
+
+Written from format.md alone: it shares no code with the library or the reference reader.
+"""
+
+import re
+import struct
+import sys
+
+import xxhash
+import zstandard
+
+# --- Text ------------------------------------------------------------------------------------------
+
+TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"(\*\d+)?|([()=,])|([^\s"()=,]+))')
+
+
+class VectorError(Exception):
+    pass
+
+
+class Text(str):
+    """A quoted token."""
+
+
+def unescape(quoted):
+    return re.sub(
+        r"\\(x[0-9a-fA-F]{2}|.)",
+        lambda m: chr(int(m[1][1:], 16) + (0xDC00 if int(m[1][1:], 16) > 127 else 0))
+        if m[1][0] == "x" and len(m[1]) == 3
+        else m[1],
+        quoted,
+    )
+
+
+def tokens(line):
+    """Words, and quoted texts as Text; "ab"*3 repeats; # or | starts a comment."""
+    out, at = [], 0
+    line = line.rstrip()
+    while at < len(line):
+        if line[at:].lstrip().startswith(("#", "|")):
+            break
+        m = TOKEN.match(line, at)
+        if not m:
+            raise VectorError(f"cannot read {line[at:]!r}")
+        if m[1] is not None:
+            out.append(Text(unescape(m[1]) * int((m[2] or "*1")[1:])))
+        else:
+            out.append(m[3] or m[4])
+        at = m.end()
+    return out
+
+
+def raw(name):
+    return name.encode("utf-8", "surrogateescape")
+
+
+def quote(name):
+    return '"' + name + '"'
+
+
+TYPES = {
+    "byte": (1, "b"),
+    "char": (2, "c"),
+    "short": (3, "h"),
+    "int": (4, "i"),
+    "float": (5, "f"),
+    "double": (6, "d"),
+    "ubyte": (7, "B"),
+    "ushort": (8, "H"),
+    "uint": (9, "I"),
+    "int64": (10, "q"),
+    "uint64": (11, "Q"),
+}
+SIZES = {name: struct.calcsize(code) for name, (_, code) in TYPES.items()}
+
+
+def encode_values(type_, words):
+    """External form of words: numbers, for char texts; `range N` counts from 0, `N of V` repeats."""
+    if type_ == "char":
+        return b"".join(raw(word) for word in words)
+    code = TYPES[type_][1]
+    number = float if code in "fd" else lambda word: int(word, 0)
+    if words[:1] == ["range"]:
+        bits = 8 * SIZES[type_] - (code.islower() and code not in "fd")
+        words = [str(i % 2**bits) for i in range(int(words[1]))]
+    elif words[1:2] == ["of"]:
+        words = [words[2]] * int(words[0])
+    return struct.pack(f">{len(words)}{code}", *map(number, words))
+
+
+def encode_bytes(words):
+    """A sequence of `hex ..`, `zero N`, `TYPE values`, quoted text."""
+    out, i = b"", 0
+    while i < len(words):
+        start = i = i + 1
+        word = words[i - 1]
+        if isinstance(word, Text):
+            out += raw(word)
+            continue
+        while (
+            i < len(words)
+            and (words[i] not in TYPES and words[i] not in ("hex", "zero"))
+            and not (isinstance(words[i], Text) and word not in ("char", "hex"))
+        ):
+            i += 1
+        if word == "zero":
+            out += bytes(int(words[start]))
+        elif word == "hex":
+            out += encode_hex(words[start:i])
+        elif word in TYPES:
+            out += encode_values(word, words[start:i])
+        else:
+            raise VectorError(f"bytes expected, found {word!r}")
+    return out
+
+
+def encode_hex(words):
+    out = b""
+    for word in words:
+        if isinstance(word, Text):
+            out += raw(word)
+            continue
+        digits, _, times = word.partition("*")
+        out += bytes.fromhex(digits) * int(times or 1)
+    return out
+
+
+def expand(lines):
+    """`repeat N` .. `end repeat`: the lines between, N times, with {i}, {i:04} and the like replaced."""
+    out = []
+    lines = list(lines)
+    i = 0
+    while i < len(lines):
+        number, line = lines[i]
+        words = line.split()
+        if words[:1] == ["repeat"] and len(words) == 2:
+            stop = next(
+                j for j in range(i + 1, len(lines)) if lines[j][1].split()[:2] == ["end", "repeat"]
+            )
+            for k in range(int(words[1])):
+                out += [
+                    (n, re.sub(r"\{i(:\d+)?\}", lambda m: format(k, (m[1] or ":")[1:]), s))
+                    for n, s in lines[i + 1 : stop]
+                ]
+            i = stop
+        else:
+            out.append((number, line))
+        i += 1
+    return out
+
+
+# --- Sums and tables of fields (format.md 1, 4, 5, 6, 8) -------------------------------------------
+
+
+def sum64(data):
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def digest128(data):
+    return xxhash.xxh3_128_intdigest(data)
+
+
+def up(n, unit=8):
+    return -(-n // unit) * unit
+
+
+def layout(*fields):
+    """{name: (offset, size)} of fields given as (size, name) one after the other."""
+    out, at = {}, 0
+    for size, name in fields:
+        out[name] = (at, size)
+        at += size
+    return out
+
+
+def place(name):
+    return [(8, name + ".position"), (8, name + ".length"), (8, name + ".sum")]
+
+
+MAGIC = {"identity": b"\x89NMB\r\n\x1a\n", "superblock": b"\x89NMBSLOT", "block": b"\x89NMBBLCK"}
+IDENTITY = layout(
+    (8, "magic"),
+    (2, "major version"),
+    (2, "size"),
+    (2, "sum algorithm"),
+    (2, "slots"),
+    (4, "slot unit"),
+    (4, "first slot"),
+    (16, "file id"),
+    (464, "reserved"),
+    (8, "sum"),
+)
+SUPERBLOCK = layout(
+    (8, "magic"),
+    (2, "version"),
+    (2, "used"),
+    (4, "flags"),
+    (8, "generation"),
+    (8, "file length"),
+    (8, "compatible features"),
+    (8, "read-only compatible features"),
+    (8, "incompatible features"),
+    (8, "root position"),
+    (4, "root length"),
+    (4, "height"),
+    (16, "root digest"),
+    (8, "blocks"),
+    (8, "dimensions"),
+    (8, "variables"),
+    (8, "attributes"),
+    (8, "records"),
+    (8, "samples"),
+    *place("dead map"),
+    *place("file table"),
+    *place("global sections"),
+    *place("view"),
+    *place("previous trailer"),
+    (48, "HDF5 superblock"),
+    (4, "cipher id"),
+    (4, "key id"),
+    *place("dictionary"),
+    (4, "piece size"),
+    (4, "inline limit"),
+    (8, "next order"),
+    (3736, "reserved"),
+    (8, "sum"),
+)
+PAGE = layout(
+    (8, "magic"),
+    (2, "version"),
+    (2, "level"),
+    (4, "flags"),
+    (4, "rows"),
+    (4, "length"),
+    (2, "columns"),
+    (2, "reserved"),
+    (4, "heap length"),
+    (16, "file id"),
+    (8, "own position"),
+    (8, "generation"),
+    (8, "owner"),
+    (8, "sum"),
+)
+BLOCK = layout(
+    (8, "magic"),
+    (2, "version"),
+    (2, "kind"),
+    (2, "codec"),
+    (2, "flags"),
+    (16, "file id"),
+    (8, "own position"),
+    (8, "generation"),
+    (8, "stored length"),
+    (8, "raw length"),
+    (4, "name length"),
+    (4, "reserved"),
+    (8, "extent position"),
+    (8, "extent length"),
+    (8, "extent sum"),
+    (8, "records"),
+    (8, "samples"),
+    (8, "order"),
+    (16, "digest"),
+    (8, "body sum"),
+    (8, "sum"),
+)
+COLUMNS = [
+    "",
+    "name end",
+    "kind",
+    "codec",
+    "flags",
+    "position",
+    "stored length",
+    "raw length",
+    "digest",
+    "sum",
+    "extent position",
+    "extent length",
+    "extent sum",
+    "blocks",
+    "dimensions",
+    "variables",
+    "attributes",
+    "records",
+    "samples",
+    "data map position",
+    "data map length",
+    "data map sum",
+    "storage position",
+    "storage length",
+    "storage sum",
+    "statistics position",
+    "statistics length",
+    "statistics sum",
+    "tags position",
+    "tags length",
+    "tags sum",
+    "order",
+    "logical offset",
+    "file number",
+    "state",
+]
+TOTALS = ["blocks", "dimensions", "variables", "attributes", "records", "samples"]
+
+
+# --- Classic headers (format.md 14) ----------------------------------------------------------------
+
+
+class Dataset:
+    """Definitions and values of a block, to be encoded as a canonical header and its extent."""
+
+    def __init__(self):
+        self.dims, self.atts, self.vars = [], [], []
+        self.values = {}
+
+    def encode(self, kind, records):
+        wide = 8 if kind == 5 else 4
+        number = lambda n: n.to_bytes(wide, "big")
+        padded = lambda b: b + bytes(-len(b) % 4)
+        string = lambda name: number(len(raw(name))) + padded(raw(name))
+        listed = lambda tag, items: (
+            struct.pack(">I", tag if items else 0) + number(len(items)) + b"".join(items)
+        )
+        att = (
+            lambda a: string(a[0])
+            + struct.pack(">I", TYPES[a[1]][0])
+            + number(len(a[2]) // SIZES[a[1]])
+            + padded(a[2])
+        )
+        lengths = dict(self.dims)
+        ids = {name: i for i, (name, _) in enumerate(self.dims)}
+        slices, is_record = [], []
+        for _, type_, dims, _ in self.vars:
+            size = SIZES[type_]
+            for d in dims:
+                size *= lengths[d] or 1
+            slices.append(size)
+            is_record.append(bool(dims) and lengths[dims[0]] == 0)
+        lone = sum(is_record) == 1
+
+        def header(begins):
+            variables = []
+            for (name, type_, dims, atts), begin, size in zip(self.vars, begins, slices):
+                vsize = min(up(size, 4), 2 ** (8 * wide) - 1)
+                variables.append(
+                    string(name)
+                    + number(len(dims))
+                    + b"".join(number(ids[d]) for d in dims)
+                    + listed(12, list(map(att, atts)))
+                    + struct.pack(">I", TYPES[type_][0])
+                    + number(vsize)
+                    + begin.to_bytes(4 if kind == 1 else 8, "big")
+                )
+            return (
+                b"CDF"
+                + bytes([kind])
+                + number(records)
+                + listed(10, [string(n) + number(length) for n, length in self.dims])
+                + listed(12, list(map(att, self.atts)))
+                + listed(11, variables)
+            )
+
+        at = len(header([0] * len(self.vars)))
+        length, begins, record_size = at, [0] * len(self.vars), 0
+        for fixed in (True, False):
+            for i, size in enumerate(slices):
+                if is_record[i] != fixed:
+                    begins[i] = at
+                    at += size if lone and is_record[i] else up(size, 4)
+                    record_size += 0 if fixed else (size if lone else up(size, 4))
+        extent = bytearray(at - record_size + records * record_size - length)
+        for i, (name, type_, _, _) in enumerate(self.vars):
+            values = self.values.get(name)
+            count = records if is_record[i] else 1
+            if values is None or len(values) != slices[i] * count:
+                raise VectorError(
+                    f"variable {name!r}: {len(values or b'')} bytes of values, expected {slices[i] * count}"
+                )
+            for r in range(count):
+                start = begins[i] - length + r * record_size
+                extent[start : start + slices[i]] = values[r * slices[i] : (r + 1) * slices[i]]
+        return header(begins), bytes(extent)
+
+    def counts(self):
+        return {
+            "dimensions": len(self.dims),
+            "variables": len(self.vars),
+            "attributes": len(self.atts) + sum(len(v[3]) for v in self.vars),
+        }
+
+
+# --- The file --------------------------------------------------------------------------------------
+
+
+class Entry:
+    """A live block: its index row, and what of the file belongs to it."""
+
+    def __init__(self, name):
+        self.name, self.row = name, {}
+        self.block = None  # (position, length)
+        self.extent = b""
+        self.pieces = []  # Piece
+        self.maps = []  # (position, length) of data map pages
+        self.others = []  # sections
+
+
+class Piece:
+    def __init__(self, logical, raw, position=0, state=0):
+        self.logical, self.raw, self.position, self.state = logical, raw, position, state
+
+
+class Tree:
+    """A page of the index: rows of a leaf, or children."""
+
+    def __init__(self, level, items, separator=b""):
+        self.level, self.items, self.separator = level, items, separator
+        self.place = None  # position, length, sum, where written
+        self.rows = None
+
+    def first(self):
+        return raw(self.items[0].name) if self.level == 0 else self.items[0].first()
+
+    def last(self):
+        return raw(self.items[-1].name) if self.level == 0 else self.items[-1].last()
+
+
+class Assembler:
+    def __init__(self):
+        self.data = bytearray(16384)
+        self.places = {}  # symbolic name: offset
+        self.entries = {}
+        self.tree = None
+        self.generation = 0
+        self.options = {
+            "piece size": 1 << 20,
+            "inline limit": 65536,
+            "codec": 0,
+            "leaf rows": 64,
+            "node rows": 128,
+            "map rows": 128,
+        }
+        self.dictionary = None
+        self.next_order = 0
+        self.dead_segment = None
+        self.trailer = None
+        self.dictionary_place = (0, 0, 0)
+        self.sets, self.pokes, self.column_changes = [], [], []
+        self.used = {
+            "incompatible features": 0,
+            "compatible features": 0,
+            "read-only compatible features": 0,
+        }
+        self.file_id = 0
+        self.global_sections = (0, 0, 0)
+
+    # Overrides. A change that keeps sums is made behind the computation of the sum, others before.
+
+    def override(self, label, fields, keep):
+        return {
+            field: value
+            for target, field, value, kept in self.sets
+            if target == label and field in fields and kept == keep
+        }
+
+    def structure(self, label, fields, values, tail, position, covered):
+        """Encodes one structure. covered(bytes): the bytes under its sum. Returns (bytes, sum)."""
+        size = max(offset + length for offset, length in fields.values())
+        out = bytearray(size) + tail
+
+        def put(name, value):
+            offset, length = fields[name]
+            out[offset : offset + length] = (
+                value
+                if isinstance(value, bytes)
+                else (value % (1 << 8 * length)).to_bytes(length, "little")
+            )
+
+        for name, value in values.items():
+            put(name, value)
+        for keep in (False, True):
+            for name, value in self.override(label, fields, keep).items():
+                if name != "sum":
+                    put(name, value)
+            for target, offset, data, kept in self.pokes:
+                if target == label and kept == keep:
+                    out[offset : offset + len(data)] = data
+            if not keep:
+                put("sum", sum64(covered(out)))
+                for value in (
+                    self.override(label, fields, False).get("sum"),
+                    self.override(label, fields, True).get("sum"),
+                ):
+                    if value is not None:
+                        put("sum", value)
+                total = int.from_bytes(out[fields["sum"][0] : fields["sum"][0] + 8], "little")
+        self.name_place(label, position)
+        for name, (offset, _) in fields.items():
+            self.name_place(label, position + offset, name)
+        return bytes(out), total
+
+    def name_place(self, structure, offset, field=""):
+        """Newest wins; `structure@G` is the one of generation G."""
+        dot = "." if field else ""
+        self.places[f"{structure}{dot}{field}"] = offset
+        self.places[f"{structure}@{self.generation}{dot}{field}"] = offset
+
+    def allocate(self, length, unit=8):
+        position = up(len(self.data), unit)
+        self.data += bytes(position + up(length) - len(self.data))
+        return position
+
+    def write(self, position, data):
+        self.data[position : position + len(data)] = data
+
+    # Section 6
+
+    def page(self, label, magic, level, rows, columns, names=None, owner=0, position=None):
+        """rows: dictionaries by column name. Returns position, length, sum, the rows as written."""
+        rows = [dict(row) for row in rows]
+        names = list(names) if names is not None else None
+        if any(target == label and action == "empty" for target, action, _ in self.column_changes):
+            rows, names = [], names and []
+        for number, row in enumerate(rows):
+            for target, field, value, kept in self.sets:
+                if target == row.get("label") or target == f"{label} row {number}":
+                    if field == "name":
+                        names[number] = raw(value)
+                    elif field in COLUMNS:
+                        row[field] = value
+        heap = b""
+        if names is not None:
+            for row, name in zip(rows, names):
+                heap += name
+                row.setdefault("name end", len(heap))
+                if not any(t == row.get("label") and f == "name end" for t, f, _, _ in self.sets):
+                    row["name end"] = len(heap)
+        table = []
+        for column in columns:
+            values = [row.get(column, 0) for row in rows]
+            if any(values):
+                width = 16 if column == "digest" else (max(values).bit_length() + 7) // 8
+                table.append([COLUMNS.index(column), width, values])
+        for target, action, words in self.column_changes:
+            if target == label:
+                change_columns(table, action, words, len(rows))
+        body = b"".join(struct.pack("<HH", id_, width) for id_, width, _ in table)
+        body += (
+            b"".join(
+                value.to_bytes(width, "little") for _, width, values in table for value in values
+            )
+            + heap
+        )
+        body += bytes(-(80 + len(body)) % 8)
+        length = 80 + len(body)
+        position = self.allocate(length)
+        data, total = self.structure(
+            label,
+            PAGE,
+            {
+                "magic": b"\x89NMB" + magic,
+                "version": 1,
+                "level": level,
+                "rows": len(rows),
+                "length": length,
+                "columns": len(table),
+                "heap length": len(heap),
+                "file id": self.file_id,
+                "own position": position,
+                "generation": self.generation,
+                "owner": owner,
+            },
+            body,
+            position,
+            lambda page: page[:72] + page[80:],
+        )
+        self.write(position, data)
+        at = position + 80 + 4 * len(table)
+        for number, (id_, width, values) in enumerate(table):
+            self.name_place(label, position + 80 + 4 * number, f"column {id_}")
+            for r, row in enumerate(rows):
+                if id_ < len(COLUMNS):
+                    for name in filter(None, (row.get("label"), f"{label} row {r}")):
+                        self.name_place(name, at + r * width, COLUMNS[id_])
+            at += len(values) * width
+        self.name_place(label, at, "heap")
+        self.name_place(label, at + len(heap), "padding")
+        for r, name in enumerate(names or []):
+            for where in filter(None, (rows[r].get("label"), f"{label} row {r}")):
+                self.name_place(where, at, "name")
+            at += len(name)
+        return position, len(data), total, rows
+
+    # Section 8
+
+    def block(self, entry, spec, tombstone=False):
+        label = f"block {quote(entry.name)}"
+        name = raw(
+            next(
+                (
+                    value
+                    for target, field, value, _ in self.sets
+                    if (target, field) == (label, "name")
+                ),
+                entry.name,
+            )
+        )
+        body, extent = spec["body"], spec["extent"]
+        for target, offset, data, _ in self.pokes:
+            if target == f"body {quote(entry.name)}":
+                body = body[:offset] + data + body[offset + len(data) :]
+        codec = spec["codec"]
+        self.used["incompatible features"] |= 1 if codec else 0
+        stored = spec["stored"] if spec.get("stored") is not None else self.compress(codec, body)
+        stored_at = 152 + up(len(name))
+        position = self.allocate(stored_at + len(stored))
+        padded = name + bytes(-len(name) % 8)
+        stored_padded = bytearray(stored + bytes(-len(stored) % 8))
+        for target, offset, data, _ in self.pokes:
+            if target == f"stored {quote(entry.name)}":
+                stored_padded[offset : offset + len(data)] = data
+        for target, offset, data, _ in self.pokes:
+            if target == f"padding {quote(entry.name)}":
+                padded = (
+                    padded[: len(name) + offset] + data + padded[len(name) + offset + len(data) :]
+                )
+        length, one_run = len(extent), spec["hole"] is False and not spec["holes"]
+        entry.block, entry.body = (position, stored_at + len(stored_padded)), body
+        extent_position, extent_sum = spec.get("kept extent", 0), 0
+        if length and spec["hole"] is False and not extent_position:
+            self.place_extent(entry, spec)
+            extent_position = entry.pieces[0].position if one_run else 0
+        elif spec["hole"]:
+            entry.pieces = [Piece(0, length, 0, 1)]
+        if extent_position:
+            extent_sum = sum64(extent)
+        flags = (1 if tombstone else 0) | (2 if spec["hole"] else 0)
+        values = {
+            "magic": MAGIC["block"],
+            "version": 1,
+            "kind": spec["kind"],
+            "codec": codec,
+            "flags": flags,
+            "file id": self.file_id,
+            "own position": position,
+            "generation": self.generation,
+            "stored length": len(stored),
+            "raw length": len(body),
+            "name length": len(name),
+            "extent position": extent_position,
+            "extent length": length,
+            "extent sum": extent_sum,
+            "records": spec["records"],
+            "samples": spec["samples"],
+            "order": spec["order"],
+            "digest": digest128(body) if body else 0,
+            "body sum": sum64(bytes(stored_padded)) if stored else 0,
+        }
+        data, total = self.structure(
+            label, BLOCK, values, bytes(padded), position, lambda b: b[:144] + b[152:]
+        )
+        self.write(position, data + stored_padded)
+        self.name_place(label, position + 152, "name")
+        self.name_place(label, position + 152 + len(name), "name padding")
+        self.name_place(f"body {quote(entry.name)}", position + stored_at)
+        self.name_place(f"stored {quote(entry.name)}", position + stored_at)
+        self.name_place(f"body {quote(entry.name)}", position + stored_at + len(stored), "padding")
+        digest = values["digest"]
+        for target, field, value, _ in self.sets:
+            if target == label and field == "digest":
+                digest = value
+        entry.row = {
+            "label": f"entry {quote(entry.name)}",
+            "kind": spec["kind"],
+            "codec": codec,
+            "flags": 1 if spec["hole"] else 0,
+            "position": position,
+            "stored length": len(stored),
+            "raw length": len(body),
+            "digest": digest,
+            "sum": total,
+            "extent length": length,
+            "records": spec["records"],
+            "samples": spec["samples"],
+            "order": spec["order"],
+            **spec["counts"],
+        }
+        entry.extent = extent
+        if tombstone:
+            return
+        mapped = spec["pieces"] or spec["holes"] or length > self.options["piece size"]
+        if length and not spec["hole"] and mapped and not spec.get("no map"):
+            self.write_map(entry)
+        elif length and not spec["hole"]:
+            entry.row |= {"extent position": extent_position, "extent sum": extent_sum}
+        for kind, mask in (("storage", 0), ("statistics", 1), ("tags", 2)):
+            if kind in spec:
+                at = self.allocate(len(spec[kind]))
+                self.write(at, spec[kind])
+                self.name_place(f"{kind} {quote(entry.name)}", at)
+                entry.others.append((at, up(len(spec[kind]))))
+                entry.row |= {
+                    f"{kind} position": at,
+                    f"{kind} length": len(spec[kind]),
+                    f"{kind} sum": sum64(spec[kind]),
+                }
+                self.used["compatible features"] |= mask
+
+    def compress(self, codec, body):
+        if codec == 0:
+            return body
+        dictionary = zstandard.ZstdCompressionDict(self.dictionary) if codec == 2 else None
+        return zstandard.ZstdCompressor(level=3, dict_data=dictionary).compress(body)
+
+    def place_extent(self, entry, spec):
+        """Cuts the extent into pieces and writes it: in one run, or around holes."""
+        extent, size = spec["extent"], self.options["piece size"]
+        cuts = set(range(0, len(extent), size)) | {0, len(extent)}
+        if spec["pieces"]:
+            cuts = set(spec["pieces"]) | {0, len(extent)}
+        for start, length in spec["holes"]:
+            cuts = {c for c in cuts if not start < c < start + length} | {start, start + length}
+        cuts = sorted(cuts)
+        inline = len(extent) <= self.options["inline limit"]
+        run = None
+        entry.pieces = []
+        for start, stop in zip(cuts, cuts[1:]):
+            if any(h == start for h, _ in spec["holes"]):
+                entry.pieces.append(Piece(start, stop - start, 0, 1))
+                run = None
+                continue
+            if run is None:
+                rest = (
+                    next((h for h, _ in sorted(spec["holes"]) if h >= start), len(extent)) - start
+                )
+                run = self.allocate(rest, 4096 if len(extent) >= 1 << 20 else 8) - start
+                self.write(run + start, extent[start : start + rest])
+            entry.pieces.append(Piece(start, stop - start, run + start))
+        self.name_place(
+            f"extent {quote(entry.name)}", next((p.position for p in entry.pieces if p.position), 0)
+        )
+        for number, piece in enumerate(entry.pieces):
+            self.name_place(f"piece {quote(entry.name)} {number}", piece.position)
+
+    def write_map(self, entry):
+        """The data map over entry.pieces (10.1): leaves and nodes of 128 rows."""
+        name = quote(entry.name)
+        rows = []
+        for number, p in enumerate(entry.pieces):
+            self.name_place(f"piece {name} {number}", p.position)
+            row = {
+                "label": f"piece {name} {number}",
+                "logical offset": p.logical,
+                "raw length": p.raw,
+                "state": p.state,
+            }
+            if not p.state:
+                row |= {
+                    "position": p.position,
+                    "stored length": p.raw,
+                    "sum": sum64(self.data[p.position : p.position + p.raw]),
+                }
+            rows.append(row)
+        level, entry.maps = 0, []
+        leaf = [
+            "codec",
+            "position",
+            "stored length",
+            "raw length",
+            "sum",
+            "logical offset",
+            "file number",
+            "state",
+        ]
+        node = ["position", "stored length", "sum", "logical offset"]
+        while True:
+            parents = []
+            size = self.options["map rows"]
+            groups = [rows[i : i + size] for i in range(0, len(rows), size)]
+            for number, group in enumerate(groups):
+                label = f"map {name}" if len(groups) == 1 else f"map {name} {level}.{number}"
+                position, length, total, written = self.page(
+                    label, b"DMAP", level, group, node if level else leaf, owner=entry.block[0]
+                )
+                entry.maps.append((position, length))
+                parents.append(
+                    {
+                        "position": position,
+                        "stored length": length,
+                        "sum": total,
+                        "logical offset": written[0].get("logical offset", 0),
+                    }
+                )
+            rows, level = parents, level + 1
+            if len(rows) == 1:
+                break
+        pieces = entry.pieces
+        run = all(not p.state for p in pieces) and all(
+            a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
+        )
+        entry.row |= {
+            "data map position": rows[0]["position"],
+            "data map length": rows[0]["stored length"],
+            "data map sum": rows[0]["sum"],
+            "extent position": pieces[0].position if run else 0,
+            "extent sum": 0,
+        }
+
+    # Section 7
+
+    def index_page(self, tree, label):
+        """Writes a page and, before it, what of its children is not written yet."""
+        if tree.place:
+            return
+        if tree.level == 0:
+            rows, names = [e.row for e in tree.items], [raw(e.name) for e in tree.items]
+            columns = [c for c in COLUMNS[1:32] if c != "blocks"]
+        else:
+            for child in tree.items:
+                self.counters[child.level] = self.counters.get(child.level, -1) + 1
+                self.index_page(child, index_label(child.level, self.counters[child.level]))
+            rows = [
+                {
+                    "position": c.place[0],
+                    "stored length": c.place[1],
+                    "sum": c.place[2],
+                    **totals(c),
+                }
+                for c in tree.items
+            ]
+            names, columns = [c.separator for c in tree.items], [
+                "name end",
+                "position",
+                "stored length",
+                "sum",
+            ] + TOTALS
+        position, length, total, tree.rows = self.page(
+            label, b"INDX", tree.level, rows, columns, names
+        )
+        tree.place = (position, length, total)
+
+    def build_tree(self, changed):
+        """Section 7: cut by 64 and 128; pages that lead to no change stay."""
+        dying = []
+        entries = self.entries
+        if self.tree is None:
+            top = self.cut(0, sorted(entries.values(), key=lambda e: raw(e.name)), b"")
+        else:
+            top = self.rebuild(self.tree, changed, None, dying)
+        while len(top) > 1:
+            top = self.cut(top[0].level + 1, top, b"")
+        tree = top[0] if top else None
+        while tree is not None and tree.level and len(tree.items) == 1:
+            if tree.place:
+                dying.append(tree.place[:2])
+            tree = tree.items[0]
+        self.tree = tree
+        if tree is None:
+            return dying
+        fix_separators(tree, b"", dying)
+        self.counters = {}
+        self.index_page(tree, "root")
+        return dying
+
+    def cut(self, level, items, separator):
+        size = self.options["node rows" if level else "leaf rows"]
+        pages = [Tree(level, items[i : i + size], separator) for i in range(0, len(items), size)]
+        for before, page in zip(pages, pages[1:]):
+            page.separator = (
+                page.items[0].separator if level else separator_of(page.first(), before.last())
+            )
+        return pages
+
+    def rebuild(self, tree, changed, high, dying):
+        """The pages in place of `tree`, which holds the names below `high`."""
+        if tree.level == 0:
+            mine = [
+                n for n in changed if raw(n) >= tree.separator and (high is None or raw(n) < high)
+            ]
+            if not mine:
+                return [tree]
+            kept = {e.name for e in tree.items} | set(mine)
+            items = sorted(
+                (self.entries[n] for n in kept if n in self.entries), key=lambda e: raw(e.name)
+            )
+        else:
+            items = []
+            for i, child in enumerate(tree.items):
+                below = tree.items[i + 1].separator if i + 1 < len(tree.items) else high
+                items += self.rebuild(child, changed, below, dying)
+            if items == tree.items:
+                return [tree]
+        dying.append(tree.place[:2])
+        return self.cut(tree.level, items, tree.separator)
+
+    # Section 5
+
+    def commit(self, generation_text):
+        changed, dead, tombstones = set(), [], []
+        self.generation += 1
+        if self.generation == 1:
+            self.begin_file(generation_text)
+        for action in generation_text.actions:
+            action(self, changed, dead)
+        had_tree = self.tree is not None
+        if self.generation == 1 or changed:
+            dying = self.build_tree(changed)
+            dead += dying if had_tree else []
+        for label, data in generation_text.extra:
+            position = self.allocate(len(data))
+            self.write(position, data)
+            self.name_place(label, position)
+        if generation_text.sections is not None:
+            data = generation_text.sections
+            if self.global_sections[0]:
+                dead.append((self.global_sections[0], up(self.global_sections[1])))
+            position = self.allocate(len(data))
+            self.write(position, data)
+            self.name_place("sections", position)
+            self.global_sections = (position, len(data), sum64(data))
+            self.used["compatible features"] |= 4
+        dead_place = self.write_dead(dead)
+        self.write_superblock(dead_place)
+
+    def begin_file(self, text_):
+        # The file id needs the bodies of all blocks before any of them is written.
+        sum_ = 0
+        codec = 2 if self.dictionary is not None else self.options["codec"]
+        for name, spec in text_.new_blocks():
+            record = (
+                struct.pack("<I", len(raw(name)))
+                + raw(name)
+                + struct.pack("<H", spec["kind"])
+                + digest128(spec["body"]).to_bytes(16, "little")
+            )
+            sum_ += digest128(record)
+        self.file_id = digest128(
+            struct.pack("<HQIH", 1, self.options["piece size"], self.options["inline limit"], codec)
+            + (sum_ % 2**128).to_bytes(16, "little")
+        )
+        identity, _ = self.structure(
+            "identity",
+            IDENTITY,
+            {
+                "magic": MAGIC["identity"],
+                "major version": 1,
+                "size": 512,
+                "sum algorithm": 1,
+                "slots": 2,
+                "slot unit": 4096,
+                "first slot": 4096,
+                "file id": self.file_id,
+            },
+            b"",
+            0,
+            lambda b: b[:504],
+        )
+        self.write(0, identity)
+        if self.dictionary is not None:
+            self.write(12288, self.dictionary)
+            self.used["incompatible features"] |= 2
+            holder = Entry("")
+            order = 0
+            body = self.dictionary
+            position = self.allocate(152 + len(body))
+            padded = body + bytes(-len(body) % 8)
+            data, _ = self.structure(
+                "dictionary block",
+                BLOCK,
+                {
+                    "magic": MAGIC["block"],
+                    "version": 1,
+                    "kind": 255,
+                    "codec": 0,
+                    "file id": self.file_id,
+                    "own position": position,
+                    "generation": 1,
+                    "stored length": len(body),
+                    "raw length": len(body),
+                    "order": order,
+                    "digest": digest128(body),
+                    "body sum": sum64(padded),
+                },
+                b"",
+                position,
+                lambda b: b[:144],
+            )
+            self.write(position, data + padded)
+            self.dictionary_place = (position, len(body), sum64(body))
+
+    def write_dead(self, dead):
+        if not dead:
+            return self.dead_segment and self.dead_segment[:3] or (0, 0, 0)
+        rows = []
+        if self.dead_segment:
+            position, length, _, field_sum = self.dead_segment
+            rows.append(
+                {"state": 1, "position": position, "stored length": length, "sum": field_sum}
+            )
+        for position, length in dead:
+            rows.append(
+                {
+                    "position": position,
+                    "stored length": length,
+                    "sum": sum64(self.data[position : position + length]),
+                }
+            )
+        position, length, total, _ = self.page(
+            "dead", b"DEAD", 0, rows, ["position", "stored length", "sum", "state"]
+        )
+        for number, row in enumerate(rows):
+            self.name_place(f"dead range {number}", row["position"])
+        self.dead_segment = (
+            position,
+            length,
+            sum64(self.data[position : position + length]),
+            total,
+        )
+        return self.dead_segment[:3]
+
+    def write_superblock(self, dead_place):
+        position = self.allocate(0, 4096)
+        self.allocate(4096)
+        values = {
+            "magic": MAGIC["superblock"],
+            "version": 1,
+            "used": 352,
+            "generation": self.generation,
+            "file length": position + 4096,
+            **self.used,
+            "piece size": self.options["piece size"],
+            "inline limit": self.options["inline limit"],
+            "next order": self.next_order,
+        }
+        if self.tree:
+            root_position, root_length, _ = self.tree.place
+            values |= {
+                "root position": root_position,
+                "root length": root_length,
+                "height": self.tree.level + 1,
+                "root digest": digest128(
+                    bytes(self.data[root_position : root_position + root_length])
+                ),
+                **totals(self.tree),
+            }
+        for name, where in (
+            ("dead map", dead_place),
+            ("previous trailer", self.trailer or (0, 0, 0)),
+            ("dictionary", self.dictionary_place),
+            ("global sections", self.global_sections),
+        ):
+            values |= {
+                f"{name}.{part}": value for part, value in zip(("position", "length", "sum"), where)
+            }
+        slot = (self.generation - 1) % 2
+        sets, pokes = self.sets, self.pokes
+        for label, at in ((f"trailer", position), (f"slot{slot}", 4096 * (slot + 1))):
+            self.sets = [(label if s[0] == "superblock" else s[0], *s[1:]) for s in sets]
+            self.pokes = [(label if p[0] == "superblock" else p[0], *p[1:]) for p in pokes]
+            data, _ = self.structure(label, SUPERBLOCK, values, b"", at, lambda b: b[:4088])
+            self.write(at, data)
+        self.sets, self.pokes = sets, pokes
+        self.trailer = (position, 4096, sum64(self.data[position : position + 4096]))
+
+
+def index_label(level, number):
+    return f"leaf {number}" if level == 0 else f"node {level}.{number}"
+
+
+def totals(tree):
+    out = {name: sum(row.get(name, 0) for row in tree.rows) for name in TOTALS}
+    if tree.level == 0:
+        out["blocks"] = len(tree.rows)
+    return out
+
+
+def separator_of(name, before):
+    """The shortest prefix of name that is greater than before."""
+    return next(name[:n] for n in range(len(name) + 1) if name[:n] > before)
+
+
+def fix_separators(tree, separator, dying):
+    """The first child takes its parent's separator: an emptied page may have been the first."""
+    tree.separator = separator
+    if tree.level:
+        if tree.items[0].separator != separator and tree.items[0].level and tree.items[0].place:
+            dying.append(tree.items[0].place[:2])
+            tree.items[0].place = None
+        fix_separators(tree.items[0], separator, dying)
+
+
+def change_columns(table, action, words, rows):
+    ids = {name: i for i, name in enumerate(COLUMNS)}
+    id_ = lambda word: ids[word] if word in ids else int(word, 0)
+    if action == "widen":  # width
+        for column in table:
+            if column[0] == id_(words[0]):
+                column[1] = int(words[1])
+    elif action == "add":  # id, width, one value for all rows
+        table.append([id_(words[0]), int(words[1]), [int(words[2], 0)] * rows])
+        if "unsorted" not in words:
+            table.sort(key=lambda c: c[0])
+
+
+# --- Reading the text of a vector ------------------------------------------------------------------
+
+
+class GenerationText:
+    def __init__(self):
+        self.actions, self.blocks, self.extra, self.sections = [], [], [], None
+        self.sets, self.pokes, self.columns = [], [], []
+
+    def new_blocks(self):
+        return [(name, builder.spec) for name, builder in self.blocks]
+
+
+class BlockText:
+    """What the lines below `block` say; finish() makes the specification that Assembler.block takes."""
+
+    def __init__(self, name):
+        self.name, self.dataset, self.header, self.extent_bytes = name, Dataset(), None, None
+        self.spec = {
+            "kind": 5,
+            "codec": None,
+            "records": 0,
+            "samples": 0,
+            "hole": False,
+            "holes": [],
+            "pieces": None,
+        }
+        self.counts = {}
+
+    def line(self, words):
+        key, rest = words[0], words[1:]
+        if key in ("kind", "codec", "records", "samples"):
+            self.spec[key] = int(rest[0], 0)
+        elif key == "counts":
+            self.counts = dict(zip(("dimensions", "variables", "attributes"), map(int, rest)))
+        elif key == "dim":
+            self.dataset.dims.append((rest[0], 0 if rest[1] == "unlimited" else int(rest[1])))
+        elif key == "att":
+            owner = self.dataset.vars[-1][3] if self.dataset.vars else self.dataset.atts
+            owner.append((rest[0], rest[1], encode_values(rest[1], rest[2:])))
+        elif key == "var":
+            self.variable(rest)
+        elif key == "values":
+            name = self.dataset.vars[-1][0]
+            self.dataset.values[name] = self.dataset.values.get(name, b"") + encode_values(
+                self.dataset.vars[-1][1], rest
+            )
+        elif key == "hole" and not rest:
+            self.spec["hole"] = True
+        elif key == "hole":
+            self.spec["holes"].append((int(rest[0]), int(rest[1])))
+        elif key == "pieces":
+            self.spec["pieces"] = rest
+        elif key == "no" and rest == ["map"]:
+            self.spec["no map"] = True
+        elif key == "header":
+            self.header = (self.header or b"") + encode_bytes(rest)
+        elif key == "extent":
+            self.extent_bytes = (self.extent_bytes or b"") + encode_bytes(rest)
+        elif key == "stored":
+            self.spec["stored"] = encode_bytes(rest)
+        elif key in ("tags", "statistics", "storage"):
+            self.spec[key] = encode_bytes(rest)
+        else:
+            return False
+        return True
+
+    def variable(self, words):
+        name, type_ = words[0], words[1]
+        dims = []
+        if words[2:3] == ["("]:
+            stop = words.index(")")
+            dims = [w for w in words[3:stop] if w != ","]
+            words = words[stop + 1 :]
+        else:
+            words = words[2:]
+        self.dataset.vars.append((name, type_, dims, []))
+        if words[:1] == ["="]:
+            self.dataset.values[name] = encode_values(type_, words[1:])
+
+    def finish(self, assembler):
+        spec = self.spec
+        spec["codec"] = assembler.options["codec"] if spec["codec"] is None else spec["codec"]
+        if self.header is not None:
+            spec["body"], spec["extent"], spec["counts"] = (
+                self.header,
+                self.extent_bytes or b"",
+                self.counts,
+            )
+        else:
+            if spec["hole"]:
+                self.fill_missing()
+            spec["body"], spec["extent"] = self.dataset.encode(spec["kind"], spec["records"])
+            spec["counts"] = self.dataset.counts()
+            if self.extent_bytes is not None:
+                spec["extent"] = self.extent_bytes
+        if spec["pieces"]:
+            words, total = spec["pieces"], len(spec["extent"])
+            if words[0] == "every":
+                spec["pieces"] = list(range(0, total, int(words[1])))
+            else:
+                spec["pieces"] = [sum(map(int, words[:i])) for i in range(len(words))]
+
+    def fill_missing(self):
+        lengths = dict(self.dataset.dims)
+        for name, type_, dims, _ in self.dataset.vars:
+            size = SIZES[type_]
+            for d in dims:
+                size *= lengths[d] or self.spec["records"]
+            self.dataset.values.setdefault(name, bytes(size))
+
+
+def act_block(name, builder):
+    def action(a, changed, dead):
+        old = a.entries.get(name)
+        if old:
+            dead += dead_of(old, with_extent=True)
+        spec = builder.spec
+        spec["order"] = old.row["order"] if old else a.next_order
+        a.next_order += 0 if old else 1
+        entry = Entry(name)
+        a.block(entry, spec)
+        a.entries[name] = entry
+        changed.add(name)
+
+    return action
+
+
+def dead_of(entry, with_extent):
+    out = [entry.block] + entry.maps + entry.others
+    if with_extent:
+        out += [(p.position, up(p.raw)) for p in entry.pieces if p.position]
+    return out
+
+
+def tombstone(a, name, row, dead):
+    grave = Entry(name)
+    a.block(
+        grave,
+        {
+            "body": b"",
+            "extent": b"",
+            "codec": 0,
+            "hole": False,
+            "holes": [],
+            "kind": row["kind"],
+            "records": 0,
+            "samples": 0,
+            "order": row["order"],
+            "counts": {},
+            "pieces": None,
+        },
+        tombstone=True,
+    )
+    dead.append(grave.block)
+
+
+def act_remove(name):
+    def action(a, changed, dead):
+        old = a.entries.pop(name)
+        dead += dead_of(old, with_extent=True)
+        tombstone(a, name, old.row, dead)
+        changed.add(name)
+
+    return action
+
+
+def act_rename(name, new):
+    """The block is written again under its new name; an extent without data map stays where it is."""
+
+    def action(a, changed, dead):
+        old = a.entries.pop(name)
+        if old.maps:
+            raise VectorError("rename: a block with data map")
+        dead += dead_of(old, with_extent=False)
+        tombstone(a, name, old.row, dead)
+        entry = Entry(new)
+        a.block(
+            entry,
+            {
+                "body": old.body,
+                "extent": old.extent,
+                "codec": old.row["codec"],
+                "hole": bool(old.row["flags"]),
+                "holes": [],
+                "kind": old.row["kind"],
+                "records": old.row["records"],
+                "samples": old.row["samples"],
+                "order": old.row["order"],
+                "counts": {k: old.row.get(k, 0) for k in ("dimensions", "variables", "attributes")},
+                "pieces": None,
+                "kept extent": old.row.get("extent position", 0),
+            },
+        )
+        entry.pieces = old.pieces
+        a.entries[new] = entry
+        changed |= {name, new}
+
+    return action
+
+
+def act_change(name, start, data, keep_end, records):
+    """New bytes from `start` of the extent (values changed, or records grown): pieces touched are
+    written anew, up to each multiple of the piece size. keep_end: what lies behind the new bytes stays.
+    """
+
+    def action(a, changed, dead):
+        entry, size = a.entries[name], a.options["piece size"]
+        stop = start + len(data)
+        extent = entry.extent[:start] + data + (entry.extent[stop:] if keep_end else b"")
+        touched = [
+            p
+            for p in entry.pieces
+            if p.logical + p.raw > start and (not keep_end or p.logical < stop)
+        ]
+        kept = [p for p in entry.pieces if p not in touched]
+        dead += [(p.position, up(p.raw)) for p in touched if p.position] + entry.maps
+        low = min([p.logical for p in touched] + [start])
+        high = max([p.logical + p.raw for p in touched] + [stop]) if keep_end else len(extent)
+        new, at = [], low
+        while at < high:
+            end = min((at // size + 1) * size, high)
+            position = a.allocate(end - at)
+            a.write(position, extent[at:end])
+            new.append(Piece(at, end - at, position))
+            at = end
+        entry.pieces = sorted(kept + new, key=lambda p: p.logical)
+        entry.extent = extent
+        entry.row |= {
+            "extent length": len(extent),
+            "records": entry.row["records"] if records is None else records,
+            "flags": 0,
+        }
+        a.write_map(entry)
+        changed.add(name)
+
+    return action
+
+
+def parse(lines):
+    """(options, generations, damage lines, expectations)."""
+    options, generations, damage, expects = [], [], [], []
+    builder = None
+    for number, line in expand(enumerate(lines, 1)):
+        try:
+            words = tokens(line)
+            if not words:
+                continue
+            key = words[0]
+            if key == "expect":
+                expects.append(line.strip()[len("expect") :].split("#")[0].strip())
+            elif key == "generation":
+                generations.append(GenerationText())
+                builder = None
+            elif key in ("flip", "write", "cut", "append"):
+                damage.append(line.split("#")[0].strip())
+            elif not generations:
+                options.append(words)
+            elif key == "block":
+                builder = BlockText(words[1])
+                generations[-1].blocks.append((words[1], builder))
+                generations[-1].actions.append(act_block(words[1], builder))
+            elif key in ("set", "poke", "column"):
+                parse_override(generations[-1], line)
+            elif key == "remove":
+                generations[-1].actions.append(act_remove(words[1]))
+            elif key == "rename":
+                generations[-1].actions.append(act_rename(words[1], words[2]))
+            elif key == "grow":  # grow "a" records N from OFFSET with BYTES
+                at = words.index("with")
+                generations[-1].actions.append(
+                    act_change(
+                        words[1], int(words[5]), encode_bytes(words[at + 1 :]), False, int(words[3])
+                    )
+                )
+            elif key == "change":  # change "a" at OFFSET with BYTES
+                generations[-1].actions.append(
+                    act_change(words[1], int(words[3]), encode_bytes(words[5:]), True, None)
+                )
+            elif key == "sections":
+                generations[-1].sections = (generations[-1].sections or b"") + encode_bytes(
+                    words[1:]
+                )
+            elif key == "stray":
+                generations[-1].extra.append(("stray", encode_bytes(words[1:])))
+            elif builder is None or not builder.line(words):
+                raise VectorError(f"unknown word {key!r}")
+        except (
+            VectorError,
+            ValueError,
+            IndexError,
+            KeyError,
+            StopIteration,
+            struct.error,
+        ) as error:
+            raise VectorError(f"line {number}: {line.strip()!r}: {error!r}") from error
+    return options, generations, damage, expects
+
+
+NUMBER = re.compile(r"^(\d+|0x[0-9a-fA-F]+)$")
+
+
+def parse_override(generation, line):
+    """set TARGET FIELD VALUE [keep sums] | poke TARGET offset N hex .. | column TARGET ACTION .."""
+    line = line.split("#")[0].strip()
+    keep = line.endswith("keep sums")
+    line = line.removesuffix("keep sums").strip()
+    word, rest = line.split(None, 1)
+    if word == "poke":
+        target, by, where, data = re.match(
+            r"(.*?) (offset|at) (.*?) (hex .*|zero .*)$", rest
+        ).groups()
+        offset = int(where) if by == "offset" else ("place", where)
+        generation.pokes.append((target, offset, encode_bytes(tokens(data)), keep))
+    elif word == "column":
+        target, action, tail = re.match(r"(.*?) (widen|add|empty)\b(.*)", rest).groups()
+        names = tokens(tail)
+        generation.columns.append((target, action, names))
+    else:
+        target, field, value = split_set(rest)
+        generation.sets.append((target, field, value, keep))
+
+
+FIELD_NAMES = sorted(
+    {*IDENTITY, *SUPERBLOCK, *PAGE, *BLOCK, *COLUMNS[1:], "name"}, key=len, reverse=True
+)
+
+
+def split_set(rest):
+    for field in FIELD_NAMES:
+        m = re.match(r"(.*?[^\s])\s+" + re.escape(field) + r"\s+(\S.*)$", rest)
+        if m:
+            value = m[2].strip()
+            if NUMBER.match(value):
+                return m[1], field, int(value, 0)
+            words = tokens(value)
+            if isinstance(words[0], Text):
+                return m[1], field, str(words[0])
+            if words[0] == "hex":
+                return m[1], field, encode_hex(words[1:])
+            if words[0] == "position":  # of another structure, by its symbolic name
+                return m[1], field, ("place", value[len("position") :].strip())
+            return m[1], field, int(words[0], 0)
+    raise VectorError(f"no field in {rest!r}")
+
+
+def resolve(places, text_, length):
+    """A symbolic place: NAME[+N], a number, `end`."""
+    text_ = text_.strip()
+    base, _, plus = text_.rpartition("+") if re.search(r"\+\d+$", text_) else (text_, "", "0")
+    base = base.strip()
+    if base == "end":
+        return length + int(plus)
+    if NUMBER.match(base):
+        return int(base, 0) + int(plus)
+    base = re.sub(r"\s+", " ", base)
+    if base not in places:
+        near = [p for p in places if p.split(".")[0] == base.split(".")[0]][:40]
+        raise VectorError(f"no place {base!r}; near: {near}")
+    return places[base] + int(plus)
+
+
+def assemble(text_):
+    """Returns (bytes, symbolic places, expectations)."""
+    options, generations, damage, expects = parse(text_.splitlines())
+    if options[:1] == [["classic"]]:
+        data, places = assemble_classic(options[1:])
+        return data, places, expects
+    # Values of overrides may be positions: the first pass finds them.
+    known = {}
+    by_place = [s[2] for g in generations for s in g.sets] + [
+        p[1] for g in generations for p in g.pokes
+    ]
+    for _ in range(2 if any(isinstance(value, tuple) for value in by_place) else 1):
+        a = Assembler()
+        for words in options:
+            if words[0] == "dictionary":
+                a.dictionary = (a.dictionary or b"") + encode_bytes(words[1:])
+            else:
+                key = " ".join(words[:-1])
+                if key not in a.options:
+                    raise VectorError(f"unknown option {key!r}")
+                a.options[key] = int(words[-1], 0)
+        if a.dictionary is not None:
+            a.options["codec"] = 2
+        for g in generations:
+            at = (
+                lambda value, base=None: value
+                if not isinstance(value, tuple)
+                else (resolve(known, value[1], 0) - (known[base] if base else 0) if known else 0)
+            )
+            a.sets = [(target, field, at(value), keep) for target, field, value, keep in g.sets]
+            a.pokes = [
+                (target, at(offset, target), data, keep) for target, offset, data, keep in g.pokes
+            ]
+            a.column_changes = g.columns
+            fresh = [b for _, b in g.blocks]
+            for builder in fresh:
+                if "body" not in builder.spec:
+                    builder.finish(a)
+            a.commit(g)
+        known = a.places
+    data = bytearray(a.data)
+    for line in damage:
+        apply_damage(data, a.places, line)
+    return bytes(data), a.places, expects
+
+
+def apply_damage(data, places, line):
+    word, _, rest = line.partition(" ")
+    if word == "flip":
+        where, _, bit = rest.rpartition(" bit ")
+        data[resolve(places, where, len(data))] ^= 1 << int(bit)
+    elif word == "write":
+        where, hexword, tail = re.match(r"(.*?) (hex|zero) (.*)$", rest).groups()
+        at, new = resolve(places, where, len(data)), encode_bytes(tokens(f"{hexword} {tail}"))
+        data[at : at + len(new)] = new
+    elif word == "cut":
+        del data[resolve(places, rest, len(data)) :]
+    elif word == "append":
+        data += encode_bytes(tokens(rest))
+
+
+def assemble_classic(lines):
+    """A bare classic file: `header` and `bytes` one after the other, `mark NAME` names a place."""
+    out, places = b"", {}
+    for words in lines:
+        if words[0] == "mark":
+            places[" ".join(words[1:])] = len(out)
+        elif words[0] in ("header", "bytes"):
+            out += encode_bytes(words[1:])
+        else:
+            raise VectorError(f"classic file: unknown word {words[0]!r}")
+    return out, places
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(arguments[0], encoding="utf-8") as stream:
+        data, _, _ = assemble(stream.read())
+    with open(arguments[1], "wb") as stream:
+        stream.write(data)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

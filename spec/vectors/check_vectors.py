@@ -1,0 +1,213 @@
+#!/usr/bin/python3
+"""Assembles all vectors and compares what the reference reader says with what their texts expect.
+
+    check_vectors.py --out FOLDER [--update] [VECTOR ...]
+
+Writes FOLDER/NAME.nmb (or .nc) and FOLDER/manifest.tsv: vector, file, valid|invalid|remark, rule,
+offset, expected JSON (or -), one line an expectation. Fails if a rule of the specification has no vector that
+breaks it. --update writes the JSON of valid vectors anew; look at the difference before committing it.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import re
+import sys
+import typing
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "reference"))
+import assemble  # noqa: E402
+import nmb_reference  # noqa: E402
+
+RULE = re.compile(r"^\|\s*(R-[A-Z]+-\d+)\s*\|")
+FLIPS = 30  # in each valid file
+EXPECT = re.compile(r"^(remark )?(R-[A-Z]+-\d+) at (.*?)( naming (R-CH-\d+))?( only)?$")
+
+
+def rules_of(path):
+    """Rule ids and their texts, from the tables of a specification."""
+    out = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if m := RULE.match(line):
+            out[m[1]] = line
+    return out
+
+
+class Expected(typing.NamedTuple):
+    remark: bool  # of a classic header: the file is valid
+    rule: str
+    offset: int
+    naming: str | None  # the rule of the classic header that a message of R-BK-10 names
+    only: bool
+
+
+class Vector:
+    """One text: its bytes, what it expects and what the reference reader finds."""
+
+    def __init__(self, path, out):
+        self.name, self.failures, self.expected = path.stem, [], []
+        self.json_path = path.with_suffix(".json")
+        self.data, places, expects = assemble.assemble(path.read_text(encoding="utf-8"))
+        self.file = out / (self.name + (".nc" if self.data[:3] == b"CDF" else ".nmb"))
+        self.file.write_bytes(self.data)
+        self.document, _ = nmb_reference.document_of(self.data)
+        self.valid = "valid" in expects
+        for text in expects:
+            if text in ("valid", "json"):
+                continue
+            m = EXPECT.match(text)
+            if not m:
+                self.fail(f"cannot read `expect {text}`")
+                continue
+            self.expected.append(
+                Expected(
+                    bool(m[1]),
+                    m[2],
+                    assemble.resolve(places, m[3], len(self.data)),
+                    m[5],
+                    bool(m[6]),
+                )
+            )
+        if not expects:
+            self.fail("expects nothing")
+        self.with_json = self.valid or "json" in expects
+
+    def fail(self, message):
+        self.failures.append(message)
+
+    def check(self, update):
+        if self.document is None:
+            self.fail("the reference reader does not know this kind of file")
+            return
+        findings, remarks = self.document["findings"], self.document.get("remarks", [])
+        if self.valid:
+            for f in findings:
+                self.fail(f"valid, found {f['rule']} at {f['offset']}: {f['message']}")
+        for e in self.expected:
+            found = remarks if e.remark else findings
+            met = [
+                f
+                for f in found
+                if (f["rule"], f["offset"]) == (e.rule, e.offset)
+                and (e.naming or "") in f["message"]
+            ]
+            if not met or e.only and len(found) != 1 or e.remark and findings:
+                self.fail(
+                    f"expected {'only ' if e.only else ''}{e.rule} at {e.offset}, found {findings + remarks}"
+                )
+        if self.with_json:
+            self.check_json(update)
+        if self.valid and "blocks" in self.document:
+            self.check_flips()
+
+    def check_flips(self):
+        """Any flipped bit of a file is found."""
+        random_ = random.Random(self.name)
+        for _ in range(FLIPS):
+            damaged, at, bit = (
+                bytearray(self.data),
+                random_.randrange(len(self.data)),
+                random_.randrange(8),
+            )
+            damaged[at] ^= 1 << bit
+            document, _ = nmb_reference.document_of(bytes(damaged))
+            if not document["findings"]:
+                self.fail(f"no finding with bit {bit} of byte {at} flipped")
+
+    def check_json(self, update):
+        """Messages are not compared; of many blocks the first and the last two are."""
+        document = self.document | {
+            "findings": [
+                {"rule": f["rule"], "offset": f["offset"]} for f in self.document["findings"]
+            ]
+        }
+        blocks = document.get("blocks", [])
+        if len(blocks) > 20:
+            document |= {"blocks": blocks[:2] + blocks[-2:], "blocks_left_out": len(blocks) - 4}
+        text = compact(document)
+        if update:
+            self.json_path.write_text(text, encoding="utf-8")
+        elif (
+            not self.json_path.exists()
+            or json.loads(self.json_path.read_text(encoding="utf-8")) != document
+        ):
+            self.fail(f"{self.json_path.name} is missing or differs")
+
+
+def compact(document):
+    """JSON with one line for each thing that fits."""
+
+    def render(value, indent):
+        flat = json.dumps(value)
+        if len(flat) + indent <= 110 or not isinstance(value, (dict, list)) or not value:
+            return flat
+        pad = " " * (indent + 1)
+        items = (
+            [f"{json.dumps(k)}: {render(v, indent + 1)}" for k, v in value.items()]
+            if isinstance(value, dict)
+            else [render(v, indent + 1) for v in value]
+        )
+        left, right = "{}" if isinstance(value, dict) else "[]"
+        return left + "\n" + ",\n".join(pad + item for item in items) + "\n" + " " * indent + right
+
+    return render(document, 0) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("vectors", nargs="*")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    paths = sorted(HERE.glob("*.txt"))
+    if arguments.vectors:
+        paths = [p for p in paths if p.stem in arguments.vectors]
+    failed, broken, manifest = 0, set(), []
+    for path in paths:
+        try:
+            vector = Vector(path, arguments.out)
+            vector.check(arguments.update)
+        except assemble.VectorError as error:
+            print(f"{path.name}: {error}")
+            failed += 1
+            continue
+        for failure in vector.failures:
+            print(f"{path.name}: {failure}")
+        failed += bool(vector.failures)
+        expected_json = str(vector.json_path) if vector.with_json else "-"
+        for e in vector.expected or [Expected(False, "-", "-", None, False)]:
+            broken |= {e.rule, e.naming or "-"}
+            sort = "remark" if e.remark else "valid" if vector.valid else "invalid"
+            manifest.append(
+                (vector.name, str(vector.file), sort, e.rule, str(e.offset), expected_json)
+            )
+    if not arguments.vectors:
+        (arguments.out / "manifest.tsv").write_text(
+            "".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8"
+        )
+        failed += check_rules(broken)
+    print(f"{len(paths)} vectors, {failed} failures")
+    return 1 if failed else 0
+
+
+def check_rules(broken):
+    """Every rule of the specification has an invalid vector; valid vectors exercise all of them."""
+    rules, failed = {}, 0
+    for name in ("format.md", "classic_header.md"):
+        if (HERE.parent / name).exists():
+            rules |= rules_of(HERE.parent / name)
+    for rule in sorted(set(rules) - broken):
+        print(f"{rule}: no vector breaks it")
+        failed += 1
+    for rule in sorted(broken - set(rules) - {"-"}):
+        print(f"{rule}: a vector expects it, the specification does not have it")
+        failed += 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

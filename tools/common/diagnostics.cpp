@@ -1,0 +1,42 @@
+// Standard error (see diagnostics.h).
+#include "common/diagnostics.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/terminal.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+void Diagnostics::line(std::string_view kind, std::string_view text) {
+  std::string out = coloured(tool_ + ":", Colour::kBold, colour_) + " ";
+  if (!kind.empty()) out += coloured(kind, Colour::kYellow, colour_) + " ";
+  out += printable(text) + "\n";
+  // In one call, so that lines of several processes do not mix. There is nowhere to tell of a
+  // failure.
+  std::string_view rest = out;
+  while (!rest.empty()) {
+    const ssize_t done = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (done < 0 && errno != EINTR) return;
+    if (done > 0) rest.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+void Diagnostics::error(const Status& status) {
+  if (status.ok()) return;
+  raise(exit_of(status.code()));
+  line("", status.text());
+}
+
+void Diagnostics::warning(std::string_view file, std::string_view text) {
+  if (strict_) raise(Exit::kFindings);
+  if (!quiet_) line(strict_ ? "" : "warning:", std::string(file) + ": " + std::string(text));
+}
+
+void Diagnostics::note(std::string_view text, bool asked_for) {
+  if (!quiet_ || asked_for) line("", text);
+}
+
+}  // namespace nmb::tools

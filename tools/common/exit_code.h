@@ -1,0 +1,34 @@
+// What the tools' exit codes mean.
+#pragma once
+
+#include "nmb/status.h"
+
+namespace nmb::tools {
+
+enum class Exit : int {
+  kDone = 0,       // done and sound
+  kFindings = 1,   // a conflict, a difference, a file of a known kind that is damaged
+  kCannotRun = 2,  // usage, unknown or unsupported kind of file, unreadable, no space
+  kLoss = 3,       // done with loss (recovery only)
+};
+
+constexpr Exit exit_of(Code code) {
+  switch (code) {
+    case Code::kOk:
+      return Exit::kDone;
+    case Code::kDamaged:
+    case Code::kConflict:
+    case Code::kRange:
+      return Exit::kFindings;
+    default:
+      return Exit::kCannotRun;
+  }
+}
+
+// Of two exit codes the one to report: could not run, then findings, then loss.
+constexpr Exit worse(Exit a, Exit b) {
+  constexpr int weight[] = {0, 2, 3, 1};
+  return weight[static_cast<int>(a)] >= weight[static_cast<int>(b)] ? a : b;
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,213 @@
+// Patterns of names, translated for PCRE2 with its JIT compiler (see glob.h).
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "common/glob.h"
+
+#include <pcre2.h>
+
+#include <algorithm>
+
+namespace nmb::tools {
+namespace {
+
+// A character that is not '/', whole: an invalid byte is one too.
+constexpr std::string_view kCharacter = "(?>[^/][\\x80-\\xbf]{0,3})";
+
+void put_literal(std::string* expression, char c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  *expression += "\\x";
+  *expression += kDigits[byte >> 4];
+  *expression += kDigits[byte & 15];
+}
+
+// A glob as a regular expression, and what is known of it without matching.
+class GlobTranslator {
+ public:
+  explicit GlobTranslator(std::string_view glob) : glob_(glob) {}
+
+  Status translate() {
+    expression = "\\A";
+    while (at_ < glob_.size()) {
+      switch (glob_[at_]) {
+        case '*':
+          stars();
+          break;
+        case '?':
+          ++at_;
+          wildcard(kCharacter);
+          break;
+        case '[':
+          NMB_TRY(set());
+          break;
+        case '\\':
+          if (at_ + 1 == glob_.size()) return wrong("a character behind the backslash");
+          ++at_;
+          [[fallthrough]];
+        default:
+          literal(glob_[at_++]);
+      }
+    }
+    expression += "\\z";
+    return {};
+  }
+
+  std::string expression;
+  std::string prefix;
+  bool has_wildcard = false;
+  bool whole_prefix = false;  // ends with its only wildcard, "**"
+
+ private:
+  Status wrong(const std::string& expected) const {
+    return Status(Code::kUsage, "found the pattern \"" + std::string(glob_) + "\", expected " +
+                                    expected + " at character " + std::to_string(at_ + 1));
+  }
+  void literal(char c) {
+    if (!has_wildcard) prefix += c;
+    put_literal(&expression, c);
+  }
+  void wildcard(std::string_view translated) {
+    has_wildcard = true;
+    expression += translated;
+  }
+  void stars() {
+    const bool part_begins = at_ == 0 || glob_[at_ - 1] == '/';
+    std::size_t count = 0;
+    while (at_ < glob_.size() && glob_[at_] == '*') ++at_, ++count;
+    if (count == 1) return wildcard("[^/]*");
+    if (part_begins && at_ < glob_.size() && glob_[at_] == '/') {
+      ++at_;
+      return wildcard("(?:.*/)?");
+    }
+    whole_prefix = !has_wildcard && at_ == glob_.size();
+    wildcard(".*");
+  }
+  Status set() {
+    const std::size_t open = at_++;
+    const bool negated = at_ < glob_.size() && (glob_[at_] == '!' || glob_[at_] == '^');
+    if (negated) ++at_;
+    std::string members;
+    for (bool first = true; at_ == glob_.size() || glob_[at_] != ']' || first; first = false) {
+      char low = 0, high = 0;
+      NMB_TRY(member(open, &low));
+      high = low;
+      if (at_ + 1 < glob_.size() && glob_[at_] == '-' && glob_[at_ + 1] != ']') {
+        ++at_;
+        NMB_TRY(member(open, &high));
+        if (high < low) return wrong("the range of a set in ascending order");
+      }
+      put_literal(&members, low);
+      members += '-';
+      put_literal(&members, high);
+    }
+    ++at_;
+    // '/' is never meant by a set.
+    wildcard(negated ? "(?>[^/" + members + "][\\x80-\\xbf]{0,3})" : "(?!/)[" + members + "]");
+    return {};
+  }
+  Status member(std::size_t open, char* c) {
+    if (at_ < glob_.size() && glob_[at_] == '\\') ++at_;
+    if (at_ >= glob_.size()) {
+      at_ = open;
+      return wrong("a ']' for the '['");
+    }
+    *c = glob_[at_];
+    if (static_cast<unsigned char>(*c) > 127)
+      return wrong("only ASCII characters in a set (a regular expression, -e, takes others)");
+    ++at_;
+    return {};
+  }
+
+  std::string_view glob_;
+  std::size_t at_ = 0;
+};
+
+// What every match of an expression must begin with: plain characters behind "^", less one that a
+// quantifier makes optional. None where there are alternatives.
+std::string literal_prefix_of(std::string_view expression) {
+  if (expression.empty() || expression[0] != '^' || expression.find('|') != expression.npos)
+    return {};
+  const std::string_view rest = expression.substr(1);
+  const std::size_t end = std::min(rest.find_first_of("\\^$.[]|()?*+{}"), rest.size());
+  std::string prefix(rest.substr(0, end));
+  if (end < rest.size() && !prefix.empty() &&
+      std::string_view("?*+{").find(rest[end]) != std::string_view::npos) {
+    // The quantifier is that of a whole character.
+    while (!prefix.empty() && (static_cast<unsigned char>(prefix.back()) & 0xC0) == 0x80)
+      prefix.pop_back();
+    if (!prefix.empty()) prefix.pop_back();
+  }
+  return prefix;
+}
+
+std::string error_text(int error) {
+  PCRE2_UCHAR text[256];
+  pcre2_get_error_message(error, text, sizeof text);
+  return reinterpret_cast<const char*>(text);
+}
+
+}  // namespace
+
+struct NamePattern::Compiled {
+  ~Compiled() {
+    pcre2_match_data_free(match);
+    pcre2_code_free(code);
+  }
+  pcre2_code* code = nullptr;
+  pcre2_match_data* match = nullptr;
+};
+
+Status NamePattern::compile(const std::string& expression, bool utf, std::string_view shown) {
+  auto compiled = std::make_shared<Compiled>();
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  const std::uint32_t options =
+      PCRE2_NEVER_BACKSLASH_C | (utf ? PCRE2_UTF | PCRE2_MATCH_INVALID_UTF : PCRE2_DOTALL);
+  compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
+                                 options, &error, &offset, nullptr);
+  if (!compiled->code)
+    return Status(Code::kUsage, "found the expression \"" + std::string(shown) +
+                                    "\": " + error_text(error) + " at character " +
+                                    std::to_string(offset + 1));
+  // Without JIT (a processor it does not know, memory that must not be executed) matching is
+  // slower, not different.
+  (void)pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
+  compiled->match = pcre2_match_data_create(1, nullptr);
+  if (!compiled->match) return Status(Code::kLimit, "no memory for a pattern");
+  compiled_ = std::move(compiled);
+  return {};
+}
+
+Result<NamePattern> NamePattern::glob(std::string_view pattern) {
+  GlobTranslator translator(pattern);
+  NMB_TRY(translator.translate());
+  NamePattern out;
+  out.prefix_ = std::move(translator.prefix);
+  out.literal_ = !translator.has_wildcard;
+  out.whole_prefix_ = translator.whole_prefix;
+  if (!out.literal_ && !out.whole_prefix_)
+    NMB_TRY(out.compile(translator.expression, false, pattern));
+  return out;
+}
+
+Result<NamePattern> NamePattern::regex(std::string_view expression) {
+  NamePattern out;
+  out.whole_prefix_ = false;
+  NMB_TRY(out.compile(std::string(expression), true, expression));
+  out.prefix_ = literal_prefix_of(expression);
+  return out;
+}
+
+Result<bool> NamePattern::matches(std::string_view name) const {
+  if (literal_) return name == prefix_;
+  if (!name.starts_with(prefix_)) return false;
+  if (whole_prefix_) return true;
+  const int found = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()),
+                                name.size(), 0, 0, compiled_->match, nullptr);
+  if (found == PCRE2_ERROR_NOMATCH) return false;
+  if (found < 0)
+    return Status(Code::kLimit, "cannot match the expression against \"" + std::string(name) +
+                                    "\": " + error_text(found));
+  return true;
+}
+
+}  // namespace nmb::tools

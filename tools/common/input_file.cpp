@@ -1,0 +1,27 @@
+// Files with a kind (see input_file.h).
+#include "common/input_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nmb::tools {
+
+constexpr std::uint64_t kHead = 16384;
+
+Result<std::shared_ptr<const InputFile>> InputFile::open(const std::string& path) {
+  NMB_ASSIGN(std::unique_ptr<FileSource> source, FileSource::open(path));
+  std::shared_ptr<InputFile> file(new InputFile(std::move(source)));
+  file->head_.resize(static_cast<std::size_t>(std::min(file->size(), kHead)));
+  NMB_TRY(file->file_->read_at(0, file->head_));
+  NMB_ASSIGN(file->kind_, kind_of(*file));
+  return std::shared_ptr<const InputFile>(std::move(file));
+}
+
+Status InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (offset > head_.size() || out.size() > head_.size() - offset)
+    return file_->read_at(offset, out);
+  if (!out.empty()) std::memcpy(out.data(), head_.data() + offset, out.size());
+  return {};
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,41 @@
+// InputFile: a file to read, with its kind. Its first 16 KiB, from which kinds and indexes are
+// told, are read once.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/input_kind.h"
+#include "nmb/file_source.h"
+
+namespace nmb::tools {
+
+// Thread-safe.
+class InputFile final : public ByteSource {
+ public:
+  // kNotFound, kIo. A file of unknown kind is no failure here.
+  static Result<std::shared_ptr<const InputFile>> open(const std::string& path);
+
+  InputKind kind() const { return kind_; }
+  // Reads of the file itself.
+  IoCounts counts() const { return file_->counts(); }
+  const FileSource& file() const { return *file_; }
+
+  std::uint64_t size() const override { return file_->size(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  const std::string& name() const override { return file_->name(); }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    return file_->is_unallocated(offset, length);
+  }
+
+ private:
+  explicit InputFile(std::unique_ptr<FileSource> file) : file_(std::move(file)) {}
+
+  std::unique_ptr<FileSource> file_;
+  std::vector<std::byte> head_;
+  InputKind kind_ = InputKind::kUnknown;
+};
+
+}  // namespace nmb::tools

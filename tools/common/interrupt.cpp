@@ -1,0 +1,36 @@
+// Interrupts (see interrupt.h).
+#include "common/interrupt.h"
+
+#include <signal.h>
+
+namespace nmb::tools {
+namespace {
+
+std::atomic<bool> interrupted{false};
+std::atomic<int> signal_number{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler may only touch lock-free objects");
+
+extern "C" void on_interrupt(int number) {
+  signal_number.store(number);
+  interrupted.store(true);
+}
+
+}  // namespace
+
+const std::atomic<bool>* catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  // A second signal finds the default action.
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  return &interrupted;
+}
+
+int interrupted_exit() {
+  const int number = signal_number.load();
+  return number == 0 ? 0 : 128 + number;
+}
+
+}  // namespace nmb::tools

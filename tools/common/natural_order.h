@@ -1,0 +1,11 @@
+// The natural order of names: runs of digits compare as numbers, so that f9 comes before f10.
+#pragma once
+
+#include <string_view>
+
+namespace nmb::tools {
+
+// Digit runs by value, other bytes by memcmp; names that are equal so (f1, f01) by memcmp.
+bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace nmb::tools

@@ -1,0 +1,57 @@
+// Checked standard output (see output.h).
+#include "common/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "common/terminal.h"
+
+namespace nmb::tools {
+
+Output::Output(int fd) : fd_(fd), terminal_(is_terminal(fd)) {
+  std::signal(SIGPIPE, SIG_IGN);
+  buffer_.reserve(kBuffer);
+}
+
+void Output::fail(int error) {
+  pipe_closed_ = error == EPIPE;
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  status_ = Status(full ? Code::kNoSpace : Code::kIo, "standard output", kNoOffset, "",
+                   std::string("cannot write: ") + std::strerror(error));
+}
+
+Status Output::write(std::string_view text) {
+  if (!status_.ok()) return status_;
+  if (buffer_.size() + text.size() > kBuffer) NMB_TRY(flush());
+  buffer_ += text;
+  return buffer_.size() >= kBuffer ? flush() : Status();
+}
+
+Status Output::flush() {
+  std::string_view rest = buffer_;
+  while (status_.ok() && !rest.empty()) {
+    const ssize_t done = ::write(fd_, rest.data(), rest.size());
+    if (done >= 0)
+      rest.remove_prefix(static_cast<std::size_t>(done));
+    else if (errno != EINTR)
+      fail(errno);
+  }
+  buffer_.clear();
+  return status_;
+}
+
+Status Output::close() {
+  NMB_TRY(flush());
+  // A descriptor that was closed from the start matters only to those who write.
+  if (::close(fd_) != 0 && errno != EINTR && errno != EBADF) fail(errno);
+  return status_;
+}
+
+TextSink Output::sink() {
+  return [this](std::string_view text) { return write(text); };
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,38 @@
+// Table: rows as aligned columns on a terminal, separated by tabs elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/output.h"
+
+namespace nmb::tools {
+
+class Table {
+ public:
+  enum class Align : std::uint8_t { kLeft, kRight };
+  struct Column {
+    std::string title;  // shown on a terminal only
+    Align align = Align::kLeft;
+  };
+  // `out` must outlive it.
+  Table(Output& out, std::vector<Column> columns);
+
+  // One cell a column; cells become printable (nmb/text.h). Widths come from the first rows, which
+  // are held back; the memory is theirs.
+  Status row(std::vector<std::string> cells);
+  // What is held back.
+  Status finish();
+
+ private:
+  static constexpr std::size_t kHeldRows = 1000;
+  Status put(const std::vector<std::string>& cells);
+
+  Output& out_;
+  std::vector<Column> columns_;
+  std::vector<std::size_t> widths_;
+  std::vector<std::vector<std::string>> held_;
+  bool holding_;
+};
+
+}  // namespace nmb::tools

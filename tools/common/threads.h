@@ -1,0 +1,19 @@
+// The number of threads that -j stands for when it is not given.
+#pragma once
+
+#include <sched.h>
+
+#include <thread>
+
+namespace nmb::tools {
+
+// The cores that this process may run on, at least 1.
+inline unsigned default_threads() {
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)
+    return static_cast<unsigned>(CPU_COUNT(&cores));
+  const unsigned cores_known = std::thread::hardware_concurrency();
+  return cores_known == 0 ? 1 : cores_known;
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,187 @@
+// The frame of every tool (see tool.h).
+#include "common/tool.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <new>
+
+#include "common/interrupt.h"
+#include "common/threads.h"
+#include "common/units.h"
+
+namespace nmb::tools {
+namespace {
+
+// -h: usage and options, one screen. --help: the details and examples too, of all subcommands.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(28);
+    label("REQUIRED", "");
+  }
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string out = Formatter::make_help(app, name, mode);
+    if (mode == CLI::AppFormatMode::All && !app->get_footer().empty())
+      out += "\n" + app->get_footer();
+    while (out.size() > 1 && out.ends_with("\n\n")) out.pop_back();
+    return out;
+  }
+  std::string make_expanded(const CLI::App* command) const override {
+    std::string out = Formatter::make_expanded(command);
+    if (!command->get_footer().empty()) out += "\n" + command->get_footer();
+    return out;
+  }
+  std::string make_footer(const CLI::App*) const override { return ""; }
+};
+
+std::string footer_of(const HelpText& help) {
+  std::string out = help.details;
+  if (!out.empty()) out += "\n";
+  if (!help.examples.empty())
+    out += (out.empty() ? "" : "\n") + ("Examples:\n" + help.examples) + "\n";
+  return out;
+}
+
+}  // namespace
+
+Tool::Tool(const std::string& name, const HelpText& help)
+    : name_(name), app_(help.summary, name), out_(STDOUT_FILENO), diagnostics_(name) {
+  app_.formatter(std::make_shared<HelpFormatter>());
+  app_.set_help_flag("-h", "help on one screen");
+  app_.set_help_all_flag("--help", "all help, with examples");
+  app_.set_version_flag("--version", name + " " + NMB_VERSION, "the version");
+  app_.footer(footer_of(help));
+  offer_manners(app_);
+}
+
+CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
+  CLI::App& command = *app_.add_subcommand(name, help.summary);
+  command.footer(footer_of(help));
+  offer_manners(command);
+  app_.require_subcommand(1, 1);
+  return command;
+}
+
+void Tool::offer_manners(CLI::App& command) {
+  static const std::map<std::string, ColourWhen> kWhen{
+      {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
+  command.add_flag("-q,--quiet", options_.quiet, "no warnings and no notes");
+  command
+      .add_option_function<std::string>(
+          "--color", [this](const std::string& when) { options_.colour = kWhen.at(when); },
+          "colour: auto, always or never")
+      ->type_name("WHEN")
+      ->check([](const std::string& when) {
+        return kWhen.contains(when) ? "" : "found \"" + when + "\", expected auto, always or never";
+      });
+}
+
+void Tool::offer_json(CLI::App& command) {
+  command.add_flag("--json", options_.json, "one JSON document");
+}
+void Tool::offer_jsonl(CLI::App& command) {
+  command.add_flag("--jsonl", options_.jsonl, "one JSON document a line");
+}
+void Tool::offer_bytes(CLI::App& command) {
+  command.add_flag("--bytes", options_.bytes, "exact numbers of bytes, not KiB, MiB, ...");
+}
+void Tool::offer_strict(CLI::App& command) {
+  command.add_flag("--strict", options_.strict, "warnings are findings: exit code 1");
+}
+void Tool::offer_threads(CLI::App& command) {
+  options_.threads = default_threads();
+  command.add_option("-j", options_.threads, "threads (default: the cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 4096u));
+}
+void Tool::offer_memory(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--mem",
+          [this](const std::string& text) {
+            const Result<std::uint64_t> bytes = parse_bytes(text);
+            if (!bytes.ok()) throw CLI::ValidationError("--mem", bytes.status().message());
+            options_.memory = *bytes;
+          },
+          "memory to stay below, as 64M or 1G (default: 256M)")
+      ->type_name("BYTES");
+}
+void Tool::offer_file_list(CLI::App& command) {
+  command
+      .add_option("--files-from", options_.files_from,
+                  "read names of files from FILE; -: standard input")
+      ->type_name("FILE");
+  command.add_flag("-0", options_.nul_separated,
+                   "names in the list end with NUL, not with a line feed");
+}
+
+// CLI11 looks for a subcommand's name before options; here it may follow them, or be left out.
+std::vector<std::string> Tool::arguments(int argc, const char* const* argv) const {
+  std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
+  if (default_command_.empty() || out.empty()) return out;
+  if (out[0] == "-h" || out[0] == "--help" || out[0] == "--version") return out;
+  const auto first = std::find_if(out.begin(), out.end(), [](const std::string& a) {
+    return !a.starts_with('-') || a == "--";
+  });
+  const auto is_command = [&](const std::string& word) {
+    return !app_.get_subcommands(
+                    [&](const CLI::App* command) { return command->get_name() == word; })
+                .empty();
+  };
+  const bool named = first != out.end() && is_command(*first);
+  if (named)
+    std::rotate(out.begin(), first, first + 1);
+  else
+    out.insert(out.begin(), default_command_);
+  return out;
+}
+
+bool Tool::parse(int argc, const char* const* argv) {
+  std::vector<std::string> reversed = arguments(argc, argv);
+  std::reverse(reversed.begin(), reversed.end());
+  try {
+    app_.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    (void)out_.write(app_.help());
+    return false;
+  } catch (const CLI::CallForAllHelp&) {
+    (void)out_.write(app_.help("", CLI::AppFormatMode::All));
+    return false;
+  } catch (const CLI::CallForVersion& version) {
+    (void)out_.write(std::string(version.what()) + "\n");
+    return false;
+  } catch (const CLI::ParseError& error) {
+    diagnostics_.error(Status(Code::kUsage, error.what()));
+    diagnostics_.note("\"" + name_ + " -h\" tells how it is used", true);
+    return false;
+  }
+  diagnostics_.set_colour(use_colour(options_.colour, STDERR_FILENO));
+  diagnostics_.set_quiet(options_.quiet);
+  diagnostics_.set_strict(options_.strict);
+  return true;
+}
+
+int Tool::finish() {
+  const Status closed = out_.close();
+  if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
+  if (const int interrupted = interrupted_exit()) return interrupted;
+  return static_cast<int>(diagnostics_.exit());
+}
+
+int Tool::main(int argc, const char* const* argv, const std::function<Status()>& body) {
+  if (!parse(argc, argv)) return finish();
+  Status status;
+  try {
+    status = body();
+  } catch (const std::bad_alloc&) {
+    status = Status(Code::kLimit, "out of memory");
+  }
+  // What the output failed with is told by finish().
+  if (!out_.is_failure(status)) diagnostics_.error(status);
+  return finish();
+}
+
+}  // namespace nmb::tools
