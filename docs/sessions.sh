@@ -3,6 +3,7 @@
 #   PATH=$PWD/build/release/tools:$PWD/build/release/examples:$PATH docs/sessions.sh
 # Needs ncgen. NUMBER as argument: that session only.
 set -euo pipefail
+export LC_ALL=C
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/nmb-sessions.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"

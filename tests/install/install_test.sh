@@ -1,6 +1,6 @@
 #!/bin/sh
-# install_test.sh BUILD CMAKE GENERATOR COMPILER FLAGS: installs the build to a folder of its own, then builds and runs a project that
-# finds the package there, with the build's flags.
+# install_test.sh BUILD CMAKE GENERATOR COMPILER FLAGS: installs the build to a folder of its own, then builds and runs a
+# project that finds the package there, with the build's flags.
 set -eu
 build=$1 cmake=$2 generator=$3 compiler=$4 flags=$5
 here=$(cd "$(dirname "$0")" && pwd)
