@@ -8,10 +8,11 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/nmb-sessions.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# shown COMMAND: prints and runs a line.
+# shown COMMAND: prints and runs a line, errors and times among its output.
+TIMEFORMAT="%R s"
 shown() {
   echo "\$ $1"
-  eval "$1"
+  { eval "$1"; } 2>&1
 }
 
 merge_and_count() {
@@ -19,7 +20,7 @@ merge_and_count() {
   shown 'ls graphs.*.nc'
   shown "time nmcat graphs.*.nc -o graphs.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' --block-name '{group}'"
   shown 'nminspect count graphs.nmb --what samples --io-stats'
-  shown "nminspect count graphs.nmb --what objects 'r4952_*'"
+  shown "nminspect count graphs.nmb --what objects 'r4952_*/*'"
   shown 'nminspect ls graphs.nmb --limit 3'
   block=$(nminspect ls graphs.nmb --limit 1 | awk '{ print $1 }')
   shown "nminspect header graphs.nmb $block | head -5"
