@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by demo and test. setup PACKAGE... installs those of the Debian packages that are missing, where it can, and
 # else says what to install. NMB_NO_SETUP=1 leaves it out.
 setup() {
@@ -27,7 +28,9 @@ setup() {
 }
 
 # What building takes. A compiler cache is used where there is one.
-build_packages="cmake ninja-build g++ pkg-config libzstd-dev libxxhash-dev libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
+# shellcheck disable=SC2034  # used by those who source this
+build_packages=(cmake ninja-build g++ pkg-config libzstd-dev libxxhash-dev libfmt-dev
+  nlohmann-json3-dev libcli11-dev libpcre2-dev)
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
