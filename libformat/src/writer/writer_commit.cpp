@@ -285,7 +285,10 @@ Status Writer::Impl::write_superblock(Superblock& next) {
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   slot_begun_ = false;
-  return superblock_.generation == 0 ? file_->publish() : Status();
+  if (superblock_.generation > 0) return {};
+  if (options_.before_publish)
+    NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
+  return file_->publish();
 }
 
 BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
