@@ -7,6 +7,7 @@ A case is a text in which lines that begin with two spaces are commands and thei
 
       $ nminspect count records.nmb     a line for bash, in a folder of its own
       3                                 standard output and standard error, expected
+      <>                                an empty line; <1b>: a byte that a terminal would obey
       [1]                               the exit code, where it is not 0
 
 Other lines are for the reader, but for "Needs: PROGRAM...", without which the case is skipped (exit
@@ -80,7 +81,7 @@ def replay(case, tools):
         for line in text.splitlines():
             if line.startswith("  $ "):
                 out.append(line)
-                out += [f"  {said}".rstrip(" ") for said in run(line[4:], folder, tools)]
+                out += [f"  {said or '<>'}" for said in run(line[4:], folder, tools)]
             elif not line.startswith("  "):
                 out.append(line)
     return text, "\n".join(out) + "\n"

@@ -18,7 +18,6 @@ constexpr Exit exit_of(Code code) {
       return Exit::kDone;
     case Code::kDamaged:
     case Code::kConflict:
-    case Code::kExists:
     case Code::kRange:
       return Exit::kFindings;
     default:

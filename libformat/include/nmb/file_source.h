@@ -17,6 +17,13 @@ struct IoCounts {
   std::uint64_t bytes = 0;
 };
 
+// What tells that a file is still the one that was opened.
+struct FileStamp {
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t modified_ns = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
 // Thread-safe.
 class FileSource final : public ByteSource {
  public:
@@ -33,15 +40,15 @@ class FileSource final : public ByteSource {
   NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   // The file system stores fewer bytes than the file has.
   bool sparse() const { return sparse_; }
-  // True if size or modification time are no longer those at opening.
-  NMB_EXPORT bool changed() const;
+  // As of opening.
+  const FileStamp& stamp() const { return stamp_; }
 
  private:
   FileSource(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   std::string path_;
   int fd_;
   std::uint64_t size_ = 0;
-  std::int64_t modified_ns_ = 0;
+  FileStamp stamp_;
   bool sparse_ = false;
   mutable std::atomic<std::uint64_t> reads_{0};
   mutable std::atomic<std::uint64_t> bytes_{0};

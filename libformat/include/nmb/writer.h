@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +42,12 @@ struct WriterOptions {
   bool overwrite = false;               // a new file may replace an existing one
   bool sync = true;                     // commits wait for the device
   const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
+  // Called by a commit when everything but the superblock is written; a failure makes the commit fail.
+  std::function<Status()> before_commit;
+  // Called before a new file gets its name, with all of it as readers will see it; a failure leaves no file.
+  std::function<Status(const ByteSource&)> before_publish;
+  // Called while values are moved, with bytes done and to do in all; from any of the threads, one at a time.
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
   OutputLayer layer;                    // around the file, for tests
 };
 
@@ -80,8 +87,9 @@ class Writer {
   // --- define mode ---
   // kExists: in this file already, kUsage: an illegal name (spec/format.md, section 8.4).
   NMB_EXPORT Result<BlockId> define_block(std::string_view name);
-  // With all its definitions.
-  NMB_EXPORT Result<BlockId> define_block(std::string_view name, Metadata metadata);
+  // With all its definitions, and room for `records` records (not written yet).
+  NMB_EXPORT Result<BlockId> define_block(std::string_view name, Metadata metadata,
+                                          std::uint64_t records = 0);
   // A block of the file, committed or not. kNotFound.
   NMB_EXPORT Result<BlockId> find_block(std::string_view name);
   // Counts toward the totals; default 0.

@@ -11,10 +11,6 @@
 
 namespace nmb {
 
-static std::int64_t modified_ns(const struct stat& info) {
-  return std::int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec;
-}
-
 Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error(errno, path, "open");
@@ -27,7 +23,8 @@ Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path) {
                                         : "found a device, expected a file");
   source->size_ = static_cast<std::uint64_t>(info.st_size);
   source->sparse_ = static_cast<std::uint64_t>(info.st_blocks) * 512 < source->size_;
-  source->modified_ns_ = modified_ns(info);
+  source->stamp_ = {info.st_dev, info.st_ino, source->size_,
+                    std::int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
   return source;
 }
 
@@ -57,12 +54,6 @@ bool FileSource::is_unallocated(std::uint64_t offset, std::uint64_t length) cons
   off_t data = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
   if (data < 0) return errno == ENXIO;
   return static_cast<std::uint64_t>(data) >= offset + length;
-}
-
-bool FileSource::changed() const {
-  struct stat info;
-  return ::fstat(fd_, &info) != 0 || static_cast<std::uint64_t>(info.st_size) != size_ ||
-         modified_ns(info) != modified_ns_;
 }
 
 }  // namespace nmb

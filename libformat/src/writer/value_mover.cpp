@@ -2,6 +2,7 @@
 #include "writer/value_mover.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -154,7 +155,9 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
 }
 
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
-                   unsigned threads, const std::atomic<bool>* cancel) {
+                   const WriterOptions& options) {
+  std::uint64_t total = 0, done = 0;
+  for (const Move* move : moves) total += move->length;
   for (Move* move : moves) move->sums.assign((move->length + piece_size - 1) / piece_size, 0);
   JobQueue queue(moves, piece_size);
   std::atomic<bool> stop{false};
@@ -166,10 +169,14 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
       std::vector<std::byte> buffer(kJobBytes);
       Job job;
       while (status.ok() && !stop.load(std::memory_order_relaxed) && queue.next(&job)) {
-        if (cancel && cancel->load(std::memory_order_relaxed))
+        if (options.cancel && options.cancel->load(std::memory_order_relaxed))
           status = Status(Code::kIo, "interrupted");
         else
           status = run_job(job, piece_size, file, buffer);
+        if (options.progress && status.ok()) {
+          std::lock_guard lock(mutex);
+          options.progress(done += job.length, total);
+        }
       }
     } catch (const std::bad_alloc&) {
       status = Status(Code::kLimit, "out of memory");
@@ -180,7 +187,7 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
     if (failure.ok()) failure = status;
   };
   std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
+  for (unsigned i = 1; i < options.threads; ++i) others.emplace_back(work);
   work();
   for (std::thread& thread : others) thread.join();
   return failure;

@@ -2,9 +2,7 @@
 // several threads (spec/format.md, section 10.1).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -31,7 +29,8 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
                   bool* stored = nullptr);
 
 // moves: in ascending order of position. The first failure stops all threads and is returned.
+// Of the options: threads, cancel, progress.
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
-                   unsigned threads, const std::atomic<bool>* cancel);
+                   const WriterOptions& options);
 
 }  // namespace nmb

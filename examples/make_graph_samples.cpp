@@ -1,0 +1,248 @@
+// make_graph_samples: per-process CDF-5 files of graph samples, the workload of a neutrino
+// experiment whose processes each write their own file. Every sample is 16 variables named after
+// it, with dimensions of their own. The bytes are a function of the seed and of a sample's number
+// alone. Shows how to write a classic file with libnmb (spec/classic_header.md).
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/classic_header.h"
+#include "nmb/metadata.h"
+#include "nmb/output_file.h"
+#include "nmb/values.h"
+
+namespace {
+
+using nmb::Metadata;
+using nmb::Status;
+
+constexpr std::array<std::string_view, 3> kPlanes = {"u", "v", "y"};  // wire planes of the detector
+constexpr std::uint64_t kFeaturesOfHit = 9;                           // of a hit
+constexpr std::uint64_t kSamplesOfRun = 120;
+constexpr std::uint64_t kEventStep = 100;  // events are unique within a run
+// Every so many samples one has no edges in space; that axis is left out, for a classic dimension
+// of length 0 is the record dimension.
+constexpr std::uint64_t kEmptyEvery = 7106;
+
+// A bijection that scatters its argument's bits (the finaliser of SplitMix64).
+constexpr std::uint64_t scatter(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+// Random numbers by position: number i of a stream needs none of the numbers before it.
+class Stream {
+ public:
+  Stream(std::uint64_t seed, std::uint64_t sample, std::uint64_t number)
+      : base_(scatter(scatter(scatter(seed) + sample) + number)) {}
+  std::uint64_t at(std::uint64_t i) const { return scatter(base_ + i * 0x9E3779B97F4A7C15); }
+  std::uint64_t below(std::uint64_t i, std::uint64_t limit) const { return at(i) % limit; }
+  // Nearly normal with mean 0 and variance 1: the sum of four 16-bit numbers.
+  float normal(std::uint64_t i) const {
+    const std::uint64_t x = at(i);
+    const std::uint64_t sum =
+        (x & 0xFFFF) + ((x >> 16) & 0xFFFF) + ((x >> 32) & 0xFFFF) + (x >> 48);
+    return (static_cast<float>(sum) - 131070.0F) / 37837.0F;
+  }
+
+ private:
+  std::uint64_t base_;
+};
+
+struct Plane {
+  std::uint64_t hits, edges, edges_in_space;
+};
+
+struct Sample {
+  std::string name;  // "r4952_sr12_evt34"
+  std::array<Plane, kPlanes.size()> planes;
+  std::uint64_t space_points;
+};
+
+Sample make_sample(std::uint64_t seed, std::uint64_t number) {
+  const Stream random(seed, number, 0);
+  Sample sample;
+  const std::uint64_t event = 1 + number % kSamplesOfRun * kEventStep + random.below(0, kEventStep);
+  sample.name = "r" + std::to_string(4952 + number / kSamplesOfRun) + "_sr" +
+                std::to_string(random.below(1, 1000)) + "_evt" + std::to_string(event);
+  sample.space_points = 0;
+  for (std::size_t p = 0; p < kPlanes.size(); ++p) {
+    Plane& plane = sample.planes[p];
+    // Hits are log-normal with a median of 148; edges are those of a triangulation of them, both
+    // ways.
+    const double hits = std::exp(5.0 + 0.8 * static_cast<double>(random.normal(2 + p)));
+    plane.hits = static_cast<std::uint64_t>(std::clamp(hits, 20.0, 2000.0));
+    plane.edges = 6 * plane.hits - 20;
+    plane.edges_in_space = plane.hits / 2 + random.below(5 + p, plane.hits);
+    if (p == 0 && number % kEmptyEvery == kEmptyEvery - 1) plane.edges_in_space = 0;
+    sample.space_points = std::max(sample.space_points, plane.edges_in_space);
+  }
+  return sample;
+}
+
+enum class Content : std::uint8_t { kFeatures, kIndices, kLabels, kCount };
+
+// A variable of a sample as the experiment's program writes it.
+struct Array {
+  std::string key;
+  nmb::Type type;
+  std::vector<std::uint64_t> shape;
+  Content content;
+  std::uint64_t limit;  // integers are below it; kCount: the value
+};
+
+// The 16 arrays in order of their keys.
+std::vector<Array> arrays_of(const Sample& sample) {
+  std::vector<Array> arrays;
+  const auto per_plane = [&](const std::string& prefix, auto make) {
+    for (std::size_t p = 0; p < kPlanes.size(); ++p) {
+      arrays.push_back(make(sample.planes[p]));
+      arrays.back().key = prefix + std::string(kPlanes[p]);
+    }
+  };
+  using enum Content;
+  const nmb::Type integer = nmb::Type::kInt64;
+  per_plane("edge_index_3d_", [&](const Plane& plane) {
+    return Array{{}, integer, {2, plane.edges_in_space}, kIndices, plane.hits};
+  });
+  per_plane("edge_index_", [&](const Plane& plane) {
+    return Array{{}, integer, {2, plane.edges}, kIndices, plane.hits};
+  });
+  arrays.push_back(Array{"n_sp", integer, {}, kCount, sample.space_points});
+  per_plane("x_", [&](const Plane& plane) {
+    return Array{{}, nmb::Type::kFloat, {plane.hits, kFeaturesOfHit}, kFeatures, 0};
+  });
+  per_plane("y_i_", [&](const Plane& plane) {
+    return Array{{}, integer, {plane.hits}, kLabels, 12};
+  });
+  per_plane("y_s_", [&](const Plane& plane) {
+    return Array{{}, integer, {plane.hits}, kLabels, 5};
+  });
+  for (Array& array : arrays) std::erase(array.shape, 0U);
+  return arrays;
+}
+
+std::string variable_name(const Sample& sample, const Array& array) {
+  return "_grp_" + sample.name + "_" + array.key;
+}
+
+Status define(const Sample& sample, Metadata* metadata) {
+  for (const Array& array : arrays_of(sample)) {
+    const std::string name = variable_name(sample, array);
+    std::vector<nmb::DimId> dimensions;
+    for (std::size_t axis = 0; axis < array.shape.size(); ++axis) {
+      NMB_ASSIGN(const nmb::DimId id,
+                 metadata->add_dimension(name + "_dim_" + std::to_string(axis), array.shape[axis]));
+      dimensions.push_back(id);
+    }
+    NMB_ASSIGN([[maybe_unused]] const nmb::VarId id,
+               metadata->add_variable(name, array.type, dimensions));
+  }
+  return {};
+}
+
+// Appends the array's values in external form.
+void append_values(const Array& array, const Stream& random, std::vector<std::byte>* out) {
+  std::uint64_t count = 1;
+  for (std::uint64_t length : array.shape) count *= length;
+  const std::size_t start = out->size();
+  out->resize(start + count * nmb::type_size(array.type));
+  if (array.content == Content::kFeatures) {
+    std::vector<float> values(count);
+    for (std::uint64_t i = 0; i < count; ++i) values[i] = random.normal(i);
+    nmb::convert_to_external(nmb::MemoryType::kFloat, values.data(), count, array.type,
+                             out->data() + start);
+    return;
+  }
+  std::vector<std::uint64_t> values(count, array.limit);
+  if (array.content != Content::kCount)
+    for (std::uint64_t i = 0; i < count; ++i) values[i] = random.below(i, array.limit);
+  nmb::convert_to_external(nmb::MemoryType::kUInt64, values.data(), count, array.type,
+                           out->data() + start);
+}
+
+struct Totals {
+  std::uint64_t variables = 0, dimensions = 0, header_bytes = 0, bytes = 0;
+};
+
+// Writes samples [first, last) to a new file; without values the file is as long and has a hole
+// behind its header.
+Status write_file(const std::string& path, std::uint64_t seed, std::uint64_t first,
+                  std::uint64_t last, bool with_values, Totals* totals) {
+  Metadata metadata;
+  for (std::uint64_t i = first; i < last; ++i) NMB_TRY(define(make_sample(seed, i), &metadata));
+  NMB_ASSIGN(const nmb::ClassicLayout layout, nmb::layout_classic(metadata, nmb::Kind::kCdf5));
+  NMB_ASSIGN(const std::unique_ptr<nmb::OutputFile> file,
+             nmb::create_output(path, {.overwrite = true, .sync = false}));
+  std::uint64_t position = 0;
+  const auto write = [&](std::span<const std::byte> bytes) {
+    Status status = file->write_at(position, bytes);
+    position += bytes.size();
+    return status;
+  };
+  NMB_TRY(nmb::encode_classic_header(metadata, nmb::Kind::kCdf5, 0, write));
+  // Values lie back to back: their sizes are multiples of 4.
+  std::vector<std::byte> values;
+  for (std::uint64_t i = first; with_values && i < last; ++i) {
+    values.clear();
+    std::uint64_t number = 1;  // of the array's stream; 0 is the sample's own
+    for (const Array& array : arrays_of(make_sample(seed, i)))
+      append_values(array, Stream(seed, i, number++), &values);
+    NMB_TRY(write(values));
+  }
+  NMB_TRY(file->truncate(layout.fixed_end));
+  NMB_TRY(file->publish());
+  totals->variables += metadata.variable_count();
+  totals->dimensions += metadata.dimension_count();
+  totals->header_bytes += layout.header_length;
+  totals->bytes += layout.fixed_end;
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  CLI::App app("Writes per-process CDF-5 files of graph samples.", "make_graph_samples");
+  std::string folder;
+  std::uint64_t files = 4, samples = 1000, seed = 1;
+  bool sparse = false;
+  app.add_option("FOLDER", folder, "gets graphs.0000.nc, graphs.0001.nc, ...")->required();
+  app.add_option("--files", files, "number of files")->check(CLI::Range(1, 10000));
+  app.add_option("--samples", samples, "number of samples in all files together")
+      ->check(CLI::Range(0, 10'000'000));
+  app.add_option("--seed", seed, "another seed makes other samples");
+  app.add_flag("--sparse", sparse, "headers only: values are a hole that reads as zero");
+  CLI11_PARSE(app, argc, argv);
+
+  std::filesystem::create_directories(folder);
+  Totals totals;
+  for (std::uint64_t i = 0; i < files; ++i) {
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "/graphs.%04ju.nc", std::uintmax_t{i});
+    const std::string path = folder + name.data();
+    const Status status =
+        write_file(path, seed, samples * i / files, samples * (i + 1) / files, !sparse, &totals);
+    if (!status.ok()) {
+      std::fprintf(stderr, "make_graph_samples: %s\n", status.in_file(path).text().c_str());
+      return 2;
+    }
+  }
+  std::printf("samples %ju variables %ju dimensions %ju header_bytes %ju bytes %ju\n",
+              std::uintmax_t{samples}, std::uintmax_t{totals.variables},
+              std::uintmax_t{totals.dimensions}, std::uintmax_t{totals.header_bytes},
+              std::uintmax_t{totals.bytes});
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "make_graph_samples: %s\n", error.what());
+  return 2;
+}

@@ -1,0 +1,71 @@
+// write_and_read: writes an NMB file with two blocks, reads it back, and looks one value up. The
+// smallest program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nmb/reader.h"
+#include "nmb/writer.h"
+
+namespace {
+
+using nmb::Status;
+
+constexpr std::uint64_t kSteps = 4;
+constexpr std::array<double, kSteps> kTemperatures = {281.5, 283.25, 286.0, 282.0};
+
+// Every station is a block: its name is a path, its variables are its own.
+Status write(const std::string& path) {
+  nmb::WriterOptions options;
+  options.overwrite = true;
+  NMB_ASSIGN(const std::unique_ptr<nmb::Writer> writer, nmb::Writer::create(path, options));
+  std::vector<nmb::BlockId> blocks;
+  for (const char* station : {"station/north", "station/south"}) {
+    NMB_ASSIGN(const nmb::BlockId block, writer->define_block(station));
+    NMB_ASSIGN(const nmb::DimId time, writer->def_dim(block, "time", nmb::kUnlimited));
+    const std::array<nmb::DimId, 1> dimensions = {time};
+    NMB_ASSIGN(const nmb::VarId temperature,
+               writer->def_var(block, "temperature", nmb::Type::kFloat, dimensions));
+    NMB_TRY(writer->put_att_text(block, temperature, "units", "K"));
+    NMB_TRY(writer->set_samples(block, 1));
+    blocks.push_back(block);
+  }
+  NMB_TRY(writer->end_define());
+  for (const nmb::BlockId block : blocks)
+    NMB_TRY(writer->put(block, 0, std::span<const double>(kTemperatures)));
+  return writer->close();  // until then there is no file
+}
+
+Status read(const std::string& path) {
+  NMB_ASSIGN(const std::unique_ptr<nmb::Reader> reader, nmb::Reader::open(path));
+  const nmb::Totals& totals = reader->totals();
+  std::printf("%ju blocks, %ju variables, %ju samples\n", std::uintmax_t{totals.blocks},
+              std::uintmax_t{totals.variables}, std::uintmax_t{totals.samples});
+
+  // Loads the index pages on the way and this block, nothing else.
+  NMB_ASSIGN(const nmb::Object object, reader->object("station/south/temperature"));
+  NMB_ASSIGN(const std::vector<double> values, object.block->read_all<double>(object.variable));
+  for (const double value : values) std::printf("%g\n", value);
+  return values == std::vector<double>(kTemperatures.begin(), kTemperatures.end())
+             ? Status()
+             : Status(nmb::Code::kDamaged, "found other values than were written");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: write_and_read FILE.nmb\n", stderr);
+    return 2;
+  }
+  const std::string path = argv[1];
+  Status status = write(path);
+  if (status.ok()) status = read(path);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "write_and_read: %s\n", status.in_file(path).text().c_str());
+  return 2;
+}

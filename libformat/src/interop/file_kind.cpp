@@ -1,0 +1,63 @@
+// Kinds of files (see input_kind.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
+// classic format; the HDF5 file format, section II.A.
+#include "nmb/file_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace nmb {
+namespace {
+
+constexpr std::string_view kNmbMagic = "\x89NMB\r\n\x1a\n";
+constexpr std::string_view kSlotMagic = "\x89NMBSLOT";
+constexpr std::string_view kHdf5Magic = "\x89HDF\r\n\x1a\n";
+constexpr std::uint64_t kHead = 16384;
+constexpr std::size_t kSlots[] = {4096, 8192};
+
+bool has(std::span<const std::byte> bytes, std::size_t offset, std::string_view magic) {
+  return bytes.size() >= magic.size() && offset <= bytes.size() - magic.size() &&
+         std::memcmp(bytes.data() + offset, magic.data(), magic.size()) == 0;
+}
+
+}  // namespace
+
+std::string_view kind_name(FileKind kind) {
+  constexpr std::string_view names[] = {"NMB", "CDF-1", "CDF-2", "CDF-5", "HDF5", "unknown"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+Result<FileKind> kind_of(const ByteSource& file) {
+  std::vector<std::byte> head(static_cast<std::size_t>(std::min(file.size(), kHead)));
+  NMB_TRY(file.read_at(0, head));
+  if (has(head, 0, kNmbMagic)) return FileKind::kNmb;
+  if (has(head, 0, "CDF\x01")) return FileKind::kCdf1;
+  if (has(head, 0, "CDF\x02")) return FileKind::kCdf2;
+  if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
+  if (has(head, 0, kHdf5Magic)) return FileKind::kHdf5;
+  for (const std::size_t slot : kSlots)
+    if (has(head, slot, kSlotMagic)) return FileKind::kNmb;
+  for (std::size_t at = 512; at < kHead; at *= 2)
+    if (has(head, at, kHdf5Magic)) return FileKind::kHdf5;
+  std::array<std::byte, 8> signature;
+  for (std::uint64_t at = kHead; at < file.size() && file.size() - at >= signature.size();
+       at *= 2) {
+    NMB_TRY(file.read_at(at, signature));
+    if (has(signature, 0, kHdf5Magic)) return FileKind::kHdf5;
+  }
+  return FileKind::kUnknown;
+}
+
+Status refused_kind(const ByteSource& file, FileKind kind) {
+  if (kind != FileKind::kUnknown)
+    return Status(
+        Code::kUnsupported, file.name(), kNoOffset, "",
+        "found a file of kind " + std::string(kind_name(kind)) + ", which is not supported yet");
+  return Status(Code::kUnknownKind, file.name(), kNoOffset, "",
+                std::string(file.size() == 0 ? "found an empty file" : "found no known signature") +
+                    ", expected an NMB or a classic netCDF file");
+}
+
+}  // namespace nmb

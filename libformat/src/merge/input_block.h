@@ -1,0 +1,44 @@
+// Bodies and extents of blocks of an NMB input, loaded when they are read.
+#pragma once
+
+#include <memory>
+
+#include "nmb/reader.h"
+
+namespace nmb {
+
+// The raw body of a block.
+class LazyBody final : public ByteSource {
+ public:
+  LazyBody(std::shared_ptr<const Reader> reader, BlockEntry entry)
+      : reader_(std::move(reader)), entry_(std::move(entry)) {}
+  std::uint64_t size() const override { return entry_.raw_length; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    NMB_ASSIGN(std::vector<std::byte> body, reader_->body(entry_));
+    return MemorySource(body, name()).read_at(offset, out);
+  }
+  const std::string& name() const override { return reader_->file().name(); }
+
+ private:
+  std::shared_ptr<const Reader> reader_;
+  BlockEntry entry_;
+};
+
+// The values of a block; those not written read as fill values.
+class LazyExtent final : public ByteSource {
+ public:
+  LazyExtent(std::shared_ptr<const Reader> reader, BlockEntry entry)
+      : reader_(std::move(reader)), entry_(std::move(entry)) {}
+  std::uint64_t size() const override { return entry_.extent_length; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    NMB_ASSIGN(std::shared_ptr<const Block> block, reader_->block(entry_));
+    return block->extent->read_at(offset, out);
+  }
+  const std::string& name() const override { return reader_->file().name(); }
+
+ private:
+  std::shared_ptr<const Reader> reader_;
+  BlockEntry entry_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,61 @@
+// Dividing names by a regular expression, with PCRE2's JIT (see merge/name_splitter.h).
+#include "merge/name_splitter.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "block/name_rules.h"
+
+namespace nmb {
+
+struct NameSplitter::Compiled {
+  pcre2_code* code = nullptr;
+  pcre2_match_data* match = nullptr;
+  ~Compiled() {
+    pcre2_match_data_free(match);
+    pcre2_code_free(code);
+  }
+};
+
+NameSplitter::NameSplitter(std::unique_ptr<Compiled> compiled) : compiled_(std::move(compiled)) {}
+NameSplitter::NameSplitter(NameSplitter&&) noexcept = default;
+NameSplitter& NameSplitter::operator=(NameSplitter&&) noexcept = default;
+NameSplitter::~NameSplitter() = default;
+
+Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
+  auto compiled = std::make_unique<Compiled>();
+  int error = 0;
+  PCRE2_SIZE at = 0;
+  compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()),
+                                 expression.size(), 0, &error, &at, nullptr);
+  if (!compiled->code) {
+    PCRE2_UCHAR text[256];
+    pcre2_get_error_message(error, text, sizeof text);
+    return Status(Code::kUsage, "found regular expression " + quoted(expression) + ": at " +
+                                    std::to_string(at) + ": " + reinterpret_cast<char*>(text));
+  }
+  std::uint32_t captures = 0;
+  pcre2_pattern_info(compiled->code, PCRE2_INFO_CAPTURECOUNT, &captures);
+  if (captures == 0)
+    return Status(Code::kUsage, "found regular expression " + quoted(expression) +
+                                    " without a capture, expected one for the group");
+  // Where there is no JIT, matching is slower but the same.
+  pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
+  compiled->match = pcre2_match_data_create_from_pattern(compiled->code, nullptr);
+  if (!compiled->match) throw std::bad_alloc();
+  return NameSplitter(std::move(compiled));
+}
+
+Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) const {
+  const int found = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()),
+                                name.size(), 0, 0, compiled_->match, nullptr);
+  if (found == PCRE2_ERROR_NOMATCH) return std::optional<SplitName>();
+  if (found < 0)
+    return Status(Code::kLimit, "the regular expression takes too many steps on name " + quoted(name));
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
+  if (found < 2 || offsets[2] == PCRE2_UNSET) return std::optional<SplitName>();
+  return std::optional<SplitName>(SplitName{name.substr(offsets[2], offsets[3] - offsets[2]),
+                                            name.substr(offsets[1])});
+}
+
+}  // namespace nmb

@@ -1,0 +1,481 @@
+// pack: one block an input, a group or a block of an NMB input (see nmb/pack.h).
+#include "nmb/pack.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "block/name_rules.h"
+#include "merge/block_template.h"
+#include "merge/input_block.h"
+#include "merge/name_splitter.h"
+#include "merge/pooled_file.h"
+#include "merge/sample_rule.h"
+#include "nmb/classic_header.h"
+#include "nmb/file_kind.h"
+#include "nmb/reader.h"
+#include "nmb/verify.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::size_t kOpenFiles = 128;
+
+class Packer {
+ public:
+  Packer(const PackOptions& options, PackReport* report) : options_(options), report_(*report) {}
+
+  Status run() {
+    NMB_TRY(prepare());
+    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
+      if (options_.writer.cancel && options_.writer.cancel->load())
+        return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
+      if (Status status = plan(i); !status.ok()) {
+        if (status.code() == Code::kUsage && status.file().empty()) return status;
+        report_.unreadable.push_back(status.in_file(options_.inputs[i]));
+      }
+    }
+    NMB_TRY(verdict());
+    NMB_TRY(writer_->end_define());
+    for (SplitBlock& block : split_) NMB_TRY(take(block));
+    report_.value_bytes = writer_->pending_bytes();
+    NMB_TRY(writer_->close());
+    NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
+    report_.totals = result->totals();
+    report_.bytes_out = result->file_length();
+    return {};
+  }
+
+ private:
+  // A block made of some variables of an input; where their values lie in it.
+  struct SplitBlock {
+    BlockId id;
+    std::uint32_t input;
+    std::vector<std::uint64_t> begins;  // of each variable, in the input
+    std::uint64_t record_size;          // of the input
+  };
+
+  Status prepare() {
+    if (options_.inputs.empty()) return Status(Code::kUsage, "found no inputs, expected at least one");
+    if (!options_.block_name.empty()) {
+      NMB_ASSIGN(template_, BlockTemplate::parse(options_.block_name));
+    }
+    NMB_ASSIGN(classic_template_, BlockTemplate::parse("{stem}"));
+    NMB_ASSIGN(grouped_template_, BlockTemplate::parse("{stem}/{group}"));
+    NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
+    if (!options_.split_names.empty()) {
+      NMB_ASSIGN(NameSplitter splitter, NameSplitter::compile(options_.split_names));
+      splitter_.emplace(std::move(splitter));
+      if (template_ && !template_->has_group())
+        return Status(Code::kUsage, "found block name template \"" + options_.block_name +
+                                        "\", expected one with {group} where names are split");
+    }
+    pool_ = std::make_shared<FilePool>(kOpenFiles);
+    WriterOptions writer = options_.writer;
+    writer.before_commit = [this]() -> Status {
+      for (const auto& file : files_) NMB_TRY(file->check_unchanged());
+      return {};
+    };
+    if (options_.check)
+      writer.before_publish = [this](const ByteSource& file) -> Status {
+        FirstFinding first;
+        VerifyOptions verify_options;
+        verify_options.threads = options_.writer.threads;
+        NMB_TRY(verify(file, verify_options, first).status());
+        return first.status(file.name());
+      };
+    NMB_ASSIGN(writer_, Writer::create(options_.output, writer));
+    return {};
+  }
+
+  Status verdict() {
+    for (const Status& status : report_.unreadable)
+      if (status.code() != Code::kDamaged) return status;
+    if (!report_.unreadable.empty()) return report_.unreadable.front();
+    if (report_.conflicts.empty()) return {};
+    return Status(Code::kConflict, options_.output, kNoOffset, "",
+                  std::to_string(report_.conflicts.size()) +
+                      (report_.conflicts.size() == 1 ? " conflict" : " conflicts") +
+                      "; nothing was written");
+  }
+
+  void conflict(std::string kind, std::string object, std::size_t first, std::size_t second,
+                std::string found, std::string expected) {
+    report_.conflicts.push_back({std::move(kind), std::move(object), options_.inputs[first],
+                                 second == kNoInput ? std::string() : options_.inputs[second],
+                                 std::move(found), std::move(expected)});
+  }
+
+  // The id of a new block, or nullopt and a conflict.
+  std::optional<BlockId> defined(Result<BlockId> id, const std::string& name, std::size_t input,
+                                 Status* status) {
+    if (id.ok()) {
+      block_inputs_.resize(*id + 1);
+      block_inputs_[*id] = static_cast<std::uint32_t>(input);
+      return *id;
+    }
+    if (id.status().code() != Code::kExists) {
+      *status = id.status();
+      return std::nullopt;
+    }
+    Result<BlockId> first = writer_->find_block(name);
+    conflict("block name", name, block_inputs_[*first], input, "two inputs with this block name",
+             "one; --block-name with {path} or {index} tells them apart");
+    return std::nullopt;
+  }
+
+  void note_group(const std::string& group, std::size_t input) {
+    if (!options_.unique_groups) return;
+    auto [it, is_new] = groups_.emplace(group, input);
+    if (!is_new)
+      conflict("group", group, it->second, input, "two inputs with this group", "one (--unique)");
+  }
+
+  Status plan(std::size_t index) {
+    const std::string& path = options_.inputs[index];
+    NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
+    files_.push_back(file);
+    ++report_.inputs;
+    report_.bytes_in += file->size();
+    NMB_ASSIGN(FileKind kind, kind_of(*file));
+    if (kind == FileKind::kNmb) return plan_nmb(index, std::move(file));
+    if (!is_classic(kind)) return refused_kind(*file, kind);
+    NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file));
+    warn(path, header);
+    if (splitter_) return plan_split(index, header);
+    return plan_classic(index, std::move(file), header);
+  }
+
+  void warn(const std::string& path, const ClassicHeader& header) {
+    for (const HeaderRemark& remark : header.remarks) {
+      if (remark.rule != "R-CH-6") continue;
+      report_.warnings.push_back(path + ": at " + std::to_string(remark.offset) + ": " +
+                                 remark.object + ": found " + remark.found + ", expected " +
+                                 remark.expected + " (" + remark.rule + "); kept as it is");
+      return;
+    }
+  }
+
+  Result<std::uint64_t> samples(const Metadata& metadata, std::uint64_t records,
+                                std::string_view group, const std::string& name,
+                                std::size_t input) {
+    Result<std::uint64_t> count = samples_.count(metadata, records, group);
+    if (count.ok() || count.status().code() != Code::kConflict) return count;
+    conflict("samples", name, input, kNoInput, count.status().message(), "");
+    return std::uint64_t{0};
+  }
+
+  Status plan_classic(std::size_t index, std::shared_ptr<PooledFile> file,
+                      const ClassicHeader& header) {
+    const BlockTemplate& names = template_ ? *template_ : *classic_template_;
+    PackedBlock block;
+    NMB_ASSIGN(block.name, names.expand(options_.inputs[index], index, ""));
+    block.kind = header.layout.kind;
+    block.dimensions = header.metadata.dimension_count();
+    block.variables = header.metadata.variable_count();
+    block.attributes = header.metadata.attribute_count();
+    block.records = header.metadata.record_dimension() ? header.layout.records : 0;
+    NMB_ASSIGN(block.samples, samples(header.metadata, block.records, "", block.name, index));
+    const std::uint64_t header_length = header.layout.header_length;
+    block.extent_length = file->size() - header_length;
+    block.body = std::make_shared<SharedRange>(file, 0, header_length);
+    block.extent = std::make_shared<SharedRange>(file, header_length, block.extent_length);
+    const std::string name = block.name;
+    Status status;
+    defined(writer_->pack_block(std::move(block)), name, index, &status);
+    return status;
+  }
+
+  Status plan_nmb(std::size_t index, std::shared_ptr<PooledFile> file) {
+    if (splitter_)
+      return Status(Code::kUnsupported, file->name(), kNoOffset, "",
+                    "found an NMB file, whose blocks are groups already, expected classic files with --split-names");
+    ReadOptions read;
+    read.cache_bytes = 8 << 20;
+    NMB_ASSIGN(std::unique_ptr<Reader> opened, Reader::open(file, read));
+    std::shared_ptr<const Reader> reader = std::move(opened);
+    for (const Finding& finding : reader->warnings())
+      report_.warnings.push_back(file->name() + ": " + finding.text());
+    const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
+    if (!names.has_group() && reader->totals().blocks > 1) {
+      conflict("block name", options_.block_name, index, kNoInput,
+               "a template without {group} for a file of " +
+                   std::to_string(reader->totals().blocks) + " blocks",
+               "one with {group}");
+      return {};
+    }
+    return reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      PackedBlock block;
+      NMB_ASSIGN(block.name, names.expand(options_.inputs[index], index, entry.name));
+      note_group(entry.name, index);
+      block.kind = static_cast<Kind>(entry.kind);
+      block.dimensions = entry.dimensions;
+      block.variables = entry.variables;
+      block.attributes = entry.attributes;
+      block.records = entry.records;
+      block.samples = entry.samples;
+      if (samples_.by() != SampleRule::By::kDefault) {
+        NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
+        NMB_ASSIGN(block.samples,
+                   samples(loaded->metadata, entry.records, entry.name, block.name, index));
+      }
+      block.body = std::make_shared<LazyBody>(reader, entry);
+      block.extent_length = entry.extent_length;
+      if (!entry.hole && entry.extent_length > 0)
+        block.extent = std::make_shared<LazyExtent>(reader, entry);
+      const std::string name = block.name;
+      Status status;
+      defined(writer_->pack_block(std::move(block)), name, index, &status);
+      if (!status.ok()) return status;
+      return true;
+    });
+  }
+
+  // The name without what carried the group; the whole name if it does not match or nothing is left.
+  Result<std::string_view> cut(std::string_view name) {
+    NMB_ASSIGN(std::optional<SplitName> parts, splitter_->split(name));
+    return parts && !parts->rest.empty() ? parts->rest : name;
+  }
+
+  // Copies variables of `from` (and the dimensions they use) into one Metadata. names: of the variables there.
+  struct Selection {
+    std::vector<VarId> variables;
+    std::vector<std::string_view> names;
+  };
+  Status copy_variables(const Metadata& from, const Selection& selection, const std::string& block,
+                        std::size_t index, bool cut_names, Metadata* to) {
+    auto clash = [&](const char* kind, std::string_view name, const Status& status) -> Status {
+      if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
+      conflict(kind, block + "/" + std::string(name), index, kNoInput, status.message(),
+               "distinct, legal names after the cut");
+      return {};
+    };
+    std::vector<DimId> dims;
+    for (std::size_t i = 0; i < selection.variables.size(); ++i) {
+      const Variable variable = from.variable(selection.variables[i]);
+      dims.clear();
+      for (DimId id : variable.dimensions) {
+        if (dim_stamp_[id] != stamp_) {
+          const Dimension dimension = from.dimension(id);
+          std::string_view name = dimension.name;
+          if (cut_names) {
+            NMB_ASSIGN(name, cut(name));
+          }
+          Result<DimId> added = to->add_dimension(name, dimension.length);
+          if (!added.ok()) return clash("dimension name", name, added.status());
+          dim_stamp_[id] = stamp_;
+          dim_local_[id] = *added;
+        }
+        dims.push_back(dim_local_[id]);
+      }
+      Result<VarId> added = to->add_variable(selection.names[i], variable.type, dims);
+      if (!added.ok()) {
+        NMB_TRY(clash("variable name", selection.names[i], added.status()));
+        continue;
+      }
+      Status status;
+      from.for_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
+        if (status.ok())
+          status = to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
+      });
+      NMB_TRY(status);
+    }
+    return {};
+  }
+
+  Status plan_split(std::size_t index, const ClassicHeader& header) {
+    const Metadata& from = header.metadata;
+    const std::uint32_t variables = from.variable_count();
+    const std::uint64_t records = from.record_dimension() ? header.layout.records : 0;
+    const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
+    // Groups in order of first occurrence, and the variables of each in order of definition.
+    std::vector<std::uint32_t> group_of(variables, kUnmatched);
+    std::vector<std::string_view> rest_of(variables);
+    std::vector<std::string_view> groups;
+    std::unordered_map<std::string_view, std::uint32_t> ids;
+    Selection unmatched;
+    std::uint32_t last = kUnmatched;
+    for (VarId v = 0; v < variables; ++v) {
+      const std::string_view name = from.variable(v).name;
+      NMB_ASSIGN(std::optional<SplitName> parts, splitter_->split(name));
+      if (!parts || parts->group.empty()) {
+        if (options_.keep_unmatched) {
+          unmatched.variables.push_back(v);
+          unmatched.names.push_back(name);
+        } else {
+          conflict("unmatched variable", std::string(name), index, kNoInput,
+                   "a name that the expression does not match",
+                   "a group in every name, or --unmatched=keep");
+        }
+        continue;
+      }
+      if (last == kUnmatched || groups[last] != parts->group) {
+        auto [it, is_new] =
+            ids.emplace(parts->group, static_cast<std::uint32_t>(groups.size()));
+        if (is_new) groups.push_back(parts->group);
+        last = it->second;
+      }
+      group_of[v] = last;
+      rest_of[v] = parts->rest;
+    }
+    std::vector<std::uint32_t> first(groups.size() + 1, 0);
+    for (std::uint32_t g : group_of)
+      if (g != kUnmatched) ++first[g + 1];
+    for (std::size_t g = 0; g < groups.size(); ++g) first[g + 1] += first[g];
+    std::vector<VarId> ordered(first.back());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (VarId v = 0; v < variables; ++v)
+      if (group_of[v] != kUnmatched) ordered[next[group_of[v]]++] = v;
+
+    dim_stamp_.assign(from.dimension_count(), 0);
+    dim_local_.resize(from.dimension_count());
+    stamp_ = 0;
+    NMB_TRY(plan_parent(index, from, unmatched, header, records, names));
+    Selection selection;
+    for (std::uint32_t g = 0; g < groups.size(); ++g) {
+      const std::string group(groups[g]);
+      note_group(group, index);
+      NMB_ASSIGN(std::string name, names.expand(options_.inputs[index], index, group));
+      selection.variables.assign(ordered.begin() + first[g], ordered.begin() + first[g + 1]);
+      selection.names.clear();
+      for (VarId v : selection.variables) selection.names.push_back(rest_of[v]);
+      ++stamp_;
+      Metadata metadata;
+      NMB_TRY(copy_variables(from, selection, name, index, true, &metadata));
+      NMB_TRY(define_split(index, name, group, std::move(metadata), from, selection, header, records));
+    }
+    return {};
+  }
+
+  // Global attributes, and variables kept although they did not match, go to the block above the groups.
+  Status plan_parent(std::size_t index, const Metadata& from, const Selection& unmatched,
+                     const ClassicHeader& header, std::uint64_t records,
+                     const BlockTemplate& names) {
+    if (from.attribute_count(kGlobal) == 0 && unmatched.variables.empty()) return {};
+    NMB_ASSIGN(std::string name, names.expand(options_.inputs[index], index, ""));
+    Metadata metadata;
+    Status status;
+    from.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+      if (status.ok())
+        status = metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
+    });
+    NMB_TRY(status);
+    ++stamp_;
+    NMB_TRY(copy_variables(from, unmatched, name, index, false, &metadata));
+    if (unmatched.variables.empty()) {
+      // Inputs may share a parent whose attributes are the same.
+      auto known = parents_.find(name);
+      if (known != parents_.end()) {
+        compare_attributes(name, known->second, index, metadata);
+        return {};
+      }
+      parents_.emplace(name, Parent{index, metadata});
+    }
+    return define_split(index, name, "", std::move(metadata), from, unmatched, header, records);
+  }
+
+  struct Parent {
+    std::size_t input;
+    Metadata metadata;
+  };
+
+  void compare_attributes(const std::string& name, const Parent& first, std::size_t input,
+                          const Metadata& second) {
+    auto same = [](const Attribute& a, const Attribute& b) {
+      return a.type == b.type && std::ranges::equal(a.values, b.values);
+    };
+    second.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+      std::optional<Attribute> other = first.metadata.find_attribute(kGlobal, attribute.name);
+      if (!other || !same(*other, attribute))
+        conflict("attributes", name + "@" + std::string(attribute.name), first.input, input,
+                 "global attributes that differ for one block",
+                 "equal ones; --block-name '{stem}/{group}' keeps them apart");
+    });
+    first.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+      if (!second.find_attribute(kGlobal, attribute.name))
+        conflict("attributes", name + "@" + std::string(attribute.name), first.input, input,
+                 "a global attribute that is missing in the second file",
+                 "equal ones; --block-name '{stem}/{group}' keeps them apart");
+    });
+  }
+
+  Status define_split(std::size_t index, const std::string& name, std::string_view group,
+                      Metadata metadata, const Metadata& from, const Selection& selection,
+                      const ClassicHeader& header, std::uint64_t records) {
+    if (!report_.conflicts.empty() && metadata.variable_count() != selection.variables.size())
+      return {};
+    SplitBlock block{0, static_cast<std::uint32_t>(index), {}, header.layout.record_size};
+    for (VarId v : selection.variables) block.begins.push_back(from.begin(v));
+    if (!metadata.record_dimension()) records = 0;
+    NMB_ASSIGN(std::uint64_t count, samples(metadata, records, group, name, index));
+    metadata.shrink();
+    Status status;
+    std::optional<BlockId> id = defined(writer_->define_block(name, std::move(metadata), records),
+                                        name, index, &status);
+    if (!id) return status;
+    block.id = *id;
+    NMB_TRY(writer_->set_samples(*id, count));
+    split_.push_back(std::move(block));
+    return {};
+  }
+
+  // Tells the writer where the values of a block lie in its input.
+  Status take(SplitBlock& block) {
+    NMB_ASSIGN(const Metadata* metadata, writer_->metadata(block.id));
+    NMB_ASSIGN(ClassicLayout layout, writer_->layout(block.id));
+    std::vector<ValueRuns> runs;
+    auto add = [&](std::uint64_t source, std::uint64_t begin, std::uint64_t length) {
+      const std::uint64_t offset = begin - layout.header_length;
+      if (length == 0) return;
+      if (!runs.empty() && runs.back().extent_offset + runs.back().length == offset &&
+          runs.back().source_offset + runs.back().length == source) {
+        runs.back().length += length;
+        return;
+      }
+      runs.push_back({source, 0, offset, 0, length, 1});
+    };
+    for (VarId v = 0; v < metadata->variable_count(); ++v)
+      if (!metadata->is_record_variable(v))
+        add(block.begins[v], metadata->begin(v), metadata->slice_bytes(v).value_or(0));
+    for (std::uint64_t r = 0; r < layout.records; ++r)
+      for (VarId v = 0; v < metadata->variable_count(); ++v)
+        if (metadata->is_record_variable(v))
+          add(block.begins[v] + r * block.record_size, metadata->begin(v) + r * layout.record_size,
+              metadata->slice_bytes(v).value_or(0));
+    block.begins = {};
+    if (runs.empty()) return {};
+    return writer_->take_values(block.id, files_[block.input], std::move(runs));
+  }
+
+  static constexpr std::size_t kNoInput = ~std::size_t{0};
+  static constexpr std::uint32_t kUnmatched = ~std::uint32_t{0};
+
+  const PackOptions& options_;
+  PackReport& report_;
+  std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
+  SampleRule samples_;
+  std::optional<NameSplitter> splitter_;
+  std::shared_ptr<FilePool> pool_;
+  std::vector<std::shared_ptr<PooledFile>> files_;
+  std::unique_ptr<Writer> writer_;
+  std::vector<std::uint32_t> block_inputs_;  // by BlockId
+  std::unordered_map<std::string, std::size_t> groups_;
+  std::unordered_map<std::string, Parent> parents_;
+  std::vector<SplitBlock> split_;
+  // The group for which a dimension has its place in dim_local_.
+  std::vector<std::uint32_t> dim_stamp_;
+  std::vector<DimId> dim_local_;
+  std::uint32_t stamp_ = 0;
+};
+
+}  // namespace
+
+Status pack(const PackOptions& options, PackReport* report) {
+  PackOptions with_progress = options;
+  with_progress.writer.progress = options.progress;
+  return Packer(with_progress, report).run();
+}
+
+}  // namespace nmb

@@ -1,0 +1,65 @@
+// Counting samples (see merge/sample_rule.h).
+#include "merge/sample_rule.h"
+
+#include <charconv>
+
+namespace nmb {
+
+Result<SampleRule> SampleRule::parse(std::string_view text) {
+  SampleRule rule;
+  if (text.empty()) return rule;
+  if (text == "none") {
+    rule.by_ = By::kNone;
+    return rule;
+  }
+  if (text == "group") {
+    rule.by_ = By::kGroup;
+    return rule;
+  }
+  if (text.starts_with("dim:") && text.size() > 4) {
+    rule.by_ = By::kDimension;
+    rule.dimension_ = text.substr(4);
+    return rule;
+  }
+  if (text.starts_with("vars:")) {
+    const std::string_view digits = text.substr(5);
+    auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), rule.divisor_);
+    if (error == std::errc() && end == digits.data() + digits.size() && rule.divisor_ > 0) {
+      rule.by_ = By::kVariables;
+      return rule;
+    }
+  }
+  return Status(Code::kUsage, "found samples \"" + std::string(text) +
+                                  "\", expected vars:N, dim:NAME, group or none");
+}
+
+Result<std::uint64_t> SampleRule::count(const Metadata& metadata, std::uint64_t records,
+                                        std::string_view group) const {
+  const std::uint64_t variables = metadata.variable_count();
+  switch (by_) {
+    case By::kDefault:
+      return variables > 0 ? std::uint64_t{1} : std::uint64_t{0};
+    case By::kVariables:
+      if (variables % divisor_ != 0)
+        return Status(Code::kConflict, "found " + std::to_string(variables) +
+                                           " variables, expected a multiple of " +
+                                           std::to_string(divisor_));
+      return variables / divisor_;
+    case By::kDimension: {
+      std::optional<DimId> id = metadata.find_dimension(dimension_);
+      if (!id) return std::uint64_t{0};
+      const Dimension dimension = metadata.dimension(*id);
+      return dimension.is_record() ? records : dimension.length;
+    }
+    case By::kGroup:
+      return variables > 0 && !group.empty() && group.find('/') == std::string_view::npos
+                 ? std::uint64_t{1}
+                 : std::uint64_t{0};
+    case By::kNone:
+      return std::uint64_t{0};
+  }
+  return std::uint64_t{0};
+}
+
+}  // namespace nmb
