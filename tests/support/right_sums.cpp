@@ -70,7 +70,7 @@ class RightSums {
     if (height >= 1 && height <= 10) fix_index(root, root_length, height - 1);
     if (within(root, root_length)) put_digest(slot + 72, {root, root_length});
     fix_dead(get(slot + 136), get(slot + 144));
-    for (const std::uint64_t place : {136, 160, 184, 208, 232}) {
+    for (const std::uint64_t place : {136u, 160u, 184u, 208u, 232u}) {
       const std::uint64_t position = get(slot + place), length = get(slot + place + 8);
       if (within(position, length)) put_sum(slot + place + 16, {position, length});
     }
