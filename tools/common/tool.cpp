@@ -34,11 +34,41 @@ class HelpFormatter final : public CLI::Formatter {
     if (!command->get_footer().empty()) out += "\n" + command->get_footer();
     return out;
   }
+  // A type's name alone: what an option needs, and what it takes, is for its text to say.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
+    return (type.empty() ? "" : " " + type) + (option->get_expected_max() > 1 ? " ..." : "");
+  }
   std::string make_footer(const CLI::App*) const override { return ""; }
 };
 
+// Paragraphs (lines of `text`) broken between words into lines of at most 80 characters.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kWidth = 80;
+  std::string out;
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      out += '\n';
+      column = 0;
+      ++at;
+      continue;
+    }
+    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    if (column > 0 && column + 1 + (end - at) > kWidth) {
+      out += '\n';
+      column = 0;
+    }
+    if (column > 0) out += ' ';
+    out.append(text, at, end - at);
+    column += (column > 0 ? 1 : 0) + end - at;
+    at = end < text.size() && text[end] == ' ' ? end + 1 : end;
+  }
+  return out;
+}
+
 std::string footer_of(const HelpText& help) {
-  std::string out = help.details;
+  std::string out = wrapped(help.details);
   if (!out.empty()) out += "\n";
   if (!help.examples.empty())
     out += (out.empty() ? "" : "\n") + ("Examples:\n" + help.examples) + "\n";
@@ -46,6 +76,17 @@ std::string footer_of(const HelpText& help) {
 }
 
 }  // namespace
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](std::string& found) -> std::string {
+    if (std::find(words.begin(), words.end(), found) != words.end()) return "";
+    std::string expected = words[0];
+    for (std::size_t i = 1; i < words.size(); ++i)
+      expected += (i + 1 < words.size() ? ", " : " or ") + words[i];
+    return "found \"" + found + "\", expected " + expected;
+  };
+  return CLI::Validator(check, "");
+}
 
 Tool::Tool(const std::string& name, const HelpText& help)
     : name_(name), app_(help.summary, name), out_(STDOUT_FILENO), diagnostics_(name) {
@@ -121,8 +162,8 @@ void Tool::offer_file_list(CLI::App& command) {
 // CLI11 looks for a subcommand's name before options; here it may follow them, or be left out.
 std::vector<std::string> Tool::arguments(int argc, const char* const* argv) const {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
-  if (default_command_.empty() || out.empty()) return out;
-  if (out[0] == "-h" || out[0] == "--help" || out[0] == "--version") return out;
+  if (default_command_.empty()) return out;
+  if (!out.empty() && (out[0] == "-h" || out[0] == "--help" || out[0] == "--version")) return out;
   const auto first = std::find_if(out.begin(), out.end(), [](const std::string& a) {
     return !a.starts_with('-') || a == "--";
   });

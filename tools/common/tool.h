@@ -17,7 +17,7 @@ namespace nmb::tools {
 // What -h and --help show of a command.
 struct HelpText {
   std::string summary;   // one sentence; both
-  std::string details;   // paragraphs; --help
+  std::string details;   // paragraphs, one a line, which --help breaks into lines
   std::string examples;  // lines of "COMMAND  # what for"; --help
 };
 
@@ -34,6 +34,9 @@ struct CommonOptions {
   std::string files_from;            // "-": standard input; empty: not given
   bool nul_separated = false;
 };
+
+// A check that an option's value is one of the words, which are at least one.
+CLI::Validator one_of(std::vector<std::string> words);
 
 class Tool {
  public:

@@ -21,7 +21,7 @@ class OutputFile {
   // Bytes behind the end read as zero.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   virtual Status truncate(std::uint64_t length) = 0;
-  // Reserves space if the file system can; keeps the length. Fails only for want of space.
+  // Reserves space if the file system can, and makes the file long enough for it. kNoSpace.
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
   // Waits until all that was written is on the device.
   virtual Status sync() = 0;

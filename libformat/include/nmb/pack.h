@@ -25,6 +25,7 @@ struct PackOptions {
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB files keep theirs.
   std::string samples;
   WriterOptions writer;
+  bool check = false;  // verify the result, values too, before it gets its name
   // Called now and then from one thread, with bytes of values moved.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };

@@ -45,9 +45,8 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
 }
 
 BodyDecompressor::BodyDecompressor(std::span<const std::byte> dictionary) {
-  if (dictionary.empty()) return;
-  dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
-  if (!dictionary_) throw std::bad_alloc();
+  // A dictionary that zstd refuses is as good as none: bodies made with it do not decode.
+  if (!dictionary.empty()) dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
 }
 
 BodyDecompressor::~BodyDecompressor() { ZSTD_freeDDict(dictionary_); }
@@ -63,13 +62,20 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
     return stored;
   }
   if (codec == BodyCodec::kZstdDictionary && !dictionary_)
-    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-7",
-                  "found codec 2, expected a dictionary in the file");
+    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
+                  "found codec 2, expected a usable dictionary in the file");
   if (stored.empty() || raw_length / kMaxExpansion > stored.size() ||
       raw_length > stored.size() * kMaxExpansion)
     return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
                   "found raw length " + std::to_string(raw_length) + ", expected at most 1024 times " +
                       std::to_string(stored.size()));
+  if (raw_length > kMaxBody)
+    return Status(Code::kLimit, "found a body of " + std::to_string(raw_length) +
+                                    " bytes, expected at most " + std::to_string(kMaxBody));
+  const unsigned long long told = ZSTD_getFrameContentSize(stored.data(), stored.size());
+  if (told != ZSTD_CONTENTSIZE_UNKNOWN && told != raw_length)
+    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
+                  "found a frame that does not hold " + std::to_string(raw_length) + " bytes");
   struct Free {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };

@@ -18,6 +18,8 @@ struct ZSTD_CCtx_s;
 namespace nmb {
 
 inline constexpr std::uint64_t kMaxExpansion = 1024;
+// Of a compressed body that this version decodes, in bytes: its memory must be had at once.
+inline constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 30;
 
 // Compresses bodies. Not thread-safe.
 class BodyCompressor {
@@ -42,7 +44,8 @@ class BodyDecompressor {
   ~BodyDecompressor();
   BodyDecompressor(const BodyDecompressor&) = delete;
   BodyDecompressor& operator=(const BodyDecompressor&) = delete;
-  // kDamaged (R-BK-8) unless `stored` decodes to exactly raw_length bytes, without offset or file.
+  // kDamaged (R-BK-8) unless `stored` decodes to exactly raw_length bytes, without offset or file; kLimit past
+  // kMaxBody.
   Result<std::vector<std::byte>> decode(BodyCodec codec, std::vector<std::byte> stored,
                                         std::uint64_t raw_length) const;
 

@@ -14,6 +14,7 @@
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
 #include "nmb/reader.h"
+#include "nmb/verify.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
@@ -77,6 +78,14 @@ class Packer {
       for (const auto& file : files_) NMB_TRY(file->check_unchanged());
       return {};
     };
+    if (options_.check)
+      writer.before_publish = [this](const ByteSource& file) -> Status {
+        FirstFinding first;
+        VerifyOptions verify_options;
+        verify_options.threads = options_.writer.threads;
+        NMB_TRY(verify(file, verify_options, first).status());
+        return first.status(file.name());
+      };
     NMB_ASSIGN(writer_, Writer::create(options_.output, writer));
     return {};
   }

@@ -104,37 +104,42 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     report("R-PG-1", 0, "another magic or version", "the page's");
     return std::nullopt;
   }
+  if (const std::uint32_t length = load_le<std::uint32_t>(p + 20); length != expect.length) {
+    report("R-PG-3", 20, "length " + std::to_string(length), std::to_string(expect.length));
+    return std::nullopt;
+  }
   const std::uint64_t sum = load_le<std::uint64_t>(p + kSumOffset);
   if (sum != page_sum(bytes) || (expect.sum && *expect.sum != sum)) {
     report("R-PG-2", 0, "a wrong sum", "the sum of its bytes, as in the parent");
     return std::nullopt;
   }
-  bool usable = true;
   auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,
                           std::uint64_t expected, const char* what) {
-    if (found == expected) return;
+    if (found == expected) return true;
     report(rule, offset, std::string(what) + " " + std::to_string(found),
            std::to_string(expected));
-    usable = false;
+    return false;
+  };
+  auto expect_zero = [&](std::size_t offset, std::size_t length, const char* what) {
+    if (std::size_t bad = first_nonzero(std::span(bytes).subspan(offset, length)); bad != kAllZero)
+      report("R-PG-5", offset + bad, std::string(what) + " other than zero", "0");
   };
   const std::uint16_t level = load_le<std::uint16_t>(p + 10);
-  if (!expect.any_level || level > kMaxMapLevel)
-    expect_field("R-PG-4", 10, level, expect.level, "level");
-  expect_field("R-PG-3", 20, load_le<std::uint32_t>(p + 20), expect.length, "length");
+  if ((!expect.any_level || level > kMaxMapLevel) &&
+      !expect_field("R-PG-4", 10, level, expect.level, "level"))
+    return std::nullopt;
   if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} != expect.file_id) {
     report("R-PG-4", 32, "another file id", "the file's");
-    usable = false;
   }
   expect_field("R-PG-4", 48, load_le<std::uint64_t>(p + 48), expect.position, "own position");
   const std::uint64_t generation = load_le<std::uint64_t>(p + 56);
   if (generation == 0 || generation > expect.max_generation) {
     report("R-PG-4", 56, "generation " + std::to_string(generation),
            "1 to " + std::to_string(expect.max_generation));
-    usable = false;
   }
   expect_field("R-PG-4", 64, load_le<std::uint64_t>(p + 64), expect.owner, "owner");
-  expect_field("R-PG-5", 12, load_le<std::uint32_t>(p + 12), 0, "flags");
-  expect_field("R-PG-5", 26, load_le<std::uint16_t>(p + 26), 0, "reserved bytes");
+  expect_zero(12, 4, "flags");
+  expect_zero(26, 2, "reserved bytes");
 
   Page page;
   page.level_ = level;
@@ -154,7 +159,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   const std::uint64_t heap_length = load_le<std::uint32_t>(p + 28);
   std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
   if (offset > bytes.size()) {
-    report("R-PG-3", 24, std::to_string(columns) + " columns", "as many as the page holds");
+    report("R-PG-3", 20, std::to_string(columns) + " columns", "as many as the page holds");
     return std::nullopt;
   }
   std::uint16_t previous = 0;
@@ -169,7 +174,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     const std::uint16_t id = load_le<std::uint16_t>(p + entry);
     const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
     const bool known = id < kColumnCount;
-    const bool width_ok = id == kDigest ? width == 16 : (width >= 1 && width <= 8) || (!known && width == 16);
+    const bool width_ok = id == kDigest ? width == 16 : width >= 1 && width <= 8;
     if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
       report("R-PG-6", entry, "column " + std::to_string(id) + " of width " + std::to_string(width),
              "ascending ids defined for the page, width 1 to 8, 16 for digests");
@@ -202,18 +207,16 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
       report("R-PG-7", column.entry,
              "column " + std::to_string(column.id) + " of width " + std::to_string(column.width),
              all == 0 ? "no column of zeros" : "width " + std::to_string(smallest_width(all)));
-      usable = false;
     }
   }
   page.heap_ = static_cast<std::uint32_t>(offset);
   const std::uint64_t used = offset + heap_length;
-  if (std::size_t bad = first_nonzero(std::span(bytes).subspan(used)); bad != kAllZero) {
-    report("R-PG-5", used + bad, "padding that is not zero", "0");
-    usable = false;
-  }
+  expect_zero(used, bytes.size() - used, "padding");
   page.bytes_ = std::move(bytes);
   std::uint64_t end = 0;
-  for (std::uint32_t row = 0; row < page.rows_; ++row) {
+  // Without the column there may be more rows than bytes; all their names are empty.
+  const std::uint32_t named_rows = page.columns_[kNameEnd].width == 0 ? 0 : page.rows_;
+  for (std::uint32_t row = 0; row < named_rows; ++row) {
     std::uint64_t next = page.value(row, kNameEnd);
     if (next < end || next > heap_length) {
       findings.report({"R-IX-1", page.value_offset(row, kNameEnd), object,
@@ -224,16 +227,14 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     if (next - end > 65535) {
       findings.report({"R-IX-3", at + offset + end, object,
                        "a name of " + std::to_string(next - end) + " bytes", "at most 65535"});
-      usable = false;
     }
     end = next;
   }
   if (end != heap_length) {
     findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, kNameEnd), object,
                      "last name end " + std::to_string(end), std::to_string(heap_length)});
-    usable = false;
+    return std::nullopt;
   }
-  if (!usable) return std::nullopt;
   return page;
 }
 
@@ -342,7 +343,7 @@ Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
   NMB_TRY(file.read_at(expect.position, bytes));
   FirstFinding first;
   std::optional<Page> page = Page::decode(std::move(bytes), expect, first);
-  if (!page) return first.status(file.name());
+  NMB_TRY(first.status(file.name()));
   return std::make_shared<const Page>(std::move(*page));
 }
 

@@ -80,7 +80,8 @@ struct PageExpectation {
 // A decoded page: owns its bytes. Immutable, so safe to share between threads.
 class Page {
  public:
-  // Checks R-PG-1 to R-PG-8 and R-IX-1, R-IX-3 for the names. `bytes` has expectation.length bytes. nullopt: unusable; all reasons are reported.
+  // Checks R-PG-1 to R-PG-8 and R-IX-1, R-IX-3 for the names. `bytes` has expectation.length bytes.
+  // All findings are reported; nullopt: the rows cannot be told.
   static std::optional<Page> decode(std::vector<std::byte> bytes, const PageExpectation& expect,
                                     Findings& findings);
 
@@ -91,6 +92,8 @@ class Page {
   std::uint64_t sum() const { return sum_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::uint64_t value(std::uint32_t row, Column column) const;
+  // Whether any row has a value other than 0 in the column.
+  bool has(Column column) const { return columns_[column].width != 0; }
   Digest digest(std::uint32_t row) const;
   // Offset in the file of a value (of the page if the column is left out), for messages.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;

@@ -51,48 +51,50 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   if (!BlockHeader::decode(bytes, at, &block.header, &name, findings))
     return std::optional<StoredBlock>();
   const BlockHeader& header = block.header;
-  bool same = true;
-  auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
-                    const char* what) {
-    if (found == expected) return;
-    report("R-BK-3", at + offset, std::string(what) + " " + std::to_string(found),
-           std::to_string(expected));
-    same = false;
-  };
   if (header.sum != entry.sum) {
     report("R-BK-2", at, "a header with another sum", "the one in the index");
-    same = false;
+    return std::optional<StoredBlock>();
   }
-  expect(10, header.kind, entry.kind, "kind");
-  expect(12, header.codec, entry.codec, "codec");
-  if (header.file_id != head_.identity.file_id) {
+  auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
+                    const char* what) {
+    if (found == expected) return true;
+    report("R-BK-3", at + offset, std::string(what) + " " + std::to_string(found),
+           std::to_string(expected));
+    return false;
+  };
+  bool same = expect(10, header.kind, entry.kind, "kind");
+  same &= expect(12, header.codec, entry.codec, "codec");
+  if (header.file_id != head_.identity.file_id)
     report("R-BK-3", at + 16, "another file id", "the file's");
-    same = false;
-  }
   expect(32, header.position, at, "own position");
   if (header.generation == 0 || header.generation > superblock.generation)
-    expect(40, header.generation, superblock.generation, "generation");
-  expect(48, header.stored_length, entry.stored_length, "stored length");
-  expect(56, header.raw_length, entry.raw_length, "raw length");
+    report("R-BK-3", at + 40, "generation " + std::to_string(header.generation),
+           "1 to " + std::to_string(superblock.generation));
+  same &= expect(48, header.stored_length, entry.stored_length, "stored length");
+  same &= expect(56, header.raw_length, entry.raw_length, "raw length");
   expect(104, header.samples, entry.samples, "samples");
   expect(112, header.order, entry.order, "order");
   if (header.digest != entry.digest) {
     report("R-BK-3", at + 120, "another digest", "the one in the index");
     same = false;
   }
-  if (name != entry.name) {
+  if (name.size() != entry.name.size()) {
+    report("R-BK-3", at + 64, "a name of " + std::to_string(name.size()) + " bytes",
+           std::to_string(entry.name.size()));
+    same = false;
+  } else if (name != entry.name) {
     report("R-BK-3", at + kBlockHeaderSize, "another name", "the one in the index");
-    same = false;
   }
-  if (header.flags & ~kFlagHole) {
+  if (header.flags & ~kFlagHole)
     report("R-BK-4", at + 14, "flags " + std::to_string(header.flags), "0 or hole");
+  const std::uint16_t codecs = head_.superblock.dictionary.absent() ? 1 : 2;
+  if (header.codec > codecs) {
+    report("R-BK-7", at + 12, "codec " + std::to_string(header.codec),
+           codecs == 1 ? "0 or 1 without a dictionary" : "0, 1 or 2");
     same = false;
   }
-  if (header.codec > 2 || (header.kind != 1 && header.kind != 2 && header.kind != 5 &&
-                           header.kind != 6)) {
-    report("R-BK-7", at + (header.codec > 2 ? 12 : 10),
-           "kind " + std::to_string(header.kind) + ", codec " + std::to_string(header.codec),
-           "kind 1, 2, 5 or 6, codec 0, 1 or 2");
+  if (header.kind != 1 && header.kind != 2 && header.kind != 5 && header.kind != 6) {
+    report("R-BK-7", at + 10, "kind " + std::to_string(header.kind), "1, 2, 5 or 6");
     same = false;
   }
   if (!same) return std::optional<StoredBlock>();
@@ -114,7 +116,10 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   Result<std::vector<std::byte>> raw = decompressor_.decode(
       static_cast<BodyCodec>(entry.codec), std::move(bytes), entry.raw_length);
   if (!raw.ok()) {
-    report(raw.status().rule().c_str(), body, raw.status().message(), "");
+    if (raw.status().code() != Code::kDamaged) return raw.status().in_file(file_.name());
+    report("R-BK-8", body,
+           std::to_string(entry.stored_length) + " bytes of codec " + std::to_string(entry.codec),
+           "bytes that decode to " + std::to_string(entry.raw_length) + ", at most 1024 times as many");
     return std::optional<StoredBlock>();
   }
   block.body = std::move(*raw);
@@ -125,55 +130,103 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   return std::optional<StoredBlock>(std::move(block));
 }
 
-Result<ClassicHeader> decode_body(const BlockEntry& entry, std::span<const std::byte> body,
-                                  const ByteSource& file) {
+namespace {
+
+// First byte behind the last value of so many records, padding not counted; past 2^64: all bits set.
+std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
+  std::uint64_t end = header.layout.header_length, before_last = 0;
+  if (records != 0 && !checked_mul(records - 1, header.layout.record_size, &before_last))
+    return ~std::uint64_t{0};
+  for (VarId id = 0; id < header.metadata.variable_count(); ++id) {
+    const Variable variable = header.metadata.variable(id);
+    const bool is_record =
+        !variable.dimensions.empty() && variable.dimensions[0] == header.metadata.record_dimension();
+    if (is_record && records == 0) continue;
+    std::uint64_t variable_end = variable.begin;
+    const auto slice = header.metadata.slice_bytes(id);
+    if (!slice || !checked_add(variable_end, *slice, &variable_end) ||
+        (is_record && !checked_add(variable_end, before_last, &variable_end)))
+      return ~std::uint64_t{0};
+    end = std::max(end, variable_end);
+  }
+  return end;
+}
+
+}  // namespace
+
+Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
+                                                std::uint64_t header_records,
+                                                std::span<const std::byte> body,
+                                                const ByteSource& file,
+                                                const ValueOffset& value_offset,
+                                                Findings& findings) {
+  const std::string object = "block \"" + entry.name + "\"";
   const std::uint64_t at = entry.position + block_body_offset(entry.name.size());
-  auto damaged = [&](const char* rule, const std::string& message) {
-    return Status(Code::kDamaged, file.name(), at, rule,
-                  "block \"" + entry.name + "\": " + message);
+  auto report = [&](const char* rule, std::uint64_t offset, std::string found,
+                    std::string expected) {
+    findings.report({rule, offset, object, std::move(found), std::move(expected)});
   };
   if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended))
     return Status(Code::kUnsupported, file.name(), at, "",
-                  "block \"" + entry.name + "\": an extended body (kind 6), which this version does not read");
+                  object + ": an extended body (kind 6), which this version does not read");
   DecodeOptions options;
   options.values_follow = false;
-  Result<ClassicHeader> header = decode_classic_header(MemorySource(body, file.name()), options);
-  if (!header.ok()) {
-    const Status status = header.status();
+  Result<ClassicHeader> decoded = decode_classic_header(MemorySource(body, file.name()), options);
+  if (!decoded.ok()) {
+    const Status status = decoded.status();
     if (status.code() != Code::kDamaged && status.code() != Code::kUnknownKind) return status;
-    return damaged("R-BK-10", "at " + std::to_string(status.offset()) + " of the body: " +
-                                  status.message() + " (" + status.rule() + ")");
+    report("R-BK-10", at,
+           "a body that breaks " + status.rule() + " at its byte " +
+               std::to_string(status.offset()) + " (" + status.message() + ")",
+           "a header of kind " + std::to_string(entry.kind));
+    return std::optional<ClassicHeader>();
   }
-  if (static_cast<std::uint16_t>(header->layout.kind) != entry.kind)
-    return damaged("R-BK-10", "found a body of kind " +
-                                  std::to_string(static_cast<int>(header->layout.kind)) +
-                                  ", expected " + std::to_string(entry.kind));
-  const Metadata& metadata = header->metadata;
-  if (metadata.dimension_count() != entry.dimensions ||
-      metadata.variable_count() != entry.variables ||
-      metadata.attribute_count() != entry.attributes)
-    return damaged("R-BK-11", "found " + std::to_string(metadata.dimension_count()) +
-                                  " dimensions, " + std::to_string(metadata.variable_count()) +
-                                  " variables, " + std::to_string(metadata.attribute_count()) +
-                                  " attributes, expected " + std::to_string(entry.dimensions) +
-                                  ", " + std::to_string(entry.variables) + ", " +
-                                  std::to_string(entry.attributes));
-  if (!metadata.record_dimension() && entry.records != 0)
-    return damaged("R-BK-12", "found " + std::to_string(entry.records) +
-                                  " records, expected 0 without a record dimension");
-  const ClassicLayout& layout = header->layout;
-  std::uint64_t grown = 0, end = layout.fixed_end;
-  if (layout.record_size != 0 &&
-      (!checked_mul(entry.records, layout.record_size, &grown) ||
-       !checked_add(grown, layout.record_begin, &grown)))
-    grown = ~std::uint64_t{0};
-  if (layout.record_size != 0 && entry.records != 0) end = std::max(end, grown);
-  const std::uint64_t values = end > layout.header_length ? end - layout.header_length : 0;
-  // The last value's padding may be missing.
-  if (values > entry.extent_length && values - entry.extent_length > 3)
-    return damaged("R-BK-12", "found an extent of " + std::to_string(entry.extent_length) +
-                                  " bytes, expected at least " + std::to_string(values));
-  return header;
+  ClassicHeader& header = *decoded;
+  const ClassicLayout& layout = header.layout;
+  if (static_cast<std::uint16_t>(layout.kind) != entry.kind) {
+    report("R-BK-10", at,
+           "a body that breaks R-CH-1 at its byte 3 (kind " +
+               std::to_string(static_cast<int>(layout.kind)) + ")",
+           "a header of kind " + std::to_string(entry.kind));
+    return std::optional<ClassicHeader>();
+  }
+  auto expect = [&](const char* rule, Column column, std::uint64_t found, std::uint64_t expected,
+                    const char* what) {
+    if (found != expected)
+      report(rule, value_offset(column), std::to_string(found) + what, std::to_string(expected));
+  };
+  const Metadata& metadata = header.metadata;
+  expect("R-BK-11", kDimensions, entry.dimensions, metadata.dimension_count(), " dimensions");
+  expect("R-BK-11", kVariables, entry.variables, metadata.variable_count(), " variables");
+  expect("R-BK-11", kAttributes, entry.attributes, metadata.attribute_count(), " attributes");
+  if (!metadata.record_dimension()) {
+    expect("R-BK-12", kRecords, entry.records, 0, " records without a record dimension");
+    if (entry.records != 0) return std::optional<ClassicHeader>(std::move(header));
+  }
+  if (entry.records > header_records && layout.record_size != 0) {
+    std::uint64_t end = 0;
+    if (!checked_mul(entry.records, layout.record_size, &end) ||
+        !checked_add(end, layout.record_begin - layout.header_length, &end))
+      end = ~std::uint64_t{0};
+    expect("R-BK-12", kExtentLength, entry.extent_length, end,
+           " bytes of values, of records that grew");
+  } else if (const std::uint64_t values = values_end(header, entry.records) - layout.header_length;
+             entry.extent_length < values) {
+    report("R-BK-12", value_offset(kExtentLength),
+           std::to_string(entry.extent_length) + " bytes of values",
+           "at least " + std::to_string(values));
+  }
+  return std::optional<ClassicHeader>(std::move(header));
+}
+
+Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
+                                  std::span<const std::byte> body, const ByteSource& file) {
+  FirstFinding first;
+  NMB_ASSIGN(std::optional<ClassicHeader> header,
+             check_body(
+                 entry, header_records, body, file, [](Column) { return kNoOffset; }, first));
+  NMB_TRY(first.status(file.name()));
+  return std::move(*header);
 }
 
 namespace {
@@ -191,7 +244,7 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
                                                         StoredBlock stored,
                                                         std::shared_ptr<const void> keep_alive,
                                                         bool verify_values) const {
-  NMB_ASSIGN(ClassicHeader header, decode_body(entry, stored.body, file_));
+  NMB_ASSIGN(ClassicHeader header, decode_body(entry, stored.header.records, stored.body, file_));
   auto block = std::make_shared<Block>();
   block->name = entry.name;
   block->entry = entry;

@@ -1,6 +1,7 @@
 // ReaderCore: the head, the index and the loading of blocks, which reader, writer and nmverify share.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,7 +31,8 @@ class ReaderCore {
 
   // Reads and checks a block against its entry: R-BK-1 to R-BK-9. The first finding is the error.
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
-  // As load, all findings reported; nullopt: the body is of no use.
+  // As load, all findings reported (R-FL-5 at the block: who knows the entry's place checks it before);
+  // nullopt: the body is of no use.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings) const;
   // Decodes a loaded block's metadata and gives it its values.
@@ -45,8 +47,19 @@ class ReaderCore {
   BodyDecompressor decompressor_;
 };
 
-// Bytes of a verbatim or canonical body, checked and decoded: R-BK-10 to R-BK-12. offset: of the body in the file.
-Result<ClassicHeader> decode_body(const BlockEntry& entry, std::span<const std::byte> body,
-                                  const ByteSource& file);
+// Where an entry's value lies in the file, for findings.
+using ValueOffset = std::function<std::uint64_t(Column)>;
+
+// Decodes a body and checks R-BK-10 to R-BK-12, all findings reported; nullopt: no header. header_records: of the
+// block's header. kUnsupported: kind 6.
+Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
+                                                std::uint64_t header_records,
+                                                std::span<const std::byte> body,
+                                                const ByteSource& file,
+                                                const ValueOffset& value_offset,
+                                                Findings& findings);
+// As check_body; the first finding is the error.
+Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
+                                  std::span<const std::byte> body, const ByteSource& file);
 
 }  // namespace nmb

@@ -48,7 +48,7 @@ bool Identity::decode(std::span<const std::byte> bytes, Identity* identity, Find
     if (found == expected) return;
     findings.report({"R-ID-3", offset, "identity", std::string(what) + " " + std::to_string(found),
                      std::to_string(expected)});
-    usable = false;
+    identity->supported = usable = false;
   };
   check(8, load_le<std::uint16_t>(p + 8), 1, "major version");
   check(10, load_le<std::uint16_t>(p + 10), kIdentitySize, "size");

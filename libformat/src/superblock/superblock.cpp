@@ -93,14 +93,12 @@ std::array<std::byte, kSlotUnit> Superblock::encode() const {
   return out;
 }
 
-bool Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
+void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                         Findings& findings) {
   const std::byte* p = bytes.data();
-  bool usable = true;
   auto wrong = [&](const char* rule, std::size_t offset, std::string found, std::string expected) {
     findings.report(
         {rule, position + offset, "superblock", std::move(found), std::move(expected)});
-    usable = false;
   };
   out->generation = load_le<std::uint64_t>(p + 16);
   out->file_length = load_le<std::uint64_t>(p + 24);
@@ -126,8 +124,7 @@ bool Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   out->next_order = load_le<std::uint64_t>(p + 344);
 
   if (out->generation == 0) wrong("R-SB-3", 16, "generation 0", "at least 1");
-  if (out->file_length % kSlotUnit != 0 || out->file_length < kMinFileLength ||
-      out->file_length >> 63)
+  if (!out->usable_length())
     wrong("R-SB-4", 24, "file length " + std::to_string(out->file_length),
           "a multiple of 4096, at least 20480");
   if (!(out->incompatible & ~kSupportedIncompatible)) {
@@ -139,11 +136,17 @@ bool Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     if (std::size_t bad = first_nonzero(bytes.subspan(kUsed, kSumOffset - kUsed)); bad != kAllZero)
       wrong("R-SB-5", kUsed + bad, "a byte that is not zero", "0");
   }
-  bool none = out->height == 0;
-  if (none != (out->root_position == 0)) wrong("R-SB-7", 56, "a root position that does not go with the height", none ? "0" : "not 0");
-  if (none != (out->root_length == 0)) wrong("R-SB-7", 64, "a root length that does not go with the height", none ? "0" : "not 0");
-  if (out->height > kMaxHeight) wrong("R-SB-7", 68, "height " + std::to_string(out->height), "at most 10");
-  if (none && !out->root_digest.is_zero()) wrong("R-SB-7", 72, "a root digest without a root", "0");
+  const bool none = out->root_position == 0;
+  auto goes_with_root = [&](std::size_t offset, bool zero, const char* what) {
+    if (zero != none)
+      wrong("R-SB-7", offset, std::string(what) + (zero ? " 0" : " other than 0"),
+            none ? "0 without a root position" : "not 0 with a root position");
+  };
+  goes_with_root(64, out->root_length == 0, "root length");
+  goes_with_root(68, out->height == 0, "height");
+  goes_with_root(72, out->root_digest.is_zero(), "root digest");
+  if (out->height > kMaxHeight)
+    wrong("R-SB-7", 68, "height " + std::to_string(out->height), "at most 10");
   if (none && out->totals != Totals{}) wrong("R-SB-8", 88, "totals without blocks", "0");
   const std::pair<std::size_t, const Place*> places[] = {
       {136, &out->dead_map},       {160, &out->file_table}, {184, &out->global_sections},
@@ -153,15 +156,26 @@ bool Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     if (place->position == 0 || place->length == 0)
       wrong("R-SB-9", offset, "a place without position or length", "all three or none");
     else if (offset == 312 && place->length > kMaxDictionary)
-      wrong("R-SB-9", offset, "a dictionary of " + std::to_string(place->length) + " bytes", "at most 4096");
+      findings.report({"R-BK-13", place->position, "dictionary",
+                       std::to_string(place->length) + " bytes", "at most 4096"});
   }
-  if (!std::has_single_bit(out->piece_size) || out->piece_size < 65536 ||
-      out->piece_size > (1u << 30))
+  if (!out->usable_piece_size())
     wrong("R-SB-11", 336, "piece size " + std::to_string(out->piece_size),
           "a power of 2 from 65536 to 2^30");
   if (out->inline_limit > kMaxInline)
     wrong("R-SB-11", 340, "inline limit " + std::to_string(out->inline_limit), "at most 65536");
-  return usable;
+}
+
+bool Superblock::usable_length() const {
+  return file_length % kSlotUnit == 0 && file_length >= kMinFileLength && !(file_length >> 63);
+}
+
+bool Superblock::usable_piece_size() const {
+  return std::has_single_bit(piece_size) && piece_size >= 65536 && piece_size <= (1u << 30);
+}
+
+bool Superblock::usable_root() const {
+  return root_position != 0 && root_length != 0 && height != 0 && height <= kMaxHeight;
 }
 
 bool is_nmb(std::span<const std::byte> bytes) {
@@ -169,6 +183,37 @@ bool is_nmb(std::span<const std::byte> bytes) {
   for (std::uint64_t slot : {kFirstSlot, kFirstSlot + kSlotUnit})
     if (bytes.size() >= slot + 8 && Superblock::has_magic(bytes.subspan(slot))) return true;
   return false;
+}
+
+Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::byte> head,
+                                 bool identity_sound, Severity severity, Findings& findings) {
+  auto generation_of = [](std::span<const std::byte> slot) {
+    return load_le<std::uint64_t>(&slot[16]);
+  };
+  Choice choice;
+  bool damaged = false;
+  for (std::uint64_t position : {kFirstSlot, kFirstSlot + kSlotUnit}) {
+    auto slot = head.subspan(position, kSlotUnit);
+    if (Superblock::valid(slot)) {
+      if (choice.position != 0 && generation_of(slot) <= generation_of(choice.bytes)) continue;
+      choice.position = position;
+      std::copy(slot.begin(), slot.end(), choice.bytes.begin());
+    } else if (!all_zero(slot)) {
+      damaged = true;
+      findings.report({"R-SB-1", position, "superblock slot", "neither zero nor valid",
+                       "a valid superblock", severity});
+    }
+  }
+  if ((!damaged && choice.position != 0) || !identity_sound || file.size() < kMinFileLength)
+    return choice;
+  const std::uint64_t position = (file.size() / kSlotUnit - 1) * kSlotUnit;
+  std::array<std::byte, kSlotUnit> trailer;
+  NMB_TRY(file.read_at(position, trailer));
+  if (Superblock::valid(trailer) &&
+      load_le<std::uint64_t>(&trailer[24]) == position + kSlotUnit &&
+      (choice.position == 0 || generation_of(trailer) == generation_of(choice.bytes) + 1))
+    return Choice{position, trailer, true};
+  return choice;
 }
 
 Result<Head> read_head(const ByteSource& file, Findings& findings) {
@@ -182,44 +227,22 @@ Result<Head> read_head(const ByteSource& file, Findings& findings) {
     return Status(Code::kDamaged, file.name(), size, "R-FL-1",
                   "cut: found " + std::to_string(size) + " bytes, expected at least 20480");
   std::span<const std::byte> bytes(head.bytes);
-  FirstFinding first;
-  if (!Identity::decode(bytes.first(kIdentitySize), &head.identity, first))
-    return first.status(file.name());
-
-  std::uint64_t best = 0;
-  bool damaged = false;
-  for (std::uint64_t slot : {kFirstSlot, kFirstSlot + kSlotUnit}) {
-    auto in_slot = bytes.subspan(slot, kSlotUnit);
-    if (Superblock::valid(in_slot)) {
-      std::uint64_t generation = load_le<std::uint64_t>(&in_slot[16]);
-      if (best == 0 || generation > load_le<std::uint64_t>(&bytes[best + 16])) best = slot;
-    } else if (!all_zero(in_slot)) {
-      damaged = true;
-      findings.report({"R-SB-1", slot, "superblock slot", "neither zero nor valid",
-                       "a valid superblock", Severity::kWarning});
-    }
+  FirstFinding in_identity, first;
+  if (!Identity::decode(bytes.first(kIdentitySize), &head.identity, in_identity)) {
+    const Status status = in_identity.status(file.name());
+    if (head.identity.supported) return status;
+    return Status(Code::kUnsupported, file.name(), status.offset(), status.rule(),
+                  status.message());
   }
-  std::array<std::byte, kSlotUnit> trailer;
-  bool rolled = false;
-  if ((damaged || best == 0) && size >= kMinFileLength) {
-    std::uint64_t position = (size / kSlotUnit - 1) * kSlotUnit;
-    NMB_TRY(file.read_at(position, trailer));
-    if (Superblock::valid(trailer) &&
-        load_le<std::uint64_t>(&trailer[24]) == position + kSlotUnit &&
-        (best == 0 || load_le<std::uint64_t>(&trailer[16]) ==
-                          load_le<std::uint64_t>(&bytes[best + 16]) + 1)) {
-      rolled = true;
-      head.position = position;
-    }
-  }
-  if (!rolled && best == 0)
+  NMB_ASSIGN(Choice choice,
+             choose_superblock(file, bytes, !in_identity.found(), Severity::kWarning, findings));
+  if (choice.position == 0)
     return Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",
                   "no valid superblock: found neither slot nor trailer");
-  if (!rolled) head.position = best;
-  head.rolled_forward = rolled;
-  auto chosen = rolled ? std::span<const std::byte>(trailer) : bytes.subspan(best, kSlotUnit);
-  if (!Superblock::decode(chosen, head.position, &head.superblock, first))
-    return first.status(file.name());
+  head.position = choice.position;
+  head.rolled_forward = choice.rolled_forward;
+  Superblock::decode(choice.bytes, head.position, &head.superblock, first);
+  NMB_TRY(first.status(file.name()));
   if (std::string names = unsupported_features(head.superblock.incompatible); !names.empty())
     return Status(Code::kUnsupported, file.name(), head.position + 48, "R-SB-6",
                   "the file uses " + names + ", which this version does not read");

@@ -25,6 +25,9 @@ inline constexpr std::uint64_t kFeatureExternal = 1 << 4;
 inline constexpr std::uint64_t kFeaturePieceCodec = 1 << 5;
 inline constexpr std::uint64_t kSupportedIncompatible = kFeatureZstdBody | kFeatureDictionary;
 inline constexpr std::uint64_t kFeatureView = 1 << 0;  // read-only compatible
+inline constexpr std::uint64_t kFeatureStatistics = 1 << 0;  // compatible
+inline constexpr std::uint64_t kFeatureTags = 1 << 1;
+inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;
 
 inline constexpr std::uint32_t kDefaultPieceSize = 1 << 20;
 inline constexpr std::uint32_t kMaxInline = 65536;
@@ -61,10 +64,13 @@ struct Superblock {
   // Magic, version and sum are right: only then decode.
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
-  // `position`: of the bytes in the file, for messages. Reports R-SB-4, R-SB-5, R-SB-7, R-SB-9 (shape) and
-  // R-SB-11; false: a value cannot be used.
-  static bool decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
+  // `position`: of the bytes in the file, for messages. Reports all that breaks R-SB-4, R-SB-5, R-SB-7,
+  // R-SB-9 (shape) and R-SB-11.
+  static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
+  bool usable_length() const;  // R-SB-4
+  bool usable_root() const;    // R-SB-7: there is a root
+  bool usable_piece_size() const;  // R-SB-11
 };
 
 // What the first 16 KiB of a file (and, if need be, its last 4 KiB) say.
@@ -78,6 +84,18 @@ struct Head {
     return std::span(bytes).subspan(kDictionaryPosition, superblock.dictionary.length);
   }
 };
+
+// The superblock of the newest generation (section 5, "Choosing").
+struct Choice {
+  std::uint64_t position = 0;  // a slot, or the trailer; 0: there is none
+  std::array<std::byte, kSlotUnit> bytes{};
+  bool rolled_forward = false;
+};
+
+// `head`: the first 16 KiB. Damaged slots (R-SB-1) go to `findings` with this severity. One read, and only if a
+// slot is damaged.
+Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::byte> head,
+                                 bool identity_sound, Severity severity, Findings& findings);
 
 // A superblock's magic stands at 4096 or 8192, or the identity's magic at 0.
 bool is_nmb(std::span<const std::byte> first_bytes);

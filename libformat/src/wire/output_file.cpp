@@ -71,11 +71,12 @@ class PosixFile final : public OutputFile {
 
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     if (length == 0) return {};
-    if (::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                    static_cast<off_t>(length)) != 0 &&
-        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+    // The length grows too: writes within the file's length do not wait for one another on it.
+    if (::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0) return {};
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
       return system_error(errno, path_, "reserve " + std::to_string(length) + " bytes");
-    return {};
+    NMB_ASSIGN(std::uint64_t now, size());
+    return now < offset + length ? truncate(offset + length) : Status();
   }
 
   Status sync() override {

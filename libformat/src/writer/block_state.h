@@ -54,6 +54,7 @@ struct BlockState {
   std::uint64_t records = 0, samples = 0, order = 0;
   std::uint64_t extent_length = 0;
   std::uint64_t run_position = 0;  // of the space set apart by end_define; 0: none
+  bool inline_run = false;         // that space lies right behind the block
 
   BodyFrom body_from = BodyFrom::kMetadata;
   Kind kind = Kind::kCdf5;

@@ -63,7 +63,7 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
   if (moves.empty()) return {};
   std::sort(moves.begin(), moves.end(),
             [](const Move* a, const Move* b) { return a->position < b->position; });
-  if (!sparse) NMB_TRY(file_->reserve(from, to - from));
+  NMB_TRY(sparse ? file_->truncate(to) : file_->reserve(from, to - from));
   return move_values(moves, *file_, superblock_.piece_size, options_);
 }
 
@@ -285,7 +285,10 @@ Status Writer::Impl::write_superblock(Superblock& next) {
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   slot_begun_ = false;
-  return superblock_.generation == 0 ? file_->publish() : Status();
+  if (superblock_.generation > 0) return {};
+  if (options_.before_publish)
+    NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
+  return file_->publish();
 }
 
 BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
@@ -372,7 +375,7 @@ Status Writer::Impl::commit(bool closing) {
       NMB_TRY(finish_extent(c));
       const BlockState& block = state(c.id);
       if (c.rewritten) used = std::max(used, block_end(c.id));
-      if (is_inline(c.id)) used = std::max(used, block.run_position + block.extent_length);
+      if (block.inline_run) used = std::max(used, block.run_position + block.extent_length);
       if (c.extent_position != 0) used = std::max(used, c.extent_position + block.extent_length);
       for (const Piece& piece : c.pieces)
         if (!piece.hole) used = std::max(used, piece.position + piece.length);
@@ -432,6 +435,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& n
     }
     block.body_from = BodyFrom::kCommitted;
     block.run_position = 0;
+    block.inline_run = false;
     block.retained = BlockState::kNotRetained;
     block.move.reset();
     block.packed.reset();

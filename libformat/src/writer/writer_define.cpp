@@ -119,7 +119,7 @@ Status Writer::Impl::load_definitions(BlockId id) {
   Result<ClassicHeader> header = [&]() -> Result<ClassicHeader> {
     if (block.committed) {
       NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
-      return decode_body(*block.committed, stored.body, *source_);
+      return decode_body(*block.committed, stored.header.records, stored.body, *source_);
     }
     DecodeOptions options;
     options.values_follow = false;

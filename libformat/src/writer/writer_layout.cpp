@@ -184,8 +184,7 @@ void Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
 }
 
 bool Writer::Impl::is_inline(BlockId id) const {
-  const BlockState& block = *blocks_[id];
-  return block.run_position != 0 && block.run_position == block_end(id);
+  return blocks_[id]->inline_run;
 }
 
 Status Writer::Impl::place(const std::vector<BlockId>& ids) {
@@ -200,9 +199,12 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = state(id);
     block.run_position = 0;
+    block.inline_run = false;
     block.position = allocate(block_length(names_.at(id).size(), block.stored_length), 8);
-    if (needs_run(block) && block.extent_length <= superblock_.inline_limit)
+    if (needs_run(block) && block.extent_length <= superblock_.inline_limit) {
       block.run_position = allocate(block.extent_length, 8);
+      block.inline_run = true;
+    }
   }
   for (BlockId id : ids) {
     BlockState& block = state(id);

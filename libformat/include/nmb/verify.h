@@ -1,0 +1,48 @@
+// verify: checks every rule of spec/format.md on an NMB file, those of spec/classic_header.md on a
+// classic one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "nmb/byte_source.h"
+#include "nmb/finding.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Cumulative.
+enum class VerifyLevel : std::uint8_t {
+  kIndex,   // head, superblocks, index, dead-space segments
+  kBlocks,  // headers and bodies of blocks, data maps, sections
+  kData,    // values, dead ranges, bytes that belong to no structure
+};
+
+struct VerifyOptions {
+  VerifyLevel level = VerifyLevel::kData;
+  unsigned threads = 1;    // that check values; findings do not depend on it
+  std::uint64_t rate = 0;  // bytes read a second at most; 0: no limit
+  // Names of the blocks that are not sound, each once.
+  std::function<void(const std::string& block)> on_damaged_block;
+};
+
+struct VerifySummary {
+  std::string kind;                   // "NMB", "CDF-1", "CDF-2", "CDF-5"
+  std::uint64_t recorded_blocks = 0;  // by the superblock
+  std::uint64_t sound_blocks = 0;     // at the level asked for
+  std::uint64_t damaged_blocks = 0;   // found in the index, with findings of their own or cut off
+  std::uint64_t findings = 0;
+  std::uint64_t warnings = 0;
+  std::uint64_t bytes_read = 0;
+  // Not ok: something could not be looked at (a failed read, a limit); the first such failure.
+  Status incomplete;
+};
+
+// Reports all findings, in an order that depends on the file alone, and goes on behind damage where
+// it can. Memory: a few MiB for each thread, one body at a time, and the stretches of the file
+// between structures. kUnknownKind; kUnsupported: HDF5; kIo: nothing could be read.
+NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
+                                        Findings& findings);
+
+}  // namespace nmb

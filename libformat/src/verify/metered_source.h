@@ -1,0 +1,46 @@
+// MeteredSource: counts the bytes read of a source and keeps to a rate.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+class MeteredSource final : public ByteSource {
+ public:
+  // rate: bytes a second, 0: no limit. `base` outlives the source.
+  MeteredSource(const ByteSource& base, std::uint64_t rate)
+      : base_(base), rate_(rate), start_(std::chrono::steady_clock::now()) {}
+
+  std::uint64_t size() const override { return base_.size(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const std::uint64_t bytes = bytes_ += out.size();
+    if (rate_ != 0) {
+      const double seconds = static_cast<double>(bytes) / static_cast<double>(rate_);
+      std::this_thread::sleep_until(
+          start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                       std::chrono::duration<double>(std::min(seconds, kLongestWait))));
+    }
+    return base_.read_at(offset, out);
+  }
+  const std::string& name() const override { return base_.name(); }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    return base_.is_unallocated(offset, length);
+  }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr double kLongestWait = 1e9;  // seconds that a clock can count
+  const ByteSource& base_;
+  const std::uint64_t rate_;
+  const std::chrono::steady_clock::time_point start_;
+  mutable std::atomic<std::uint64_t> bytes_{0};
+};
+
+}  // namespace nmb

@@ -1,0 +1,47 @@
+// The walk through an NMB file (see nmb_verifier.h).
+#include "verify/nmb_verifier.h"
+
+#include <algorithm>
+
+namespace nmb {
+
+NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
+    : file_(file, options.rate),
+      options_(options),
+      findings_(*this, findings),
+      values_(file_, options.threads) {}
+
+Result<VerifySummary> NmbVerifier::run() {
+  summary_.kind = "NMB";
+  head_.bytes.resize(std::min<std::uint64_t>(file_.size(), kBodyStart));
+  NMB_TRY(file_.read_at(0, head_.bytes));
+  if (read_head() && check_file_length() && check_superblock()) {
+    check_places();
+    check_index();
+    check_dead_space();
+    tell_values();
+    check_features();
+    if (all_walked_ && at_least(VerifyLevel::kData)) check_gaps();
+  }
+  summary_.bytes_read = file_.bytes();
+  return summary_;
+}
+
+void NmbVerifier::report(const char* rule, std::uint64_t offset, std::string object,
+                         std::string found, std::string expected) {
+  findings_.report({rule, offset, std::move(object), std::move(found), std::move(expected)});
+}
+
+void NmbVerifier::missed(const Status& status) {
+  if (summary_.incomplete.ok()) summary_.incomplete = status.in_file(file_.name());
+  if (block_) block_->damaged = true;
+}
+
+void NmbVerifier::Counter::report(Finding finding) {
+  const bool warning = finding.severity == Severity::kWarning;
+  ++(warning ? verifier_.summary_.warnings : verifier_.summary_.findings);
+  if (!warning && verifier_.block_) verifier_.block_->damaged = true;
+  findings_.report(std::move(finding));
+}
+
+}  // namespace nmb

@@ -1,0 +1,150 @@
+// NmbVerifier: walks an NMB file and reports what breaks a rule of spec/format.md. Its parts lie in
+// the files verify_*.cpp, one for each part of the specification.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nmb/verify.h"
+#include "page/page.h"
+#include "reader/reader_core.h"
+#include "superblock/superblock.h"
+#include "verify/metered_source.h"
+#include "verify/space_map.h"
+#include "verify/value_checker.h"
+
+namespace nmb {
+
+class NmbVerifier {
+ public:
+  NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings);
+  // Not ok: nothing could be read.
+  Result<VerifySummary> run();
+
+ private:
+  // A name and where it lies.
+  struct Separator {
+    std::string_view name;
+    std::uint64_t offset = 0;
+  };
+  // A row of a leaf of the index.
+  struct EntryRow {
+    const Page& page;
+    std::uint32_t row;
+    BlockEntry entry;
+    std::uint64_t at(Column column) const { return page.value_offset(row, column); }
+    std::uint64_t value(Column column) const { return page.value(row, column); }
+  };
+  // Where the next piece of a data map must begin, and whether all lie in one run so far.
+  struct MapWalk {
+    std::uint64_t next = 0;
+    std::uint64_t first_position = 0;
+    std::uint64_t run_end = 0;  // in the file
+    bool any = false;
+    bool one_run = true;
+  };
+
+  // The head of the file (verify_head.cpp): sections 3 to 5.
+  bool read_head();
+  bool check_file_length();
+  bool check_superblock();
+  void check_trailer();
+  void check_slots();
+  void check_previous_trailers();
+  bool check_previous_trailer(const Superblock& current, std::uint64_t placed_at,
+                              Superblock* previous);
+  void check_features();
+
+  // What superblock and entries place (verify_places.cpp): sections 8.3, 9 and 12.
+  void check_places();
+  void check_dictionary();
+  bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
+                   const std::string& object);
+  void check_sections(const Place& place, const std::string& object);
+
+  // The index (verify_index.cpp): section 7.
+  void check_index();
+  void check_index_page(const Page& page, std::optional<Separator> low,
+                        std::optional<Separator> high);
+  void check_names(const Page& page, std::optional<Separator> low, std::optional<Separator> high);
+  void check_child_totals(const Page& page, std::uint32_t row, const Page& child);
+  void check_entry(const Page& page, std::uint32_t row);
+  void check_entry_values(const EntryRow& row);
+  void check_block_name(const EntryRow& row);
+
+  // Blocks (verify_block.cpp): section 8.
+  void check_block(const EntryRow& row);
+  void check_sections_of(const EntryRow& row);
+
+  // Values (verify_extent.cpp): section 10.
+  void check_extent(const EntryRow& row);
+  void check_data_map(const EntryRow& row);
+  bool check_map_page(const EntryRow& row, const Page& page, MapWalk* walk);
+  void check_pieces(const Page& leaf, MapWalk* walk);
+  void check_values(const ValueRange& range, std::uint64_t placed_at);
+  void tell_values();
+
+  // Dead space (verify_dead_space.cpp): section 11.
+  void check_dead_space();
+  std::optional<Place> check_dead_rows(const Page& segment);
+
+  // The bytes of the file (verify_space.cpp): section 3.
+  // Claims the structure for what is placed by the value at `placed_at` (R-FL-3, R-FL-5); true: it
+  // can be read.
+  bool claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
+             const std::string& object);
+  void check_gaps();
+  void check_zero(const char* rule, std::uint64_t position, std::span<const std::byte> bytes,
+                  const std::string& object);
+
+  // Claims and reads a page. nullopt: reported.
+  std::optional<std::vector<std::byte>> read_page_bytes(std::uint64_t position,
+                                                        std::uint64_t length,
+                                                        std::uint64_t placed_at,
+                                                        const std::string& object);
+  std::optional<Page> decode_page(std::vector<std::byte> bytes, PageExpectation expect);
+  PageExpectation expectation(PageUse use, std::uint64_t position) const;
+
+  void report(const char* rule, std::uint64_t offset, std::string object, std::string found,
+              std::string expected);
+  // Something could not be read, or is too large to be looked at.
+  void missed(const Status& status);
+  bool at_least(VerifyLevel level) const { return options_.level >= level; }
+
+  // Counts findings and lays them to the block that is being checked.
+  class Counter final : public Findings {
+   public:
+    Counter(NmbVerifier& verifier, Findings& findings) : verifier_(verifier), findings_(findings) {}
+    void report(Finding finding) override;
+
+   private:
+    NmbVerifier& verifier_;
+    Findings& findings_;
+  };
+
+  MeteredSource file_;
+  const VerifyOptions& options_;
+  Counter findings_;
+  VerifySummary summary_;
+  Head head_;
+  std::array<std::byte, kSlotUnit> superblock_bytes_{};
+  bool identity_sound_ = false;
+  const Superblock& superblock() const { return head_.superblock; }
+  std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
+
+  SpaceMap space_;
+  SpaceMap orders_;
+  bool all_walked_ = true;  // every structure is known, so that what is left must be zero
+  std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_incompatible_ = 0;
+  std::optional<std::string> last_name_;  // of the leaf rows so far
+  std::unique_ptr<ReaderCore> core_;
+  ValueChecker values_;
+  std::shared_ptr<BlockVerdict> block_;                 // that is being checked
+  std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // for their values
+};
+
+}  // namespace nmb

@@ -1,0 +1,49 @@
+// SpaceMap: which bytes of a file belong to a structure (spec/format.md, section 3). Structures
+// side by side take the place of one.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+
+namespace nmb {
+
+class SpaceMap {
+ public:
+  // Claims [begin, end), unless a byte of it is taken: then returns where the second of the two
+  // structures begins.
+  std::optional<std::uint64_t> claim(std::uint64_t begin, std::uint64_t end) {
+    if (begin >= end) return std::nullopt;
+    auto next = ends_.upper_bound(begin);
+    auto before = next == ends_.begin() ? ends_.end() : std::prev(next);
+    if (before != ends_.end() && before->second > begin) return begin;
+    if (next != ends_.end() && next->first < end) return next->first;
+    if (next != ends_.end() && next->first == end) {
+      end = next->second;
+      ends_.erase(next);
+    }
+    if (before != ends_.end() && before->second == begin)
+      before->second = end;
+    else
+      ends_.emplace(begin, end);
+    return std::nullopt;
+  }
+
+  // Calls visit(begin, end) for the stretches of [begin, end) that nothing claimed, in order.
+  template <class Visit>
+  void for_each_gap(std::uint64_t begin, std::uint64_t end, Visit visit) const {
+    for (const auto& [taken, taken_end] : ends_) {
+      if (taken >= end) break;
+      if (taken > begin) visit(begin, taken);
+      if (taken_end > begin) begin = taken_end;
+    }
+    if (begin < end) visit(begin, end);
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t>
+      ends_;  // of disjoint stretches that do not touch, by their begins
+};
+
+}  // namespace nmb

@@ -1,0 +1,60 @@
+// ValueChecker: sums of stretches of a file, taken by several threads and told in order
+// (spec/format.md, sections 10.1 and 11).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+// What is known of a block while it is checked.
+struct BlockVerdict {
+  std::string name;
+  bool damaged = false;
+};
+
+// Bytes under one sum, with padding to a multiple of 8. They lie within the file.
+struct ValueRange {
+  std::uint64_t position = 0;
+  std::uint64_t length = 0;
+  std::uint64_t sum = 0;
+  const char* rule = "";                // that a wrong sum breaks
+  std::shared_ptr<BlockVerdict> block;  // none: a dead range
+};
+
+struct ValueOutcome {
+  bool sum_right = true;
+  std::optional<std::uint64_t> dirty_padding;  // the first byte that is not zero
+  Status status;                               // not ok: the bytes could not be read
+};
+
+class ValueChecker {
+ public:
+  static constexpr std::size_t kBatch = 256;
+  ValueChecker(const ByteSource& file, unsigned threads) : file_(file), threads_(threads) {}
+
+  // True: the batch is full.
+  bool add(ValueRange range) {
+    batch_.push_back(std::move(range));
+    return batch_.size() >= kBatch;
+  }
+  // Checks the ranges added and tells of each, in the order in which they were added.
+  void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
+
+ private:
+  const ByteSource& file_;
+  const unsigned threads_;
+  std::vector<ValueRange> batch_;
+};
+
+// The sum of a range, read in pieces of at most 1 MiB through `buffer`.
+ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
+                         std::vector<std::byte>& buffer);
+
+}  // namespace nmb

@@ -1,0 +1,64 @@
+// Verifies blocks: header, body, sections (spec/format.md, sections 8 and 9).
+#include "block/block_header.h"
+#include "verify/nmb_verifier.h"
+
+namespace nmb {
+
+void NmbVerifier::check_block(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  const std::string object = "block \"" + e.name + "\"";
+  if (e.codec != 0) used_incompatible_ |= kFeatureZstdBody;
+  if (e.kind == static_cast<std::uint16_t>(Kind::kExtended))
+    used_incompatible_ |= kFeatureExtendedBody;
+  const std::uint64_t length =
+      e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
+  if (!claim(e.position, length, row.at(kPosition), object) || !at_least(VerifyLevel::kBlocks))
+    return;
+  Result<std::optional<StoredBlock>> checked = core_->check(e, false, findings_);
+  if (!checked.ok()) return missed(checked.status());
+  if (!*checked) return;
+  const StoredBlock& stored = **checked;
+  if (!e.has_map()) {
+    auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
+                      const char* what) {
+      if (found != expected)
+        report("R-IX-9", row.at(column), object, what + (" " + std::to_string(found)),
+               std::to_string(expected) + ", as in the block's header");
+    };
+    expect(kExtentPosition, e.extent_position, stored.header.extent_position, "extent position");
+    expect(kExtentLength, e.extent_length, stored.header.extent_length, "extent length");
+    expect(kExtentSum, e.extent_sum, stored.header.extent_sum, "extent sum");
+  }
+  if (e.kind == static_cast<std::uint16_t>(Kind::kExtended)) {
+    block_->damaged = true;  // R-SB-6 tells: with the feature's bit the file would not be read
+    return;
+  }
+  Result<std::optional<ClassicHeader>> header = check_body(
+      e, stored.header.records, stored.body, file_, [&](Column column) { return row.at(column); },
+      findings_);
+  if (!header.ok()) return missed(header.status());
+  if (!*header) return;
+  // A verbatim body may be anything that can be read: what is not canonical is told, no more.
+  const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
+  for (const HeaderRemark& remark : (*header)->remarks)
+    findings_.report({remark.rule, e.codec == 0 ? body_at + remark.offset : body_at,
+                      object + (remark.object.empty() ? "" : ", " + remark.object), remark.found,
+                      remark.expected, Severity::kWarning});
+}
+
+void NmbVerifier::check_sections_of(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  if (!e.storage.absent()) used_incompatible_ |= kFeatureChunked;
+  if (!e.statistics.absent()) used_compatible_ |= kFeatureStatistics;
+  if (!e.tags.absent()) used_compatible_ |= kFeatureTags;
+  if (!at_least(VerifyLevel::kBlocks)) return;
+  const std::string object = " of block \"" + e.name + "\"";
+  for (const auto& [column, place, what] :
+       {std::tuple(kStoragePosition, &e.storage, "storage"),
+        std::tuple(kStatisticsPosition, &e.statistics, "statistics"),
+        std::tuple(kTagsPosition, &e.tags, "tags")})
+    if (!place->absent() && check_place(*place, "R-SC-1", row.at(column), what + object))
+      check_sections(*place, what + object);
+}
+
+}  // namespace nmb

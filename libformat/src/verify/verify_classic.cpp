@@ -1,0 +1,83 @@
+// Verifies classic files: the header, where values lie, and that they are all there. Classic files
+// have no sums: nothing can be said of the values themselves (spec/classic_header.md).
+#include "verify/verify_classic.h"
+
+#include "nmb/classic_header.h"
+#include "verify/metered_source.h"
+
+namespace nmb {
+
+namespace {
+
+// A classic file by itself has no excuse for padding that is not zero: no writer leaves any.
+Severity severity_of(const HeaderRemark& remark) {
+  return remark.rule == "R-CH-6" ? Severity::kFinding : Severity::kWarning;
+}
+
+class Report {
+ public:
+  Report(VerifySummary& summary, Findings& findings) : summary_(summary), findings_(findings) {}
+  void add(Finding finding) {
+    ++(finding.severity == Severity::kWarning ? summary_.warnings : summary_.findings);
+    findings_.report(std::move(finding));
+  }
+  void add_remarks(const ClassicHeader& header) {
+    for (const HeaderRemark& remark : header.remarks)
+      add({remark.rule, remark.offset, remark.object, remark.found, remark.expected,
+           severity_of(remark)});
+    summary_.warnings += header.remark_count - header.remarks.size();
+  }
+
+ private:
+  VerifySummary& summary_;
+  Findings& findings_;
+};
+
+// A decoder's message is "OBJECT: found X, expected Y".
+Finding finding_of(const Status& status) {
+  const std::string& text = status.message();
+  const std::size_t found = text.find("found "), expected = text.rfind(", expected ");
+  if (found == std::string::npos) return {status.rule(), status.offset(), "", text, ""};
+  const std::size_t object_end = found >= 2 ? found - 2 : 0;
+  const std::size_t found_begin = found + std::string_view("found ").size();
+  Finding finding{status.rule(), status.offset(), text.substr(0, object_end),
+                  text.substr(found_begin), ""};
+  if (expected != std::string::npos && expected > found_begin) {
+    finding.found = text.substr(found_begin, expected - found_begin);
+    finding.expected = text.substr(expected + std::string_view(", expected ").size());
+  }
+  return finding;
+}
+
+// The header of a file whose values are cut: its remarks are still to be told.
+Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
+  DecodeOptions options;
+  options.values_follow = false;
+  Result<ClassicHeader> header = decode_classic_header(file, options);
+  if (header.ok() || header.status().rule() != "R-CH-18") return header;
+  return decode_classic_header(RangeSource(file, 0, header.status().offset()), options);
+}
+
+}  // namespace
+
+Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
+                                     Findings& findings) {
+  const MeteredSource source(file, options.rate);
+  VerifySummary summary;
+  Report report(summary, findings);
+  std::byte kind{};
+  NMB_TRY(source.read_at(3, {&kind, 1}));
+  summary.kind = "CDF-" + std::to_string(std::to_integer<int>(kind));
+  Result<ClassicHeader> header = decode_classic_header(source);
+  if (!header.ok()) {
+    const Status status = header.status();
+    if (status.code() != Code::kDamaged) return status;
+    report.add(finding_of(status));
+    if (status.rule() == "R-CH-17") header = decode_header_alone(source);
+  }
+  if (header.ok()) report.add_remarks(*header);
+  summary.bytes_read = source.bytes();
+  return summary;
+}
+
+}  // namespace nmb

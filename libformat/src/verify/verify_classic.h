@@ -1,0 +1,12 @@
+// Verifies classic files (spec/classic_header.md).
+#pragma once
+
+#include "nmb/verify.h"
+
+namespace nmb {
+
+// `file` begins with the magic of a classic file.
+Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
+                                     Findings& findings);
+
+}  // namespace nmb

@@ -1,0 +1,67 @@
+// Verifies dead space (spec/format.md, section 11).
+#include "verify/nmb_verifier.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+// From the newest segment to the oldest. Each is claimed: this ends.
+void NmbVerifier::check_dead_space() {
+  const Place& newest = superblock().dead_map;
+  if (newest.absent()) return;
+  const std::string object = "dead-space segment";
+  if (newest.position == 0 || newest.length == 0) {
+    all_walked_ = false;
+    return;  // R-SB-9 is reported
+  }
+  Place place = newest;
+  std::uint64_t placed_at = field(136);
+  std::uint64_t above = superblock().generation + 1;
+  for (bool first = true;; first = false) {
+    auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
+    if (!bytes) return;
+    if (first && sum_of(*bytes) != place.sum) {
+      report("R-SB-9", field(136), object, "bytes with another sum", "the sum in the place");
+      all_walked_ = false;
+      return;
+    }
+    PageExpectation expect = expectation(PageUse::kDead, place.position);
+    if (!first) expect.sum = place.sum;
+    const std::optional<Page> segment = decode_page(std::move(*bytes), expect);
+    if (!segment) return;
+    if (segment->generation() >= above)
+      report("R-DS-1", segment->position() + 56, object,
+             "generation " + std::to_string(segment->generation()),
+             "one less than " + std::to_string(above));
+    above = segment->generation();
+    const std::optional<Place> before = check_dead_rows(*segment);
+    if (!before) return;
+    placed_at = segment->value_offset(0, kPosition);
+    place = *before;
+  }
+}
+
+// Returns the place of the segment before.
+std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
+  // Without positions there may be more rows than bytes, none of them a place.
+  const std::uint32_t rows = segment.has(kPosition) ? segment.rows() : 1;
+  std::optional<Place> before;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const Place place{segment.value(row, kPosition), segment.value(row, kStoredLength),
+                      segment.value(row, kSum)};
+    const std::uint64_t state = segment.value(row, kState);
+    if (state > 1 || (state == 1 && row != 0)) {
+      report("R-DS-1", segment.value_offset(row, kState), "dead-space segment",
+             "state " + std::to_string(state) + " in row " + std::to_string(row),
+             "1 in the first row alone");
+      all_walked_ = false;
+    } else if (state == 1) {
+      before = place;
+    } else {
+      check_values({place.position, place.length, place.sum, "R-DS-2", nullptr},
+                   segment.value_offset(row, kPosition));
+    }
+  }
+  return before;
+}
+
+}  // namespace nmb

@@ -1,0 +1,142 @@
+// Verifies values: extents, data maps, pieces (spec/format.md, section 10).
+#include "extent/data_map.h"
+#include "verify/nmb_verifier.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+// Where a map may end; that it ends with the extent is told once.
+static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
+
+void NmbVerifier::check_extent(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  const std::string object = "block \"" + e.name + "\"";
+  const bool stored = e.extent_length != 0 && !e.hole;
+  if (e.extent_length == 0 && e.extent_position != 0)
+    report("R-EX-7", row.at(kExtentPosition), object,
+           "extent position " + std::to_string(e.extent_position) + " of an empty extent", "0");
+  if (e.extent_sum != 0 && (e.has_map() || !stored))
+    report("R-EX-6", row.at(kExtentSum), object, "an extent sum",
+           "0 with a data map, for a hole and for an empty extent");
+  if (e.has_map()) {
+    if (at_least(VerifyLevel::kBlocks)) check_data_map(row);
+    return;
+  }
+  if (!stored) return;
+  check_values({e.extent_position, e.extent_length, e.extent_sum, "R-EX-6", block_},
+               row.at(kExtentPosition));
+}
+
+// Claims a stretch of values and has its sum taken.
+void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at) {
+  const std::string object =
+      range.block ? "values of block \"" + range.block->name + "\"" : "dead range";
+  std::uint64_t padded;
+  if (!checked_round_up(range.length, 8, &padded)) padded = range.length;
+  if (!claim(range.position, padded, placed_at, object) || !at_least(VerifyLevel::kData)) return;
+  if (values_.add(range)) tell_values();
+}
+
+// Sums of what was claimed, and the verdicts that waited for them.
+void NmbVerifier::tell_values() {
+  const std::shared_ptr<BlockVerdict> current = block_;
+  values_.run([&](const ValueRange& range, const ValueOutcome& outcome) {
+    block_ = range.block;
+    const std::string object =
+        range.block ? "values of block \"" + range.block->name + "\"" : "dead range";
+    if (!outcome.status.ok()) return missed(outcome.status);
+    if (!outcome.sum_right)
+      report(range.rule, range.position, object, "bytes with another sum", "the sum recorded");
+    if (outcome.dirty_padding)
+      report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
+  });
+  block_ = current;
+  for (const auto& verdict : waiting_) {
+    if (verdict == current) continue;
+    ++(verdict->damaged ? summary_.damaged_blocks : summary_.sound_blocks);
+    if (verdict->damaged && options_.on_damaged_block) options_.on_damaged_block(verdict->name);
+  }
+  waiting_.clear();
+  if (current) waiting_.push_back(current);
+}
+
+void NmbVerifier::check_data_map(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  const std::string object = "data map of block \"" + e.name + "\"";
+  if (e.map.length == 0) {
+    all_walked_ = false;
+    return;  // R-IX-8 is reported
+  }
+  auto bytes = read_page_bytes(e.map.position, e.map.length, row.at(kMapPosition), object);
+  if (!bytes) return;
+  PageExpectation expect = expectation(PageUse::kDataMap, e.map.position);
+  expect.any_level = true;
+  expect.sum = e.map.sum;
+  expect.owner = e.position;
+  const std::optional<Page> root = decode_page(std::move(*bytes), expect);
+  MapWalk walk;
+  if (!root || !check_map_page(row, *root, &walk)) return;
+  if (walk.next != e.extent_length)
+    report("R-EX-1", row.at(kExtentLength), object,
+           "pieces that end at " + std::to_string(walk.next),
+           std::to_string(e.extent_length) + ", the extent's length");
+  const std::uint64_t run = walk.one_run ? walk.first_position : 0;
+  if (e.extent_position != run)
+    report("R-EX-7", row.at(kExtentPosition), object,
+           "extent position " + std::to_string(e.extent_position), std::to_string(run));
+}
+
+// False: a part of the map cannot be read, so that no more can be said of the whole. At most
+// kMaxMapLevel deep.
+bool NmbVerifier::check_map_page(const EntryRow& row, const Page& page, MapWalk* walk) {
+  const std::string object = "data map of block \"" + row.entry.name + "\"";
+  if (page.level() == 0) {
+    check_pieces(page, walk);
+    return true;
+  }
+  bool whole = true;
+  for (std::uint32_t i = 0; i < page.rows(); ++i) {
+    const std::uint64_t logical = page.value(i, kLogicalOffset);
+    if (whole && logical != walk->next)
+      report("R-EX-1", page.value_offset(i, kLogicalOffset), object,
+             "logical offset " + std::to_string(logical), std::to_string(walk->next));
+    const std::uint64_t position = page.value(i, kPosition);
+    auto bytes = read_page_bytes(position, page.value(i, kStoredLength),
+                                 page.value_offset(i, kPosition), object);
+    if (!bytes) {
+      whole = false;
+      continue;
+    }
+    PageExpectation expect = expectation(PageUse::kDataMap, position);
+    expect.level = static_cast<std::uint16_t>(page.level() - 1);
+    expect.sum = page.value(i, kSum);
+    expect.owner = row.entry.position;
+    const std::optional<Page> child = decode_page(std::move(*bytes), expect);
+    if (child && !whole) walk->next = logical;  // behind a page that is lost, go on with the next
+    if (!child || !check_map_page(row, *child, walk)) whole = false;
+  }
+  return whole;
+}
+
+void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
+  check_data_map_leaf(leaf, &walk->next, kMaxLength, superblock().piece_size, findings_);
+  for (std::uint32_t i = 0; i < leaf.rows(); ++i) {
+    const Piece piece = piece_at(leaf, i);
+    const bool plain = leaf.value(i, kCodec) == 0 && leaf.value(i, kFileNumber) == 0;
+    if (leaf.value(i, kCodec) != 0) used_incompatible_ |= kFeaturePieceCodec;
+    if (piece.hole || !plain || (walk->any && piece.position != walk->run_end))
+      walk->one_run = false;
+    if (!walk->any) walk->first_position = piece.position;
+    walk->any = true;
+    if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->one_run = false;
+    if (piece.hole) continue;
+    if (!plain) {
+      all_walked_ = false;  // R-EX-4 or R-EX-8 is reported
+      continue;
+    }
+    check_values({piece.position, leaf.value(i, kStoredLength), piece.sum, "R-EX-5", block_},
+                 leaf.value_offset(i, kPosition));
+  }
+}
+
+}  // namespace nmb

@@ -1,0 +1,236 @@
+// Verifies the index (spec/format.md, sections 6, 7 and 8.4).
+#include <algorithm>
+
+#include "index/entry_codec.h"
+#include "verify/nmb_verifier.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kMaxCount = ~std::uint64_t{0} >> 1;  // 2^63 - 1
+constexpr std::size_t kTotals = 6;
+constexpr const char* kTotalNames[kTotals] = {"blocks",     "dimensions", "variables",
+                                              "attributes", "records",    "samples"};
+
+std::array<std::uint64_t, kTotals> as_array(const Totals& t) {
+  return {t.blocks, t.dimensions, t.variables, t.attributes, t.records, t.samples};
+}
+
+// Sums over the rows; past 2^64: all bits set.
+std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
+  std::array<std::uint64_t, kTotals> sums{};
+  for (std::uint32_t row = 0; row < page.rows(); ++row) {
+    const auto values = as_array(totals_at(page, row));
+    for (std::size_t i = 0; i < kTotals; ++i)
+      if (!checked_add(sums[i], values[i], &sums[i])) sums[i] = ~std::uint64_t{0};
+  }
+  return sums;
+}
+
+}  // namespace
+
+PageExpectation NmbVerifier::expectation(PageUse use, std::uint64_t position) const {
+  PageExpectation expect;
+  expect.use = use;
+  expect.file_id = head_.identity.file_id;
+  expect.position = position;
+  expect.max_generation = superblock().generation;
+  return expect;
+}
+
+std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t position,
+                                                                   std::uint64_t length,
+                                                                   std::uint64_t placed_at,
+                                                                   const std::string& object) {
+  if (length < kPageHeaderSize || length % 8 != 0 || length > ~std::uint32_t{0}) {
+    const bool within = position < superblock().file_length;
+    report("R-PG-3", within ? position + 20 : placed_at, object,
+           "length " + std::to_string(length) + " where the page is placed",
+           "a multiple of 8 from 80 to 2^32");
+    all_walked_ = false;
+    return std::nullopt;
+  }
+  if (!claim(position, length, placed_at, object)) return std::nullopt;
+  std::vector<std::byte> bytes(length);
+  if (Status status = file_.read_at(position, bytes); !status.ok()) {
+    missed(status);
+    all_walked_ = false;
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+std::optional<Page> NmbVerifier::decode_page(std::vector<std::byte> bytes, PageExpectation expect) {
+  expect.length = static_cast<std::uint32_t>(bytes.size());
+  std::optional<Page> page = Page::decode(std::move(bytes), expect, findings_);
+  if (!page) all_walked_ = false;
+  return page;
+}
+
+void NmbVerifier::check_index() {
+  const Superblock& s = superblock();
+  if (!s.usable_root()) {
+    if (s.root_position != 0 || s.height != 0) all_walked_ = false;  // R-SB-7 is reported
+    return;
+  }
+  auto bytes = read_page_bytes(s.root_position, s.root_length, field(56), "root of the index");
+  if (!bytes) return;
+  if (digest_of(*bytes) != s.root_digest) {
+    report("R-SB-7", field(72), "superblock", "a root page of another digest", "its digest");
+    all_walked_ = false;
+    return;
+  }
+  if (head_.identity.file_id == Digest{})  // the identity is damaged: the root tells
+    head_.identity.file_id = {load_le<std::uint64_t>(bytes->data() + 32),
+                              load_le<std::uint64_t>(bytes->data() + 40)};
+  core_ = std::make_unique<ReaderCore>(file_, head_);
+  PageExpectation expect = expectation(PageUse::kIndex, s.root_position);
+  expect.level = static_cast<std::uint16_t>(s.height - 1);
+  const std::optional<Page> root = decode_page(std::move(*bytes), expect);
+  if (!root) return;
+  const auto sums = exact_totals(*root), recorded = as_array(s.totals);
+  for (std::size_t i = 0; i < kTotals; ++i)
+    if (sums[i] != recorded[i] || sums[i] > kMaxCount)
+      report("R-SB-8", field(88 + 8 * i), "superblock",
+             std::to_string(recorded[i]) + " " + kTotalNames[i],
+             std::to_string(sums[i]) + ", the sum of the root's rows");
+  check_index_page(*root, std::nullopt, std::nullopt);
+}
+
+// The names of `page` lie from `low` up to below `high`. At most kMaxHeight deep.
+void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> low,
+                                   std::optional<Separator> high) {
+  check_names(page, low, high);
+  for (std::uint32_t row = 0; row < page.rows(); ++row) {
+    if (page.level() == 0) {
+      check_entry(page, row);
+      continue;
+    }
+    const ChildRow child_row = child_at(page, row);
+    auto bytes = read_page_bytes(child_row.position, page.value(row, kStoredLength),
+                                 page.value_offset(row, kPosition), "page of the index");
+    if (!bytes) continue;
+    PageExpectation expect = expectation(PageUse::kIndex, child_row.position);
+    expect.level = static_cast<std::uint16_t>(page.level() - 1);
+    expect.sum = child_row.sum;
+    const std::optional<Page> child = decode_page(std::move(*bytes), expect);
+    if (!child) continue;
+    check_child_totals(page, row, *child);
+    const Separator from{page.name(row), page.name_offset(row)};
+    check_index_page(
+        *child, from,
+        row + 1 < page.rows() ? Separator{page.name(row + 1), page.name_offset(row + 1)} : high);
+  }
+}
+
+void NmbVerifier::check_child_totals(const Page& page, std::uint32_t row, const Page& child) {
+  const auto sums = exact_totals(child), recorded = as_array(totals_at(page, row));
+  for (std::size_t i = 0; i < kTotals; ++i)
+    if (sums[i] != recorded[i] || sums[i] > kMaxCount)
+      report("R-IX-5", page.value_offset(row, static_cast<Column>(kBlocks + i)), "INDX page",
+             std::to_string(recorded[i]) + " " + kTotalNames[i] + " below a child",
+             std::to_string(sums[i]) + ", the sum of its rows");
+}
+
+void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
+                              std::optional<Separator> high) {
+  const bool leaf = page.level() == 0;
+  bool below_low = false, above_high = false;
+  std::optional<std::string_view> last;
+  if (leaf && last_name_) last = *last_name_;
+  for (std::uint32_t row = 0; row < page.rows(); ++row) {
+    const std::string_view name = page.name(row);
+    if (last && name <= *last)
+      report("R-IX-2", page.name_offset(row), "INDX page", "name \"" + std::string(name) + "\"",
+             "one greater than \"" + std::string(*last) + "\"");
+    last = name;
+    below_low |= low && name < low->name;
+    above_high |= high && name >= high->name;
+  }
+  if (leaf) last_name_ = std::string(*last);
+  if (below_low)
+    report("R-IX-4", low->offset, "INDX page", "separator \"" + std::string(low->name) + "\"",
+           "one not greater than a name below it");
+  if (above_high)
+    report("R-IX-4", high->offset, "INDX page", "separator \"" + std::string(high->name) + "\"",
+           "one greater than all names below the child before");
+}
+
+void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
+  const EntryRow row{page, row_number, entry_at(page, row_number)};
+  block_ = std::make_shared<BlockVerdict>(BlockVerdict{row.entry.name, false});
+  waiting_.push_back(block_);
+  check_entry_values(row);
+  check_block_name(row);
+  check_block(row);
+  check_extent(row);
+  check_sections_of(row);
+  block_.reset();
+  if (waiting_.size() >= ValueChecker::kBatch) tell_values();
+}
+
+void NmbVerifier::check_entry_values(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  const std::string object = "block \"" + e.name + "\"";
+  // What does not fit a field of the block's header cannot equal it.
+  if (row.value(kKind) != e.kind)
+    report("R-BK-3", row.at(kKind), object, "kind " + std::to_string(row.value(kKind)),
+           "the kind in the block's header");
+  if (row.value(kCodec) != e.codec)
+    report("R-BK-3", row.at(kCodec), object, "codec " + std::to_string(row.value(kCodec)),
+           "the codec in the block's header");
+  if (row.value(kFlags) > 1)
+    report("R-IX-6", row.at(kFlags), object, "flags " + std::to_string(row.value(kFlags)),
+           "0 or 1");
+  if (e.hole) {
+    if (e.extent_length == 0)
+      report("R-IX-6", row.at(kFlags), object, "a hole of no bytes", "an extent that is not empty");
+    for (auto [column, what] :
+         {std::pair(kExtentPosition, "extent position"), std::pair(kExtentSum, "extent sum"),
+          std::pair(kMapPosition, "data map at")})
+      if (row.value(column) != 0)
+        report("R-IX-6", row.at(column), object,
+               std::string("a hole with ") + what + " " + std::to_string(row.value(column)),
+               "none");
+  }
+  if (e.order >= superblock().next_order)
+    report("R-IX-7", row.at(kOrder), object, "order " + std::to_string(e.order),
+           "one less than " + std::to_string(superblock().next_order));
+  else if (orders_.claim(e.order, e.order + 1))
+    report("R-IX-7", row.at(kOrder), object,
+           "order " + std::to_string(e.order) + ", as another block", "an order of its own");
+  if (e.extent_length > superblock().piece_size && !e.hole && !e.has_map())
+    report("R-IX-8", row.at(kMapPosition), object,
+           "no data map of " + std::to_string(e.extent_length) + " bytes",
+           "one for more than a piece");
+  const std::pair<Column, const Place*> places[] = {{kMapPosition, &e.map},
+                                                    {kStoragePosition, &e.storage},
+                                                    {kStatisticsPosition, &e.statistics},
+                                                    {kTagsPosition, &e.tags}};
+  for (const auto& [column, place] : places)
+    if (!place->absent() && (place->position == 0 || place->length == 0))
+      report("R-IX-8", row.at(column), object,
+             std::to_string(place->length) + " bytes at " + std::to_string(place->position),
+             "position and length, or neither");
+}
+
+void NmbVerifier::check_block_name(const EntryRow& row) {
+  const std::string& name = row.entry.name;
+  if (name.empty()) return;
+  bool bad = name.find('\0') != std::string::npos;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = std::string_view(name).substr(begin, end - begin);
+    bad |= part.empty() || part == "." || part == "..";
+    begin = end + 1;
+  }
+  if (bad)
+    report("R-NM-1", row.page.name_offset(row.row), "block \"" + name + "\"", "its name",
+           "no empty part, no part . or .., no NUL");
+}
+
+}  // namespace nmb

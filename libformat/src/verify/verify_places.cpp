@@ -1,0 +1,156 @@
+// Verifies the dictionary, sections and what else the superblock places (spec/format.md,
+// sections 8.3, 9 and 12).
+#include <algorithm>
+
+#include "block/block_header.h"
+#include "verify/nmb_verifier.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
+#include "wire/zero.h"
+
+namespace nmb {
+
+static constexpr std::uint64_t kSectionHeader = 16;
+static constexpr std::uint16_t kSectionFlags = 3;
+
+bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_t placed_at,
+                              const std::string& object) {
+  if (place.position == 0 || place.length == 0) return false;  // reported where it is decoded
+  if (place.length >> 63) {
+    report("R-FL-5", placed_at, object, std::to_string(place.length) + " bytes",
+           "a place within the file");
+    all_walked_ = false;
+    return false;
+  }
+  if (!claim(place.position, round_up(place.length, 8), placed_at, object)) return false;
+  std::vector<std::byte> buffer;
+  const ValueOutcome outcome =
+      check_range(file_, {place.position, place.length, place.sum, rule, nullptr}, buffer);
+  if (!outcome.status.ok()) {
+    missed(outcome.status);
+    return false;
+  }
+  if (!outcome.sum_right) {
+    report(rule, placed_at, object, "bytes with another sum", "the sum in the place");
+    return false;
+  }
+  if (outcome.dirty_padding)
+    report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
+  return true;
+}
+
+void NmbVerifier::check_places() {
+  const Superblock& s = superblock();
+  check_dictionary();
+  if (!s.global_sections.absent()) {
+    used_compatible_ |= kFeatureGlobalSections;
+    if (check_place(s.global_sections, "R-SB-9", field(184), "global sections"))
+      check_sections(s.global_sections, "global sections");
+  }
+  if (!s.view.absent()) {
+    used_readonly_compatible_ |= kFeatureView;
+    check_place(s.view, "R-SB-9", field(208), "view");
+  }
+  if (!s.file_table.absent()) {
+    used_incompatible_ |= kFeatureExternal;
+    check_place(s.file_table, "R-SB-9", field(160), "file table");
+  }
+}
+
+// The two copies; the sound one is what bodies are decoded with.
+void NmbVerifier::check_dictionary() {
+  const Place place = superblock().dictionary;
+  auto area = std::span(head_.bytes).subspan(kDictionaryPosition);
+  if (place.absent()) return check_zero("R-BK-13", kDictionaryPosition, area, "no dictionary");
+  used_incompatible_ |= kFeatureDictionary;
+  head_.superblock.dictionary = {};
+  if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) return;
+  check_zero("R-BK-13", kDictionaryPosition + place.length, area.subspan(place.length),
+             "dictionary");
+  auto copy = area.first(place.length);
+  head_.superblock.dictionary = place;
+
+  const std::string object = "dictionary";
+  const std::uint64_t at = place.position, length = block_length(0, place.length);
+  if (!claim(at, length, field(312), object)) return;
+  std::vector<std::byte> bytes(length);
+  if (Status status = file_.read_at(at, bytes); !status.ok()) return missed(status);
+  BlockHeader header;
+  std::string_view name;
+  if (!BlockHeader::decode(bytes, at, &header, &name, findings_)) return;
+  auto stored = std::span(bytes).subspan(kBlockHeaderSize);
+  if (header.kind != kKindDictionary || header.codec != 0 || header.name_length != 0 ||
+      header.stored_length != place.length || header.raw_length != place.length)
+    return report("R-BK-13", at, object, "another kind, codec, name or length",
+                  "kind 255, codec 0, no name, " + std::to_string(place.length) + " bytes");
+  if (header.file_id != head_.identity.file_id && head_.identity.file_id != Digest{})
+    report("R-BK-3", at + 16, object, "another file id", "the file's");
+  if (header.position != at)
+    report("R-BK-3", at + 32, object, "own position " + std::to_string(header.position),
+           std::to_string(at));
+  if (header.generation == 0 || header.generation > superblock().generation)
+    report("R-BK-3", at + 40, object, "generation " + std::to_string(header.generation),
+           "1 to " + std::to_string(superblock().generation));
+  if (header.flags != 0)
+    report("R-BK-4", at + 14, object, "flags " + std::to_string(header.flags), "0");
+  auto body = stored.first(place.length);
+  if (sum_of(stored) != header.body_sum)
+    report("R-BK-6", at + kBlockHeaderSize, object, "a body with a wrong sum",
+           "the one in the header");
+  else if (digest_of(body) != header.digest)
+    report("R-BK-9", at + kBlockHeaderSize, object, "a body with a wrong digest",
+           "the one in the header");
+  check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
+  const bool sound = sum_of(body) == place.sum;
+  if (!sound)
+    report("R-SB-9", field(312), object, "bytes with another sum", "the sum in the place");
+  if (!std::equal(body.begin(), body.end(), copy.begin())) {
+    report("R-BK-13", at, object, "bytes other than those at 12288", "a copy of them");
+    if (sound) std::copy(body.begin(), body.end(), copy.begin());
+  }
+}
+
+// Walks the frames of sections through a window: payloads are not looked at.
+void NmbVerifier::check_sections(const Place& place, const std::string& object) {
+  constexpr std::uint64_t kWindow = 64 << 10;
+  const std::uint64_t end = place.position + place.length;
+  std::vector<std::byte> window;
+  std::uint64_t window_at = 0;
+  // `length` (at most kSectionHeader) bytes at `at`; nullptr: they cannot be read.
+  auto look = [&](std::uint64_t at, std::uint64_t length) -> const std::byte* {
+    if (window.empty() || at < window_at || at + length > window_at + window.size()) {
+      window.resize(std::min(kWindow, end - at));
+      window_at = at;
+      if (Status status = file_.read_at(at, window); !status.ok()) {
+        missed(status);
+        return nullptr;
+      }
+    }
+    return window.data() + (at - window_at);
+  };
+  for (std::uint64_t at = place.position; at < end;) {
+    const std::uint64_t left = end - at;
+    if (left < kSectionHeader)
+      return report("R-SC-1", at, object, std::to_string(left) + " bytes", "a section, or none");
+    const std::byte* header = look(at, kSectionHeader);
+    if (!header) return;
+    const std::uint16_t flags = load_le<std::uint16_t>(header + 2);
+    const std::uint64_t length = load_le<std::uint64_t>(header + 8);
+    if (flags & ~kSectionFlags)
+      report("R-SC-1", at, object, "section flags " + std::to_string(flags), "bits 0 and 1 alone");
+    if (length > left - kSectionHeader || round_up(length, 8) > left - kSectionHeader)
+      return report("R-SC-1", at, object, "a section of " + std::to_string(length) + " bytes",
+                    "at most " + std::to_string(left - kSectionHeader) + " with padding");
+    const std::uint64_t payload_end = at + kSectionHeader + length;
+    const std::uint64_t padding = round_up(length, 8) - length;
+    if (padding != 0) {
+      const std::byte* bytes = look(payload_end, padding);
+      if (!bytes) return;
+      if (!all_zero({bytes, padding})) report("R-SC-1", at, object, "padding other than zero", "0");
+    }
+    at = payload_end + padding;
+  }
+}
+
+}  // namespace nmb

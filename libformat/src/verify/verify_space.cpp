@@ -1,0 +1,60 @@
+// Verifies that structures lie within the file, share no byte and leave only zeros between them
+// (spec/format.md, section 3).
+#include <algorithm>
+
+#include "verify/nmb_verifier.h"
+#include "wire/zero.h"
+
+namespace nmb {
+
+bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
+                        const std::string& object) {
+  const std::uint64_t file_length = superblock().file_length;
+  if (position < kBodyStart || position % 8 != 0 || length > file_length ||
+      position > file_length - length) {
+    report("R-FL-5", placed_at, object,
+           std::to_string(length) + " bytes at " + std::to_string(position),
+           "a place within 16384 to " + std::to_string(file_length) + " at a multiple of 8");
+    all_walked_ = false;
+    return false;
+  }
+  if (const auto shared = space_.claim(position, position + length)) {
+    report("R-FL-3", *shared, object,
+           std::to_string(length) + " bytes at " + std::to_string(position) +
+               " that another structure has",
+           "bytes of its own");
+    all_walked_ = false;
+    return false;
+  }
+  if (position + length <= file_.size()) return true;
+  // The file was cut, which R-FL-1 tells.
+  all_walked_ = false;
+  if (block_) block_->damaged = true;
+  return false;
+}
+
+void NmbVerifier::check_gaps() {
+  constexpr std::uint64_t kPiece = 1 << 20;
+  std::vector<std::byte> buffer;
+  space_.for_each_gap(
+      kBodyStart, superblock().file_length, [&](std::uint64_t at, std::uint64_t end) {
+        while (at < end) {
+          const std::uint64_t length = std::min(kPiece, end - at);
+          if (!file_.is_unallocated(at, length)) {
+            buffer.resize(length);
+            if (Status status = file_.read_at(at, buffer); !status.ok()) return missed(status);
+            if (std::size_t bad = first_nonzero(buffer); bad != kAllZero)
+              return report("R-FL-4", at + bad, "file", "a byte that belongs to no structure", "0");
+          }
+          at += length;
+        }
+      });
+}
+
+void NmbVerifier::check_zero(const char* rule, std::uint64_t position,
+                             std::span<const std::byte> bytes, const std::string& object) {
+  if (std::size_t bad = first_nonzero(bytes); bad != kAllZero)
+    report(rule, position + bad, object, "a byte other than zero", "0");
+}
+
+}  // namespace nmb

@@ -1,0 +1,114 @@
+// No bit of a closed file can flip, and no byte of its end be lost, without a finding near it.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "nmb/verify.h"
+#include "support/corpus.h"
+#include "support/vectors.h"
+
+namespace nmb {
+namespace {
+
+// Small files with all that version 1.0 has: inline values, data maps, dead space, dictionaries,
+// sections.
+constexpr const char* kFiles[] = {"simplest_file",      "dead_space", "zstd_dictionary",
+                                  "hole_in_a_data_map", "sections",   "hdf5_superblock"};
+// Bytes of the largest structure in them: a finding may stand at its begin.
+constexpr std::uint64_t kFarthest = 4096;
+
+std::vector<std::byte> load(const char* name) {
+  return test::read_file(test::vectors() / (std::string(name) + ".nmb"));
+}
+
+// All bits of bytes that are not zero and of those near them; one bit of each other byte.
+std::vector<unsigned> bits_of(const std::vector<std::byte>& bytes, std::size_t at) {
+  constexpr std::size_t kNear = 16;
+  const std::size_t from = at < kNear ? 0 : at - kNear, to = std::min(bytes.size(), at + kNear);
+  for (std::size_t i = from; i < to; ++i)
+    if (bytes[i] != std::byte{0}) return {0, 1, 2, 3, 4, 5, 6, 7};
+  return {static_cast<unsigned>(at % 8)};
+}
+
+// A flip is told at the structure that holds it, or where a superblock places that and keeps its
+// sum.
+bool is_near(const Finding& finding, std::uint64_t at) {
+  if (finding.rule == "R-SB-9" || finding.rule == "R-SB-7") return true;
+  return finding.offset <= at && at < finding.offset + kFarthest;
+}
+
+TEST(FlippedBit, IsFound) {
+  NMB_NEEDS_VECTORS();
+  for (const char* name : kFiles) {
+    SCOPED_TRACE(name);
+    std::vector<std::byte> bytes = load(name);
+    ASSERT_LE(bytes.size(), 64u << 10);
+    std::size_t missed = 0;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (const unsigned bit : bits_of(bytes, at)) {
+        const std::byte kept = bytes[at];
+        bytes[at] ^= std::byte{1} << bit;
+        test::FindingList findings;
+        const MemorySource file(bytes, name);
+        const auto summary = verify(file, {}, findings);
+        bytes[at] = kept;
+        ASSERT_TRUE(summary.ok()) << at << ": " << summary.status().text();
+        bool found = false;
+        for (const Finding& finding : findings.list)
+          found |= finding.severity == Severity::kFinding && is_near(finding, at);
+        if (found) continue;
+        ASSERT_LT(++missed, 10u);
+        ADD_FAILURE() << "bit " << bit << " of byte " << at << " of " << bytes.size()
+                      << ", findings:\n"
+                      << findings.text();
+      }
+    }
+  }
+}
+
+TEST(FlippedBit, CutsAreFound) {
+  NMB_NEEDS_VECTORS();
+  for (const char* name : kFiles) {
+    SCOPED_TRACE(name);
+    const std::vector<std::byte> bytes = load(name);
+    const std::span<const std::byte> whole(bytes);
+    std::set<std::size_t> lengths;
+    for (std::size_t length = 8; length < bytes.size(); length += 97) lengths.insert(length);
+    for (std::size_t bound = 512; bound <= bytes.size(); bound += 512)
+      for (const std::size_t length : {bound - 1, bound, bound + 1})
+        if (length < bytes.size()) lengths.insert(length);
+    for (std::size_t length = 8; length < 600; ++length) lengths.insert(length);
+    for (const std::size_t length : lengths) {
+      test::FindingList findings;
+      const MemorySource file(whole.first(length), name);
+      const auto summary = verify(file, {}, findings);
+      ASSERT_TRUE(summary.ok()) << length << ": " << summary.status().text();
+      ASSERT_TRUE(findings.has(Severity::kFinding, "R-FL-1", length))
+          << length << " of " << bytes.size() << ":\n"
+          << findings.text();
+    }
+    for (std::size_t length = 0; length < 8; ++length) {
+      test::FindingList findings;
+      const MemorySource file(whole.first(length), name);
+      EXPECT_EQ(verify(file, {}, findings).status().code(), Code::kUnknownKind) << length;
+    }
+  }
+}
+
+// Bytes behind the file length are told, whatever they are.
+TEST(FlippedBit, BytesBehindAreFound) {
+  NMB_NEEDS_VECTORS();
+  std::vector<std::byte> bytes = load("simplest_file");
+  const std::size_t size = bytes.size();
+  for (const std::size_t more : {1u, 4095u, 4096u, 10000u}) {
+    bytes.resize(size + more);
+    test::FindingList findings;
+    const auto summary = verify(MemorySource(bytes), {}, findings);
+    ASSERT_TRUE(summary.ok());
+    EXPECT_TRUE(findings.has(Severity::kFinding, "R-FL-2", size)) << findings.text();
+    EXPECT_EQ(summary->sound_blocks, summary->recorded_blocks);
+  }
+}
+
+}  // namespace
+}  // namespace nmb

@@ -1,0 +1,139 @@
+// Every vector of the specification: the rule that it breaks is found where it is broken, and valid
+// ones have no findings; readers refuse damaged ones or read them, no more.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "nmb/file_source.h"
+#include "nmb/reader.h"
+#include "nmb/values.h"
+#include "nmb/verify.h"
+#include "support/corpus.h"
+#include "support/vectors.h"
+
+namespace nmb {
+namespace {
+
+using Sort = test::VectorExpectation::Sort;
+
+TEST(VerifyVectors, EachBreaksItsRule) {
+  NMB_NEEDS_VECTORS();
+  std::size_t count = 0;
+  for (const auto& expected : test::vector_expectations()) {
+    SCOPED_TRACE(expected.name);
+    const auto file = FileSource::open(expected.file.string());
+    ASSERT_TRUE(file.ok()) << file.status().text();
+    test::FindingList findings;
+    const auto summary = verify(**file, {}, findings);
+    ASSERT_TRUE(summary.ok()) << summary.status().text();
+    EXPECT_TRUE(summary->incomplete.ok()) << summary->incomplete.text();
+    ++count;
+    if (expected.sort == Sort::kInvalid) {
+      EXPECT_TRUE(findings.has(Severity::kFinding, expected.rule, expected.offset))
+          << "expected " << expected.rule << " at " << expected.offset << ", found\n"
+          << findings.text();
+      continue;
+    }
+    // A remark on padding is a finding in a classic file.
+    if (expected.rule != "R-CH-6") {
+      EXPECT_FALSE(findings.has(Severity::kFinding)) << findings.text();
+    }
+    if (expected.sort == Sort::kRemark) {
+      const auto severity = expected.rule == "R-CH-6" ? Severity::kFinding : Severity::kWarning;
+      EXPECT_TRUE(findings.has(severity, expected.rule, expected.offset)) << findings.text();
+    } else {
+      EXPECT_EQ(summary->damaged_blocks, 0u);
+      EXPECT_EQ(summary->sound_blocks, summary->recorded_blocks);
+    }
+  }
+  EXPECT_GT(count, 200u);
+}
+
+TEST(VerifyVectors, LevelsAndThreadsFindNoMoreThanAll) {
+  NMB_NEEDS_VECTORS();
+  std::string last;
+  for (const auto& expected : test::vector_expectations()) {
+    if (expected.name == last) continue;
+    last = expected.name;
+    SCOPED_TRACE(expected.name);
+    const auto file = FileSource::open(expected.file.string());
+    ASSERT_TRUE(file.ok()) << file.status().text();
+    std::map<int, std::string> texts;
+    std::map<int, VerifySummary> summaries;
+    for (int level = 0; level < 3; ++level) {
+      test::FindingList findings;
+      VerifyOptions options;
+      options.level = static_cast<VerifyLevel>(level);
+      const auto summary = verify(**file, options, findings);
+      ASSERT_TRUE(summary.ok());
+      texts[level] = findings.text();
+      summaries[level] = *summary;
+    }
+    EXPECT_LE(summaries[0].bytes_read, summaries[1].bytes_read);
+    EXPECT_LE(summaries[1].bytes_read, summaries[2].bytes_read);
+    EXPECT_GE(summaries[1].sound_blocks, summaries[2].sound_blocks);
+    if (expected.sort == Sort::kValid) {
+      EXPECT_EQ(summaries[0].findings, 0u) << texts[0];
+    }
+
+    test::FindingList findings;
+    VerifyOptions options;
+    options.threads = 3;
+    const auto summary = verify(**file, options, findings);
+    ASSERT_TRUE(summary.ok());
+    EXPECT_EQ(findings.text(), texts[2]);
+  }
+}
+
+// Opens and loads what can be loaded; a status is as good as a result.
+void read_all(const std::filesystem::path& path) {
+  ReadOptions options;
+  options.verify_values = true;
+  const auto reader = Reader::open(path.string(), options);
+  if (!reader.ok()) return;
+  (void)(*reader)->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    const auto block = (*reader)->block(entry);
+    if (!block.ok()) return true;
+    std::vector<std::byte> values(std::min<std::uint64_t>((*block)->extent->size(), 1 << 22));
+    (void)(*block)->extent->read_at(0, values);
+    return true;
+  });
+  (void)(*reader)->find("a/b");
+  (void)(*reader)->totals_of_subtree("a");
+  (void)(*reader)->global_id("b");
+}
+
+TEST(VerifyVectors, ReadersSurviveThem) {
+  NMB_NEEDS_VECTORS();
+  for (const auto& expected : test::vector_expectations()) {
+    SCOPED_TRACE(expected.name);
+    read_all(expected.file);
+  }
+}
+
+// What is sound for the verifier can be read.
+TEST(VerifyVectors, ReadersReadValidOnes) {
+  NMB_NEEDS_VECTORS();
+  for (const auto& expected : test::vector_expectations()) {
+    if (expected.sort != Sort::kValid || expected.file.extension() != ".nmb") continue;
+    SCOPED_TRACE(expected.name);
+    ReadOptions options;
+    options.verify_values = true;
+    const auto reader = Reader::open(expected.file.string(), options);
+    ASSERT_TRUE(reader.ok()) << reader.status().text();
+    std::uint64_t blocks = 0;
+    const Status status =
+        (*reader)->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+          NMB_ASSIGN(const auto block, (*reader)->block(entry));
+          std::vector<std::byte> values(block->extent->size());
+          NMB_TRY(block->extent->read_at(0, values));
+          ++blocks;
+          return true;
+        });
+    EXPECT_TRUE(status.ok()) << status.text();
+    EXPECT_EQ(blocks, (*reader)->totals().blocks);
+  }
+}
+
+}  // namespace
+}  // namespace nmb

@@ -1,0 +1,169 @@
+// nmcat --mode pack (see pack_command.h).
+#include "nmcat/pack_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "common/file_list.h"
+#include "common/interrupt.h"
+#include "common/json_document.h"
+#include "common/natural_order.h"
+#include "common/progress.h"
+#include "common/units.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+namespace {
+
+// Conflicts of a kind that are written out; the rest is counted (--json has them all).
+constexpr std::size_t kShownConflicts = 10;
+
+std::string conflict_text(const PackConflict& conflict) {
+  std::string out = conflict.kind + " " + conflict.object + ": found " + conflict.found;
+  if (!conflict.expected.empty()) out += ", expected " + conflict.expected;
+  out += ": " + conflict.first_file;
+  if (!conflict.second_file.empty()) out += " and " + conflict.second_file;
+  return out;
+}
+
+}  // namespace
+
+PackCommand::PackCommand(Tool& tool) : tool_(tool) {
+  CLI::App& app = tool.app();
+  app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
+  app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
+  app.add_option("--mode", mode_, "how inputs are merged: pack, each a block (default)")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"pack"}));
+  app.add_option("--block-name", options_.block_name,
+                 "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
+                 "{stem}/{group} where there are groups)")
+      ->type_name("TEMPLATE");
+  app.add_option("--split-names", options_.split_names,
+                 "divide variables into blocks by the first capture; what follows the match is the new name")
+      ->type_name("REGEX");
+  app.add_option("--unmatched", unmatched_,
+                 "keep: variables that --split-names does not match stay in the block above (default: a conflict)")
+      ->type_name("keep")
+      ->check(CLI::IsMember({"keep"}));
+  app.add_option("--unique", unique_, "{group}: the same inner name in two inputs is a conflict")
+      ->type_name("{group}")
+      ->check(CLI::IsMember({"{group}"}));
+  app.add_option("--samples", options_.samples,
+                 "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; blocks of NMB files "
+                 "keep theirs)")
+      ->type_name("RULE");
+  app.add_option("--sort", sort_, "order of inputs: given (default) or name, natural numeric")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember({"given", "name"}));
+  app.add_option("--metadata-codec", codec_,
+                 "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks are many and small)")
+      ->type_name("CODEC")
+      ->check(CLI::IsMember({"none", "zstd", "zstd-dictionary"}));
+  app.add_option("--inline", inline_limit_,
+                 "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
+      ->type_name("BYTES");
+  app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
+  app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
+  tool.offer_file_list(app);
+  tool.offer_threads(app);
+  tool.offer_strict(app);
+  tool.offer_bytes(app);
+  tool.offer_json(app);
+  offer_progress(tool, app);
+}
+
+Status PackCommand::gather_inputs() {
+  const CommonOptions& common = tool_.options();
+  if (!common.files_from.empty()) {
+    NMB_ASSIGN(std::vector<std::string> listed,
+               read_file_list(common.files_from, common.nul_separated));
+    options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
+  }
+  if (options_.inputs.empty())
+    return Status(Code::kUsage, "found no inputs, expected files or --files-from");
+  if (sort_ == "name")
+    std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
+  return {};
+}
+
+Status PackCommand::execute() {
+  NMB_TRY(gather_inputs());
+  const CommonOptions& common = tool_.options();
+  if (!inline_limit_.empty()) {
+    NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
+    if (limit > 65536)
+      return Status(Code::kUsage, "found --inline " + inline_limit_ + ", expected at most 65536");
+    options_.writer.inline_limit = static_cast<std::uint32_t>(limit);
+  }
+  options_.unique_groups = !unique_.empty();
+  options_.keep_unmatched = !unmatched_.empty();
+  options_.writer.threads = common.threads;
+  options_.writer.sync = !no_sync_;
+  options_.writer.cancel = catch_interrupts();
+  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
+                                   : codec_ == "zstd" ? MetadataCodec::kZstd
+                                                      : MetadataCodec::kZstdDictionary;
+  Progress progress(tool_, "moving values");
+  options_.progress = progress.callback();
+  PackReport report;
+  const Status status = pack(options_, &report);
+  progress.finish();
+  tell(report);
+  if (common.json) NMB_TRY(tell_json(report, status));
+  // Inputs that cannot be used were told one by one.
+  return report.unreadable.empty() ? status : Status();
+}
+
+void PackCommand::tell(const PackReport& report) {
+  Diagnostics& diagnostics = tool_.diagnostics();
+  for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
+  for (const Status& status : report.unreadable) diagnostics.error(status);
+  std::map<std::string, std::size_t> shown;
+  for (const PackConflict& conflict : report.conflicts)
+    if (++shown[conflict.kind] <= kShownConflicts)
+      diagnostics.error(Status(Code::kConflict, conflict_text(conflict)));
+  for (const auto& [kind, count] : shown)
+    if (count > kShownConflicts)
+      diagnostics.error(Status(
+          Code::kConflict, fmt::format("{}: {} more such conflicts (--json lists them all)", kind,
+                                       count - kShownConflicts)));
+}
+
+Status PackCommand::tell_json(const PackReport& report, const Status& status) {
+  Json json = json_document("cat");
+  json["output"] = json_text(options_.output);
+  json["done"] = status.ok();
+  json["inputs"] = report.inputs;
+  json["bytes_in"] = report.bytes_in;
+  json["bytes_out"] = report.bytes_out;
+  json["value_bytes"] = report.value_bytes;
+  json["blocks"] = report.totals.blocks;
+  json["objects"] = report.totals.variables;
+  json["dimensions"] = report.totals.dimensions;
+  json["attributes"] = report.totals.attributes;
+  json["records"] = report.totals.records;
+  json["samples"] = report.totals.samples;
+  json["conflicts"] = Json::array();
+  for (const PackConflict& conflict : report.conflicts) {
+    Json one{{"kind", conflict.kind},
+             {"object", json_text(conflict.object)},
+             {"files", Json::array({json_text(conflict.first_file)})},
+             {"found", json_text(conflict.found)},
+             {"expected", json_text(conflict.expected)}};
+    if (!conflict.second_file.empty()) one["files"].push_back(json_text(conflict.second_file));
+    json["conflicts"].push_back(std::move(one));
+  }
+  json["errors"] = Json::array();
+  for (const Status& failure : report.unreadable) json["errors"].push_back(json_text(failure.text()));
+  if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
+    json["errors"].push_back(json_text(status.text()));
+  json["warnings"] = Json::array();
+  for (const std::string& warning : report.warnings) json["warnings"].push_back(json_text(warning));
+  return write_json(tool_.out(), json);
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,29 @@
+// nmcat --mode pack: options, the call into the library, and what is told of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/tool.h"
+#include "nmb/pack.h"
+
+namespace nmb::tools {
+
+class PackCommand {
+ public:
+  explicit PackCommand(Tool& tool);
+  Status execute();
+
+ private:
+  Status gather_inputs();
+  void tell(const PackReport& report);
+  Status tell_json(const PackReport& report, const Status& status);
+
+  Tool& tool_;
+  PackOptions options_;
+  std::string mode_ = "pack";
+  std::string unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary", inline_limit_;
+  bool no_sync_ = false;
+};
+
+}  // namespace nmb::tools

@@ -1,0 +1,29 @@
+// nmconvert: options and the calls into the library.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/tool.h"
+#include "nmb/extract.h"
+
+namespace nmb::tools {
+
+class ConvertCommand {
+ public:
+  explicit ConvertCommand(Tool& tool);
+  Status execute();
+
+ private:
+  Status to_nmb();
+  Status from_nmb(std::optional<Kind> kind);
+  Status from_classic(std::optional<Kind> kind);
+  ExtractOptions extract_options(std::optional<Kind> kind) const;
+
+  Tool& tool_;
+  std::string input_, output_, to_;
+  std::optional<std::string> block_;
+  bool force_ = false, no_sync_ = false, no_check_ = false;
+};
+
+}  // namespace nmb::tools

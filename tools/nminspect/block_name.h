@@ -1,0 +1,19 @@
+// Names of blocks and objects as users give them: "/" stands for the block with the empty name, and
+// a "/" in front is left off.
+#pragma once
+
+#include <string_view>
+
+namespace nmb::tools {
+
+inline std::string_view name_from_user(std::string_view name) {
+  if (name.starts_with('/')) name.remove_prefix(1);
+  return name;
+}
+
+// As listings show it.
+inline std::string_view name_for_user(std::string_view block) {
+  return block.empty() ? "/" : block;
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,68 @@
+// nminspect count (see count_command.h).
+#include "nminspect/count_command.h"
+
+#include "common/json_document.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+namespace {
+
+std::uint64_t number_of(const Totals& totals, std::string_view what) {
+  if (what == "objects") return totals.variables;
+  if (what == "blocks") return totals.blocks;
+  if (what == "dims") return totals.dimensions;
+  if (what == "atts") return totals.attributes;
+  if (what == "records") return totals.records;
+  return totals.samples;
+}
+
+}  // namespace
+
+CountCommand::CountCommand(Tool& tool)
+    : InspectCommand(
+          tool, "count",
+          {"How many objects, blocks, samples ... there are: one integer.",
+           std::string(
+               "Without GLOB the number stands in the file's head: one read of 16 KiB. With "
+               "GLOB, objects are counted by their full names (BLOCK/VARIABLE), all else by "
+               "the names of blocks: --what=samples 'r4952/*' adds the samples of the blocks "
+               "below r4952. A GLOB that ends with its only wildcard, \"**\", reads the edges "
+               "of a range of the index; patterns of variables load the blocks they may be "
+               "in.\n\n") +
+               PatternOption::kHelp,
+           "  nminspect count run.nmb                            # objects\n"
+           "  nminspect count run.nmb --what=samples             # samples\n"
+           "  nminspect count run.nmb --what=blocks 'r4952/**'   # blocks below r4952\n"
+           "  nminspect count run.nmb '**/energy'                # objects called energy"}) {
+  pattern_.offer(command_, "names to count");
+  command_.add_option("--what", what_, "objects (default), blocks, dims, atts, records or samples")
+      ->type_name("WHAT")
+      ->check(one_of({"objects", "blocks", "dims", "atts", "records", "samples"}));
+  tool.offer_json(command_);
+}
+
+Result<std::uint64_t> CountCommand::count(const InspectedFile& file) const {
+  if (what_ == "objects") {
+    NMB_ASSIGN(const ObjectPattern objects, pattern_.objects());
+    return objects.count(file);
+  }
+  NMB_ASSIGN(const NamePattern blocks, pattern_.names());
+  NMB_ASSIGN(const Totals totals, totals_of(file, blocks));
+  return number_of(totals, what_);
+}
+
+Status CountCommand::run(const InspectedFile& file) {
+  NMB_ASSIGN(const std::uint64_t number, count(file));
+  if (!tool_.options().json) return tool_.out().write(std::to_string(number) + "\n");
+  Json json = json_document("count");
+  json["file"] = json_text(file.file().name());
+  json["what"] = what_;
+  if (pattern_.text) {
+    json["pattern"] = json_text(*pattern_.text);
+    json["regex"] = pattern_.regex;
+  }
+  json["count"] = number;
+  return write_json(tool_.out(), json);
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,66 @@
+// nminspect dump (see dump_command.h).
+#include "nminspect/dump_command.h"
+
+#include "common/json_document.h"
+#include "common/slab.h"
+#include "nmb/dump.h"
+#include "nmb/text.h"
+#include "nminspect/block_name.h"
+
+namespace nmb::tools {
+
+DumpCommand::DumpCommand(Tool& tool)
+    : InspectCommand(
+          tool, "dump",
+          {"The values of a variable, or of a hyperslab of it.",
+           "Values as CDL has them, one row (the last dimension) a line; `_` is the fill value. "
+           "--slab takes one selection a dimension, START:COUNT:STRIDE, whose parts may be left "
+           "out; a "
+           "number alone is one index.\n--json nests one array a dimension.",
+           "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
+           "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "
+           "other column"}) {
+  command_.add_option("BLOCK/VAR", object_, "the variable's full name")->required()->type_name("");
+  command_.add_option("--slab", slab_, "START:COUNT:STRIDE,... of each dimension")
+      ->type_name("SLAB");
+  tool.offer_json(command_);
+}
+
+Status DumpCommand::run(const InspectedFile& file) {
+  const std::string_view object = name_from_user(object_);
+  const std::size_t slash = object.rfind('/');
+  const std::string_view block = slash == object.npos ? "" : object.substr(0, slash);
+  const std::string_view variable = slash == object.npos ? object : object.substr(slash + 1);
+  NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(block));
+  const std::optional<VarId> id = dataset->metadata.find_variable(variable);
+  if (!id)
+    return Status(Code::kNotFound, "found no variable \"" + std::string(variable) +
+                                       "\" in block \"" + std::string(block) + "\"");
+  NMB_ASSIGN(const VariableShape shape, dataset->shape(*id));
+  Hyperslab slab = whole_slab(shape.lengths);
+  if (slab_) {
+    NMB_ASSIGN(slab, parse_slab(*slab_, shape.lengths));
+  }
+  const DatasetText text{block, dataset->metadata, dataset->kind(), dataset->records};
+  const auto write = [&](ValueFormat format) {
+    return write_values(text, dataset->layout, *dataset->extent, *id, slab, format,
+                        tool_.out().sink());
+  };
+  if (!tool_.options().json) return write(ValueFormat::kCdl);
+
+  // The values may be more than memory holds: they go out behind the document's other keys.
+  Json json = json_document("dump");
+  json["file"] = json_text(file.file().name());
+  json["block"] = json_text(block);
+  json["variable"] = json_text(variable);
+  json["type"] = type_name(dataset->metadata.variable(*id).type);
+  json["shape"] = shape.lengths;
+  json["slab"] = {{"start", slab.start}, {"count", slab.count}, {"stride", slab.stride}};
+  std::string head = json.dump(-1, ' ', true);
+  head.back() = ',';
+  NMB_TRY(tool_.out().write(head + "\"values\":"));
+  NMB_TRY(write(ValueFormat::kJson));
+  return tool_.out().write("}\n");
+}
+
+}  // namespace nmb::tools

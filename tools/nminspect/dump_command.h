@@ -1,0 +1,21 @@
+// nminspect dump: the values of a variable.
+#pragma once
+
+#include <optional>
+
+#include "nminspect/inspect_command.h"
+
+namespace nmb::tools {
+
+class DumpCommand final : public InspectCommand {
+ public:
+  explicit DumpCommand(Tool& tool);
+
+ private:
+  Status run(const InspectedFile& file) override;
+
+  std::string object_;
+  std::optional<std::string> slab_;
+};
+
+}  // namespace nmb::tools

@@ -1,0 +1,38 @@
+// InspectCommand: a subcommand of nminspect: its options, and what it does with the file.
+#pragma once
+
+#include <string>
+
+#include "common/tool.h"
+#include "nminspect/inspected_file.h"
+
+namespace nmb::tools {
+
+class InspectCommand {
+ public:
+  virtual ~InspectCommand() = default;
+  InspectCommand(const InspectCommand&) = delete;
+  InspectCommand& operator=(const InspectCommand&) = delete;
+
+  // The user chose it.
+  bool chosen() const { return command_.parsed(); }
+  // Opens the file, tells its warnings, runs, and tells what was read if asked to.
+  Status execute();
+
+ protected:
+  // Adds FILE, --strict and --io-stats.
+  InspectCommand(Tool& tool, const std::string& name, const HelpText& help);
+
+  virtual Status run(const InspectedFile& file) = 0;
+
+  Tool& tool_;
+  CLI::App& command_;
+
+ private:
+  Status run_on(std::shared_ptr<const InputFile> file);
+
+  std::string path_;
+  bool io_stats_ = false;
+};
+
+}  // namespace nmb::tools

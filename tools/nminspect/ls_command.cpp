@@ -1,0 +1,109 @@
+// nminspect ls (see ls_command.h).
+#include "nminspect/ls_command.h"
+
+#include "common/json_document.h"
+#include "common/natural_order.h"
+#include "nmb/text.h"
+#include "nminspect/ls_rows.h"
+#include "nminspect/ordered_rows.h"
+
+namespace nmb::tools {
+namespace {
+
+// Rows as they go out: a table, lines of JSON, or one document.
+template <class Row>
+class Listing {
+ public:
+  Listing(Tool& tool, bool is_long)
+      : out_(tool.out()),
+        options_(tool.options()),
+        long_(is_long),
+        table_(tool.out(), is_long ? Row::columns() : std::vector<Table::Column>{{""}}) {}
+
+  Status begin(const InspectedFile& file) {
+    if (!options_.json) return {};
+    Json json = json_document("ls");
+    json["file"] = json_text(file.file().name());
+    std::string head = json.dump(-1, ' ', true);
+    head.back() = ',';
+    return out_.write(head + "\"" + Row::kPlural + "\":[");
+  }
+  Status row(const Row& row) {
+    if (options_.jsonl) return write_json(out_, row.json(), JsonLayout::kLine);
+    if (options_.json) {
+      NMB_TRY(out_.write(first_ ? "\n" : ",\n"));
+      first_ = false;
+      return out_.write(row.json().dump(-1, ' ', true));
+    }
+    return table_.row(long_ ? row.cells(options_.bytes) : std::vector<std::string>{row.name()});
+  }
+  Status end() { return options_.json ? out_.write("\n]}\n") : table_.finish(); }
+
+ private:
+  Output& out_;
+  const CommonOptions& options_;
+  bool long_;
+  bool first_ = true;
+  Table table_;
+};
+
+template <class Row>
+typename OrderedRows<Row>::Less order_by(const std::string& key) {
+  if (key == "name")
+    return [](const Row& a, const Row& b) { return natural_less(a.name(), b.name()); };
+  if (key == "size")
+    return [](const Row& a, const Row& b) {
+      return a.size() != b.size() ? a.size() > b.size() : natural_less(a.name(), b.name());
+    };
+  return {};
+}
+
+}  // namespace
+
+LsCommand::LsCommand(Tool& tool)
+    : InspectCommand(
+          tool, "ls",
+          {"The names of blocks or objects.",
+           std::string(
+               "Blocks of an NMB file come from the index alone, in its order (by bytes). "
+               "Objects are variables by their full names, for which the blocks they may be in "
+               "are read; a classic file has one block, \"/\", and lists objects unless told "
+               "otherwise. -l shows counts and bytes: of a block its stored header and its "
+               "values, of an object its values. --sort=name is natural (f9 before f10), "
+               "--sort=size the largest first.\n\n") +
+               PatternOption::kHelp,
+           "  nminspect ls run.nmb 'r4952/**'\n"
+           "  nminspect ls -l --sort=size --limit 10 run.nmb\n"
+           "  nminspect ls --what=objects --jsonl run.nmb '**/energy'\n"
+           "  nminspect ls -l tas.nc"}) {
+  pattern_.offer(command_, "names to list");
+  command_.add_flag("-l", long_, "counts, shapes and bytes too");
+  command_.add_option("--what", what_, "blocks or objects")
+      ->type_name("WHAT")
+      ->check(one_of({"blocks", "objects"}));
+  command_.add_option("--sort", sort_, "by name or size")
+      ->type_name("KEY")
+      ->check(one_of({"name", "size"}));
+  command_.add_option("--limit", limit_, "at most N rows")->type_name("N");
+  tool.offer_json(command_);
+  tool.offer_jsonl(command_);
+  tool.offer_bytes(command_);
+}
+
+template <class Row>
+Status LsCommand::list(const InspectedFile& file) {
+  Listing<Row> listing(tool_, long_);
+  OrderedRows<Row> rows(order_by<Row>(sort_), limit_,
+                        [&](const Row& row) { return listing.row(row); });
+  NMB_TRY(listing.begin(file));
+  NMB_TRY(Row::for_each(file, pattern_, [&](Row row) { return rows.add(std::move(row)); }));
+  NMB_TRY(rows.finish());
+  return listing.end();
+}
+
+Status LsCommand::run(const InspectedFile& file) {
+  const bool objects = what_.empty() ? file.reader() == nullptr : what_ == "objects";
+  return objects ? list<ObjectRow>(file) : list<BlockRow>(file);
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,106 @@
+// Rows of listings (see ls_rows.h).
+#include "nminspect/ls_rows.h"
+
+#include <fmt/format.h>
+
+#include "common/units.h"
+#include "nmb/text.h"
+#include "nminspect/block_name.h"
+
+namespace nmb::tools {
+namespace {
+
+std::string kind_text(std::uint16_t kind) {
+  return kind == static_cast<std::uint16_t>(Kind::kExtended) ? "extended"
+                                                             : fmt::format("cdf{}", kind);
+}
+
+}  // namespace
+
+std::vector<Table::Column> BlockRow::columns() {
+  using enum Table::Align;
+  return {{"KIND", kLeft},    {"DIMS", kRight},    {"OBJECTS", kRight},
+          {"ATTS", kRight},   {"RECORDS", kRight}, {"SAMPLES", kRight},
+          {"HEADER", kRight}, {"VALUES", kRight},  {"NAME", kLeft}};
+}
+
+Status BlockRow::for_each(const InspectedFile& file, const PatternOption& choice,
+                          const std::function<Result<bool>(BlockRow)>& visit) {
+  NMB_ASSIGN(const NamePattern pattern, choice.names());
+  return for_each_block(file, pattern,
+                        [&](const BlockEntry& entry) { return visit(BlockRow{entry}); });
+}
+
+std::string BlockRow::name() const { return std::string(name_for_user(entry.name)); }
+
+std::vector<std::string> BlockRow::cells(bool exact) const {
+  return {kind_text(entry.kind),
+          std::to_string(entry.dimensions),
+          std::to_string(entry.variables),
+          std::to_string(entry.attributes),
+          std::to_string(entry.records),
+          std::to_string(entry.samples),
+          bytes_text(entry.stored_length, exact),
+          bytes_text(entry.extent_length, exact),
+          name()};
+}
+
+Json BlockRow::json() const {
+  return {{"name", json_text(entry.name)},
+          {"kind", kind_text(entry.kind)},
+          {"dimensions", entry.dimensions},
+          {"objects", entry.variables},
+          {"attributes", entry.attributes},
+          {"records", entry.records},
+          {"samples", entry.samples},
+          {"position", entry.position},
+          {"header_stored", entry.stored_length},
+          {"header", entry.raw_length},
+          {"values", entry.extent_length}};
+}
+
+std::vector<Table::Column> ObjectRow::columns() {
+  using enum Table::Align;
+  return {{"TYPE", kLeft}, {"SHAPE", kLeft}, {"VALUES", kRight}, {"NAME", kLeft}};
+}
+
+Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choice,
+                           const std::function<Result<bool>(ObjectRow)>& visit) {
+  NMB_ASSIGN(const ObjectPattern pattern, choice.objects());
+  return pattern.for_each(
+      file, [&](const BlockEntry& entry, const Dataset& dataset, VarId id) -> Result<bool> {
+        const Variable variable = dataset.metadata.variable(id);
+        NMB_ASSIGN(VariableShape shape, dataset.shape(id));
+        ObjectRow row{entry.name, std::string(variable.name), variable.type, {}, {}, 0};
+        for (const DimId dimension : variable.dimensions)
+          row.dimensions.emplace_back(dataset.metadata.dimension(dimension).name);
+        row.lengths = std::move(shape.lengths);
+        row.bytes = shape.element_size;
+        // shape() has checked that the product fits.
+        for (const std::uint64_t length : row.lengths) row.bytes *= length;
+        return visit(std::move(row));
+      });
+}
+
+std::string ObjectRow::name() const { return full_name(block, variable); }
+
+std::vector<std::string> ObjectRow::cells(bool exact) const {
+  std::string shape;
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    shape += fmt::format("{}{}={}", i == 0 ? "" : ",", dimensions[i], lengths[i]);
+  return {std::string(type_name(type)), "(" + shape + ")", bytes_text(bytes, exact), name()};
+}
+
+Json ObjectRow::json() const {
+  Json names = Json::array();
+  for (const std::string& dimension : dimensions) names.push_back(json_text(dimension));
+  return {{"name", json_text(name())},
+          {"block", json_text(block)},
+          {"variable", json_text(variable)},
+          {"type", type_name(type)},
+          {"dimensions", names},
+          {"shape", lengths},
+          {"values", bytes}};
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,53 @@
+// The two kinds of rows that `nminspect ls` lists: blocks and objects.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/json_document.h"
+#include "common/table.h"
+#include "nminspect/inspected_file.h"
+#include "nminspect/pattern_option.h"
+
+namespace nmb::tools {
+
+// Each kind of row has
+//   columns()                      of the long listing, the name last;
+//   for_each(file, choice, visit)  those chosen, in order of the index, until visit returns false;
+//   name(), size()                 to show and to sort by, size in bytes;
+//   cells(exact), json()           the long listing's values.
+struct BlockRow {
+  BlockEntry entry;
+
+  static constexpr const char* kPlural = "blocks";
+  static std::vector<Table::Column> columns();
+  static Status for_each(const InspectedFile& file, const PatternOption& choice,
+                         const std::function<Result<bool>(BlockRow)>& visit);
+  std::string name() const;
+  // Of metadata and values.
+  std::uint64_t size() const { return entry.stored_length + entry.extent_length; }
+  std::vector<std::string> cells(bool exact) const;
+  Json json() const;
+};
+
+struct ObjectRow {
+  std::string block, variable;
+  Type type = Type::kByte;
+  std::vector<std::string> dimensions;
+  std::vector<std::uint64_t> lengths;
+  std::uint64_t bytes = 0;
+
+  static constexpr const char* kPlural = "objects";
+  static std::vector<Table::Column> columns();
+  static Status for_each(const InspectedFile& file, const PatternOption& choice,
+                         const std::function<Result<bool>(ObjectRow)>& visit);
+  std::string name() const;
+  // Of values.
+  std::uint64_t size() const { return bytes; }
+  std::vector<std::string> cells(bool exact) const;
+  Json json() const;
+};
+
+}  // namespace nmb::tools

@@ -1,0 +1,35 @@
+// nminspect: what is in a file, without reading more of it than the answer takes.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "nminspect/count_command.h"
+#include "nminspect/dump_command.h"
+#include "nminspect/header_command.h"
+#include "nminspect/ls_command.h"
+#include "nminspect/summary_command.h"
+
+int main(int argc, char** argv) {
+  using namespace nmb::tools;
+  Tool tool(
+      "nminspect",
+      {"Shows what is in an NMB or a classic netCDF (CDF-1, CDF-2, CDF-5) file.",
+       "`nminspect FILE` is `nminspect summary FILE`; a file that is called like a command is "
+       "./NAME. Numbers from the index are as recorded; only nmverify vouches for them.\n\n"
+       "Output is aligned on a terminal and separated by tabs elsewhere; names show control "
+       "characters as \\xHH.\nExit codes: 0 done, 1 the file is damaged (or, with --strict, a "
+       "warning), 2 could not run.",
+       ""});
+  std::vector<std::unique_ptr<InspectCommand>> commands;
+  commands.push_back(std::make_unique<SummaryCommand>(tool));
+  commands.push_back(std::make_unique<CountCommand>(tool));
+  commands.push_back(std::make_unique<LsCommand>(tool));
+  commands.push_back(std::make_unique<HeaderCommand>(tool));
+  commands.push_back(std::make_unique<DumpCommand>(tool));
+  tool.set_default_command("summary");
+  return tool.main(argc, argv, [&] {
+    const auto chosen = std::find_if(commands.begin(), commands.end(),
+                                     [](const auto& command) { return command->chosen(); });
+    return (*chosen)->execute();
+  });
+}

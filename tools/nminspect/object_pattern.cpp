@@ -1,0 +1,127 @@
+// Blocks and objects by pattern (see object_pattern.h).
+#include "nminspect/object_pattern.h"
+
+namespace nmb::tools {
+
+std::string full_name(std::string_view block, std::string_view variable) {
+  std::string out(block);
+  if (!out.empty()) out += '/';
+  return out.append(variable);
+}
+
+Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
+                      const std::function<Result<bool>(const BlockEntry&)>& visit) {
+  if (pattern.is_literal()) {
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(pattern.literal_prefix()));
+    return entry ? visit(*entry).status() : Status();
+  }
+  return file.for_each_entry(pattern.literal_prefix(),
+                             [&](const BlockEntry& entry) -> Result<bool> {
+                               NMB_ASSIGN(const bool fits, pattern.matches(entry.name));
+                               return fits ? visit(entry) : true;
+                             });
+}
+
+Result<Totals> totals_of(const InspectedFile& file, const NamePattern& pattern) {
+  if (pattern.is_whole_prefix()) return file.totals_of_prefix(pattern.literal_prefix());
+  Totals totals;
+  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+    totals += entry.totals();
+    return true;
+  }));
+  return totals;
+}
+
+Result<ObjectPattern> ObjectPattern::glob(std::string_view pattern) {
+  ObjectPattern out;
+  NMB_ASSIGN(out.full_, NamePattern::glob(pattern));
+  const std::size_t slash = pattern.rfind('/');
+  const bool root = slash == pattern.npos;
+  const std::string_view block = root ? "" : pattern.substr(0, slash);
+  const std::string_view variable = root ? pattern : pattern.substr(slash + 1);
+  if (block.ends_with("**") || variable.find("**") != variable.npos) return out;
+  Result<NamePattern> blocks = NamePattern::glob(block);
+  Result<NamePattern> variables = NamePattern::glob(variable);
+  // A slash in a set or behind a backslash leaves a part that is no glob.
+  if (blocks.ok() && variables.ok())
+    out.parts_ = Parts{std::move(*blocks), std::move(*variables), block.empty(), variable == "*"};
+  return out;
+}
+
+Result<ObjectPattern> ObjectPattern::regex(std::string_view expression) {
+  ObjectPattern out;
+  NMB_ASSIGN(out.full_, NamePattern::regex(expression));
+  return out;
+}
+
+Result<bool> ObjectPattern::matches(std::string_view block, std::string_view variable) const {
+  if (!parts_) return full_.matches(full_name(block, variable));
+  if (parts_->any_variable) return true;
+  return parts_->variable.matches(variable);
+}
+
+Result<std::optional<BlockEntry>> ObjectPattern::block_above(const InspectedFile& file) const {
+  const std::string& prefix = full_.literal_prefix();
+  // Without a prefix there is nothing above.
+  if (prefix.empty()) return std::optional<BlockEntry>();
+  const std::size_t slash = prefix.rfind('/');
+  return file.find(slash == prefix.npos ? "" : prefix.substr(0, slash));
+}
+
+Status ObjectPattern::for_each_candidate(
+    const InspectedFile& file, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+  const auto visit_candidate = [&](const BlockEntry& entry) -> Result<bool> {
+    // "*" as a block's name is not the empty one.
+    if (entry.variables == 0 || (parts_ && !parts_->root && entry.name.empty())) return true;
+    return visit(entry);
+  };
+  if (parts_) return for_each_block(file, parts_->block, visit_candidate);
+  NMB_ASSIGN(const std::optional<BlockEntry> above, block_above(file));
+  if (above) {
+    NMB_ASSIGN(const bool more, visit_candidate(*above));
+    if (!more) return {};
+  }
+  return file.for_each_entry(full_.literal_prefix(), visit_candidate);
+}
+
+Result<bool> ObjectPattern::visit_matches(const InspectedFile& file, const BlockEntry& entry,
+                                          const Visit& visit) const {
+  NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(entry));
+  for (VarId id = 0; id < dataset->metadata.variable_count(); ++id) {
+    NMB_ASSIGN(const bool fits, matches(entry.name, dataset->metadata.variable(id).name));
+    if (!fits) continue;
+    NMB_ASSIGN(const bool more, visit(entry, *dataset, id));
+    if (!more) return false;
+  }
+  return true;
+}
+
+Result<std::uint64_t> ObjectPattern::count(const InspectedFile& file) const {
+  std::uint64_t total = 0;
+  const Visit count_one = [&](const BlockEntry&, const Dataset&, VarId) -> Result<bool> {
+    ++total;
+    return true;
+  };
+  if (!parts_ && full_.is_whole_prefix()) {
+    NMB_ASSIGN(const Totals below, file.totals_of_prefix(full_.literal_prefix()));
+    NMB_ASSIGN(const std::optional<BlockEntry> above, block_above(file));
+    if (above && full_.literal_prefix().ends_with('/'))
+      total = above->variables;
+    else if (above && above->variables > 0)
+      NMB_TRY(visit_matches(file, *above, count_one).status());
+    return total + below.variables;
+  }
+  NMB_TRY(for_each_candidate(file, [&](const BlockEntry& entry) -> Result<bool> {
+    if (!parts_ || !parts_->any_variable) return visit_matches(file, entry, count_one);
+    total += entry.variables;
+    return true;
+  }));
+  return total;
+}
+
+Status ObjectPattern::for_each(const InspectedFile& file, const Visit& visit) const {
+  return for_each_candidate(
+      file, [&](const BlockEntry& entry) { return visit_matches(file, entry, visit); });
+}
+
+}  // namespace nmb::tools

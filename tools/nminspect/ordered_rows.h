@@ -1,0 +1,58 @@
+// OrderedRows: rows of a listing passed on as they come, or sorted; at most so many of them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "nmb/status.h"
+
+namespace nmb::tools {
+
+// Memory: the rows up to the limit if they are sorted, else none.
+template <class Row>
+class OrderedRows {
+ public:
+  using Less = std::function<bool(const Row&, const Row&)>;
+  using Emit = std::function<Status(const Row&)>;
+  // less: none to keep the order in which rows come; else a strict order of them.
+  OrderedRows(Less less, std::optional<std::uint64_t> limit, Emit emit)
+      : less_(std::move(less)), limit_(limit), emit_(std::move(emit)) {}
+
+  // False: no further row can matter.
+  Result<bool> add(Row row) {
+    if (limit_ && *limit_ == 0) return false;
+    if (!less_) {
+      NMB_TRY(emit_(row));
+      return !limit_ || ++emitted_ < *limit_;
+    }
+    // A heap with the last row on top, which the next better one replaces.
+    rows_.push_back(std::move(row));
+    if (limit_) {
+      std::push_heap(rows_.begin(), rows_.end(), less_);
+      if (rows_.size() > *limit_) {
+        std::pop_heap(rows_.begin(), rows_.end(), less_);
+        rows_.pop_back();
+      }
+    }
+    return true;
+  }
+
+  Status finish() {
+    if (less_) std::sort(rows_.begin(), rows_.end(), less_);
+    for (const Row& row : rows_) NMB_TRY(emit_(row));
+    return {};
+  }
+
+ private:
+  Less less_;
+  std::optional<std::uint64_t> limit_;
+  Emit emit_;
+  std::uint64_t emitted_ = 0;
+  std::vector<Row> rows_;
+};
+
+}  // namespace nmb::tools

@@ -1,0 +1,61 @@
+// nminspect summary (see summary_command.h).
+#include "nminspect/summary_command.h"
+
+#include <fmt/format.h>
+
+#include "common/json_document.h"
+#include "common/table.h"
+#include "common/units.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+SummaryCommand::SummaryCommand(Tool& tool)
+    : InspectCommand(tool, "summary",
+                     {"What a file holds, on one screen (the default command).",
+                      "Kind, size and totals. Of an NMB file only the index's head is read: one "
+                      "read of 16 KiB, "
+                      "whatever its size. Bytes behind the last commit are a write that was not "
+                      "finished; readers "
+                      "ignore them.",
+                      "  nminspect run.nmb\n  nminspect summary --json run.nmb"}) {
+  tool.offer_json(command_);
+  tool.offer_bytes(command_);
+}
+
+Status SummaryCommand::run(const InspectedFile& file) {
+  const Totals& totals = file.totals();
+  const Reader* reader = file.reader();
+  const std::uint64_t size = file.file().size();
+  Json json = json_document("summary");
+  json["file"] = json_text(file.file().name());
+  json["kind"] = kind_name(file.file().kind());
+  json["size"] = size;
+  if (reader) {
+    const Digest id = reader->file_id();
+    json["generation"] = reader->generation();
+    json["file_id"] = fmt::format("{:016x}{:016x}", id.high, id.low);
+    json["uncommitted"] = size - reader->file_length();
+  }
+  json["blocks"] = totals.blocks;
+  json["objects"] = totals.variables;
+  json["dimensions"] = totals.dimensions;
+  json["attributes"] = totals.attributes;
+  json["records"] = totals.records;
+  json["samples"] = totals.samples;
+  if (tool_.options().json) return write_json(tool_.out(), json);
+
+  Table table(tool_.out(), {{""}, {""}});
+  for (const auto& [key, value] : json.items()) {
+    if (key == "schema" || (key == "uncommitted" && value == 0)) continue;
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (key == "size" || key == "uncommitted")
+      text = bytes_text(value.get<std::uint64_t>(), tool_.options().bytes);
+    // Names in the document stand for bytes.
+    if (key == "file") text = file.file().name();
+    NMB_TRY(table.row({key == "file_id" ? "file id" : key, text}));
+  }
+  return table.finish();
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,112 @@
+// nmverify: checks NMB and classic netCDF files against every rule of their formats.
+#include <map>
+
+#include "common/file_list.h"
+#include "common/input_file.h"
+#include "common/tool.h"
+#include "common/units.h"
+#include "verify_report.h"
+
+namespace {
+
+using namespace nmb;
+using namespace nmb::tools;
+
+const HelpText kHelp = {
+    "Checks files against every rule of their format.",
+    "Every finding is told, with the rule that is broken (spec/format.md), the byte offset, what "
+    "was found\nand what was expected; then which blocks are not sound. Kinds of files: NMB and "
+    "classic netCDF (CDF-1,\nCDF-2, CDF-5).\n\n"
+    "Levels, each with those before it: index (head and index), blocks (metadata of blocks), data "
+    "(values,\nand that nothing else is in the file).\n\n"
+    "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
+    "  nmverify run.nmb                       # everything\n"
+    "  nmverify --level blocks --json *.nmb   # without reading values\n"
+    "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
+    "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0"};
+
+struct Arguments {
+  std::vector<std::string> files;
+  VerifyOptions verify;
+};
+
+Result<VerifySummary> verify_file(const std::string& name, const Arguments& arguments,
+                                  VerifyReport& report) {
+  NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
+  if (file->kind() != InputKind::kNmb && !is_classic(file->kind()))
+    return refused_kind(*file, file->kind());
+  VerifyOptions options = arguments.verify;
+  options.on_damaged_block = [&](const std::string& block) { report.damaged_block(block); };
+  return verify(*file, options, report);
+}
+
+// Verifies all files; the exit code goes to the tool's diagnostics.
+void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) {
+  const bool strict = tool.options().strict;
+  VerifyTotals totals;
+  report.begin(arguments.verify.level);
+  for (const std::string& name : arguments.files) {
+    report.begin_file(name);
+    const Result<VerifySummary> result = verify_file(name, arguments, report);
+    report.end_file(result);
+    ++totals.files;
+    const Status problem = result.ok() ? result->incomplete : result.status();
+    tool.diagnostics().error(problem);
+    const bool damaged = result.ok() && result->findings + (strict ? result->warnings : 0) > 0;
+    if (damaged) tool.diagnostics().raise(Exit::kFindings);
+    if (!problem.ok()) tool.diagnostics().raise(Exit::kCannotRun);
+    ++(damaged ? totals.damaged : problem.ok() ? totals.sound : totals.not_verified);
+    if (!result.ok()) continue;
+    totals.findings += result->findings;
+    totals.warnings += result->warnings;
+    totals.bytes_read += result->bytes_read;
+  }
+  report.end(totals);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  static const std::map<std::string, VerifyLevel> kLevels{{"index", VerifyLevel::kIndex},
+                                                          {"blocks", VerifyLevel::kBlocks},
+                                                          {"data", VerifyLevel::kData}};
+  Tool tool("nmverify", kHelp);
+  Arguments arguments;
+  CLI::App& app = tool.app();
+  app.add_option("FILE", arguments.files, "files to verify");
+  app.add_option_function<std::string>(
+         "--level", [&](const std::string& level) { arguments.verify.level = kLevels.at(level); },
+         "index, blocks or data (default)")
+      ->type_name("LEVEL")
+      ->check([](const std::string& level) {
+        return kLevels.contains(level) ? ""
+                                       : "found \"" + level + "\", expected index, blocks or data";
+      });
+  app.add_option_function<std::string>(
+         "--rate",
+         [&](const std::string& text) {
+           const Result<std::uint64_t> bytes = parse_bytes(text);
+           if (!bytes.ok()) throw CLI::ValidationError("--rate", bytes.status().message());
+           arguments.verify.rate = *bytes;
+         },
+         "bytes to read a second at most, as 50M")
+      ->type_name("BYTES");
+  tool.offer_threads(app);
+  tool.offer_file_list(app);
+  tool.offer_strict(app);
+  tool.offer_json(app);
+  return tool.main(argc, argv, [&]() -> Status {
+    const CommonOptions& options = tool.options();
+    if (!options.files_from.empty()) {
+      NMB_ASSIGN(const std::vector<std::string> listed,
+                 read_file_list(options.files_from, options.nul_separated));
+      arguments.files.insert(arguments.files.end(), listed.begin(), listed.end());
+    }
+    if (arguments.files.empty()) return Status(Code::kUsage, "found no file, expected one or more");
+    arguments.verify.threads = options.threads;
+    const auto report = options.json ? json_report(tool.out(), options.strict)
+                                     : text_report(tool.out(), options.quiet, options.strict);
+    verify_files(tool, arguments, *report);
+    return {};
+  });
+}

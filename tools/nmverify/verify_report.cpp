@@ -1,0 +1,146 @@
+// What nmverify says of files (see verify_report.h).
+#include "verify_report.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "common/json_document.h"
+#include "common/units.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+namespace {
+
+class TextReport final : public VerifyReport {
+ public:
+  TextReport(Output& out, bool quiet, bool strict) : out_(out), quiet_(quiet), strict_(strict) {}
+
+  void begin(VerifyLevel level) override { level_ = level; }
+  void begin_file(const std::string& file) override { file_ = file; }
+  void report(Finding finding) override {
+    const bool warning = finding.severity == Severity::kWarning && !strict_;
+    if (warning && quiet_) return;
+    line((warning ? "warning: " : "") + finding.text());
+  }
+  void damaged_block(const std::string& name) override {
+    line("block \"" + name + "\" is not sound");
+  }
+  void end_file(const Result<VerifySummary>& result) override {
+    if (!result.ok()) return;
+    const VerifySummary& s = *result;
+    const std::uint64_t findings = s.findings + (strict_ ? s.warnings : 0);
+    if (quiet_ && findings == 0) return;
+    std::string text = fmt::format("{}{}, {}", findings == 0 ? "sound" : "damaged",
+                                   s.incomplete.ok() ? "" : " (not wholly verified)", s.kind);
+    if (s.kind == "NMB")
+      text += fmt::format(", {} of {} blocks sound", s.sound_blocks,
+                          std::max(s.recorded_blocks, s.sound_blocks + s.damaged_blocks));
+    text += fmt::format(", {} findings, {} warnings, level {}, {} read", s.findings, s.warnings,
+                        level_name(level_), human_bytes(s.bytes_read));
+    line(text);
+  }
+  void end(const VerifyTotals& t) override {
+    if (t.files < 2 || (quiet_ && t.sound == t.files)) return;
+    (void)out_.write(fmt::format("{} files: {} sound, {} damaged, {} not verified; {} read\n",
+                                 t.files, t.sound, t.damaged, t.not_verified,
+                                 human_bytes(t.bytes_read)));
+  }
+
+ private:
+  void line(const std::string& text) {
+    (void)out_.write(printable(file_) + ": " + printable(text) + "\n");
+  }
+
+  Output& out_;
+  const bool quiet_, strict_;
+  VerifyLevel level_ = VerifyLevel::kData;
+  std::string file_;
+};
+
+class JsonReport final : public VerifyReport {
+ public:
+  JsonReport(Output& out, bool strict) : out_(out), strict_(strict) {}
+
+  void begin(VerifyLevel level) override {
+    write("{\n \"schema\": \"nmb/verify/1\",\n \"level\": \"" + std::string(level_name(level)) +
+          "\",\n \"files\": [");
+  }
+  void begin_file(const std::string& file) override {
+    write(std::string(files_++ == 0 ? "\n" : ",\n") + "  {\n   \"file\": " + text(file) +
+          ",\n   \"findings\": [");
+    findings_ = 0;
+    damaged_.clear();
+  }
+  void report(Finding finding) override {
+    Json json;
+    json["rule"] = finding.rule;
+    json["severity"] = finding.severity == Severity::kWarning && !strict_ ? "warning" : "finding";
+    json["offset"] = finding.offset == kNoOffset ? Json(nullptr) : Json(finding.offset);
+    json["object"] = json_text(finding.object);
+    json["found"] = json_text(finding.found);
+    json["expected"] = json_text(finding.expected);
+    write((findings_++ == 0 ? "\n    " : ",\n    ") + json.dump(-1, ' ', true));
+  }
+  void damaged_block(const std::string& name) override { damaged_.push_back(json_text(name)); }
+  void end_file(const Result<VerifySummary>& result) override {
+    Json json;
+    Status problem = result.status();
+    if (result.ok()) {
+      const VerifySummary& s = *result;
+      problem = s.incomplete;
+      json["kind"] = s.kind;
+      json["sound"] = s.findings == 0 && (!strict_ || s.warnings == 0) && problem.ok();
+      json["blocks"] = Json{{"recorded", s.recorded_blocks},
+                            {"sound", s.sound_blocks},
+                            {"damaged", s.damaged_blocks}};
+      json["damaged_blocks"] = damaged_;
+      json["finding_count"] = s.findings;
+      json["warning_count"] = s.warnings;
+      json["bytes_read"] = s.bytes_read;
+    } else {
+      json["kind"] = nullptr;
+      json["sound"] = false;
+    }
+    json["error"] = problem.ok() ? Json(nullptr) : Json(json_text(problem.text()));
+    write(findings_ == 0 ? "]" : "\n   ]");
+    for (const auto& [key, value] : json.items())
+      write(",\n   \"" + key + "\": " + value.dump(-1, ' ', true));
+    write("\n  }");
+  }
+  void end(const VerifyTotals& t) override {
+    const Json json{{"files", t.files},          {"sound", t.sound},
+                    {"damaged", t.damaged},      {"not_verified", t.not_verified},
+                    {"findings", t.findings},    {"warnings", t.warnings},
+                    {"bytes_read", t.bytes_read}};
+    write(std::string(files_ == 0 ? "]" : "\n ]") + ",\n \"summary\": " + json.dump() + "\n}\n");
+  }
+
+ private:
+  static std::string text(const std::string& bytes) {
+    return Json(json_text(bytes)).dump(-1, ' ', true);
+  }
+  void write(const std::string& json) { (void)out_.write(json); }
+
+  Output& out_;
+  const bool strict_;
+  std::uint64_t files_ = 0, findings_ = 0;
+  std::vector<std::string> damaged_;
+};
+
+}  // namespace
+
+std::string_view level_name(VerifyLevel level) {
+  constexpr std::string_view names[] = {"index", "blocks", "data"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict) {
+  return std::make_unique<TextReport>(out, quiet, strict);
+}
+
+std::unique_ptr<VerifyReport> json_report(Output& out, bool strict) {
+  return std::make_unique<JsonReport>(out, strict);
+}
+
+}  // namespace nmb::tools
