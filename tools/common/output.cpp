@@ -1,6 +1,7 @@
 // Checked standard output (see output.h).
 #include "common/output.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +12,20 @@
 
 namespace nmb::tools {
 
+namespace {
+
+// A standard descriptor that is closed is taken by one that nothing can be done with, so that no
+// file that is opened later gets its number and what is meant for standard output.
+void take_closed_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+      (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+}  // namespace
+
 Output::Output(int fd) : fd_(fd), terminal_(is_terminal(fd)) {
+  take_closed_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
   buffer_.reserve(kBuffer);
 }
@@ -45,8 +59,7 @@ Status Output::flush() {
 
 Status Output::close() {
   NMB_TRY(flush());
-  // A descriptor that was closed from the start matters only to those who write.
-  if (::close(fd_) != 0 && errno != EINTR && errno != EBADF) fail(errno);
+  if (::close(fd_) != 0 && errno != EINTR) fail(errno);
   return status_;
 }
 

@@ -9,6 +9,22 @@
 
 namespace nmb::tools {
 
+namespace {
+
+// Some files have names with NULs at the end, which no argument can hold: there they need not be
+// given.
+std::optional<VarId> find_variable(const Metadata& metadata, std::string_view name) {
+  if (const std::optional<VarId> id = metadata.find_variable(name)) return id;
+  for (VarId id = 0; id < metadata.variable_count(); ++id) {
+    const std::string_view found = metadata.variable(id).name;
+    if (found.starts_with(name) && found.find_first_not_of('\0', name.size()) == found.npos)
+      return id;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 DumpCommand::DumpCommand(Tool& tool)
     : InspectCommand(
           tool, "dump",
@@ -32,7 +48,7 @@ Status DumpCommand::run(const InspectedFile& file) {
   const std::string_view block = slash == object.npos ? "" : object.substr(0, slash);
   const std::string_view variable = slash == object.npos ? object : object.substr(slash + 1);
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(block));
-  const std::optional<VarId> id = dataset->metadata.find_variable(variable);
+  const std::optional<VarId> id = find_variable(dataset->metadata, variable);
   if (!id)
     return Status(Code::kNotFound, "found no variable \"" + std::string(variable) +
                                        "\" in block \"" + std::string(block) + "\"");

@@ -28,7 +28,7 @@ Status BlockRow::for_each(const InspectedFile& file, const PatternOption& choice
                           const std::function<Result<bool>(BlockRow)>& visit) {
   NMB_ASSIGN(const NamePattern pattern, choice.names());
   return for_each_block(file, pattern,
-                        [&](const BlockEntry& entry) { return visit(BlockRow{entry}); });
+                        [&](const BlockEntry& found) { return visit(BlockRow{found}); });
 }
 
 std::string BlockRow::name() const { return std::string(name_for_user(entry.name)); }
@@ -68,11 +68,11 @@ Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choic
                            const std::function<Result<bool>(ObjectRow)>& visit) {
   NMB_ASSIGN(const ObjectPattern pattern, choice.objects());
   return pattern.for_each(
-      file, [&](const BlockEntry& entry, const Dataset& dataset, VarId id) -> Result<bool> {
-        const Variable variable = dataset.metadata.variable(id);
+      file, [&](const BlockEntry& holder, const Dataset& dataset, VarId id) -> Result<bool> {
+        const Variable found = dataset.metadata.variable(id);
         NMB_ASSIGN(VariableShape shape, dataset.shape(id));
-        ObjectRow row{entry.name, std::string(variable.name), variable.type, {}, {}, 0};
-        for (const DimId dimension : variable.dimensions)
+        ObjectRow row{holder.name, std::string(found.name), found.type, {}, {}, 0};
+        for (const DimId dimension : found.dimensions)
           row.dimensions.emplace_back(dataset.metadata.dimension(dimension).name);
         row.lengths = std::move(shape.lengths);
         row.bytes = shape.element_size;
