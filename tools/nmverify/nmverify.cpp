@@ -32,7 +32,7 @@ struct Arguments {
 Result<VerifySummary> verify_file(const std::string& name, const Arguments& arguments,
                                   VerifyReport& report) {
   NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
-  if (file->kind() != InputKind::kNmb && !is_classic(file->kind()))
+  if (file->kind() != FileKind::kNmb && !is_classic(file->kind()))
     return refused_kind(*file, file->kind());
   VerifyOptions options = arguments.verify;
   options.on_damaged_block = [&](const std::string& block) { report.damaged_block(block); };
