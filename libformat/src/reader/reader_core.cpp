@@ -14,7 +14,7 @@ ReaderCore::ReaderCore(const ByteSource& file, Head head)
     : file_(file),
       head_(std::move(head)),
       index_(file, head_.identity.file_id, head_.superblock),
-      decompressor_(head_.dictionary()) {}
+      decompressor_(head_.dictionary) {}
 
 Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) const {
   FirstFinding first;

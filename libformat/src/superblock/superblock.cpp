@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "block/block_header.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -216,6 +217,25 @@ Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::by
   return choice;
 }
 
+// Section 8.3: either copy will do. With neither the bodies made with it cannot be read, but all else can.
+static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
+  const Place& place = head.superblock.dictionary;
+  if (place.absent()) return {};
+  auto bytes = head.dictionary_at_head();
+  head.dictionary.assign(bytes.begin(), bytes.end());
+  if (sum_of(head.dictionary) == place.sum) return {};
+  findings.report({"R-BK-13", kDictionaryPosition, "dictionary", "a wrong sum",
+                   "the one in the superblock; its block has a copy", Severity::kWarning});
+  const std::uint64_t copy = place.position + block_body_offset(0);
+  if (copy > file.size() || place.length > file.size() - copy) {
+    head.dictionary.clear();
+    return {};
+  }
+  NMB_TRY(file.read_at(copy, head.dictionary));
+  if (sum_of(head.dictionary) != place.sum) head.dictionary.clear();
+  return {};
+}
+
 Result<Head> read_head(const ByteSource& file, Findings& findings) {
   Head head;
   const std::uint64_t size = file.size();
@@ -250,6 +270,7 @@ Result<Head> read_head(const ByteSource& file, Findings& findings) {
     return Status(Code::kDamaged, file.name(), size, "R-FL-1",
                   "cut: found " + std::to_string(size) + " bytes, expected " +
                       std::to_string(head.superblock.file_length));
+  NMB_TRY(choose_dictionary(file, head, findings));
   return head;
 }
 

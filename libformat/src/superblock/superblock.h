@@ -80,7 +80,9 @@ struct Head {
   Superblock superblock;      // of the newest generation
   std::uint64_t position = 0;  // where that superblock was found: a slot, or the trailer
   bool rolled_forward = false;
-  std::span<const std::byte> dictionary() const {
+  // Of the copy whose sum is right; empty if there is none.
+  std::vector<std::byte> dictionary;
+  std::span<const std::byte> dictionary_at_head() const {
     return std::span(bytes).subspan(kDictionaryPosition, superblock.dictionary.length);
   }
 };

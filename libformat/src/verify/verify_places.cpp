@@ -70,6 +70,7 @@ void NmbVerifier::check_dictionary() {
              "dictionary");
   auto copy = area.first(place.length);
   head_.superblock.dictionary = place;
+  head_.dictionary.assign(copy.begin(), copy.end());
 
   const std::string object = "dictionary";
   const std::uint64_t at = place.position, length = block_length(0, place.length);
@@ -107,7 +108,7 @@ void NmbVerifier::check_dictionary() {
     report("R-SB-9", field(312), object, "bytes with another sum", "the sum in the place");
   if (!std::equal(body.begin(), body.end(), copy.begin())) {
     report("R-BK-13", at, object, "bytes other than those at 12288", "a copy of them");
-    if (sound) std::copy(body.begin(), body.end(), copy.begin());
+    if (sound) head_.dictionary.assign(body.begin(), body.end());
   }
 }
 

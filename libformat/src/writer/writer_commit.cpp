@@ -33,11 +33,10 @@ Status Writer::Impl::load_committed() {
   has_file_id_ = true;
   next_order_ = superblock_.next_order;
   cursor_ = superblock_.file_length;
-  auto dictionary = head.dictionary();
-  if (!superblock_.dictionary.absent() && sum_of(dictionary) != superblock_.dictionary.sum)
+  if (!superblock_.dictionary.absent() && head.dictionary.empty())
     return Status(Code::kDamaged, file_->name(), kDictionaryPosition, "R-SB-9",
-                  "found a dictionary with a wrong sum");
-  dictionary_.assign(dictionary.begin(), dictionary.end());
+                  "found no dictionary with the sum that the superblock says");
+  dictionary_ = head.dictionary;
   source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
   return {};
