@@ -110,7 +110,7 @@ TEST(InputFile, ReadsItsHeadOnce) {
   const std::string path = folder.path() / "file";
   test::write_file(path, "CDF\x05" + std::string(40000, 'x'));
   const auto file = *InputFile::open(path);
-  EXPECT_EQ(file->kind(), InputKind::kCdf5);
+  EXPECT_EQ(file->kind(), FileKind::kCdf5);
   std::vector<std::byte> bytes(16384);
   ASSERT_TRUE(file->read_at(0, bytes).ok());
   ASSERT_TRUE(file->read_at(100, std::span(bytes).first(1000)).ok());

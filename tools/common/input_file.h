@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/input_kind.h"
+#include "nmb/file_kind.h"
 #include "nmb/file_source.h"
 
 namespace nmb::tools {
@@ -18,7 +18,7 @@ class InputFile final : public ByteSource {
   // kNotFound, kIo. A file of unknown kind is no failure here.
   static Result<std::shared_ptr<const InputFile>> open(const std::string& path);
 
-  InputKind kind() const { return kind_; }
+  FileKind kind() const { return kind_; }
   // Reads of the file itself.
   IoCounts counts() const { return file_->counts(); }
   const FileSource& file() const { return *file_; }
@@ -35,7 +35,7 @@ class InputFile final : public ByteSource {
 
   std::unique_ptr<FileSource> file_;
   std::vector<std::byte> head_;
-  InputKind kind_ = InputKind::kUnknown;
+  FileKind kind_ = FileKind::kUnknown;
 };
 
 }  // namespace nmb::tools

@@ -27,6 +27,8 @@ void take_closed_descriptors() {
 Output::Output(int fd) : fd_(fd), terminal_(is_terminal(fd)) {
   take_closed_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
+  // A limit on the size of files is an error of the write, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   buffer_.reserve(kBuffer);
 }
 

@@ -8,8 +8,8 @@ namespace nmb::tools {
 Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file) {
   InspectedFile out;
   out.file_ = std::move(file);
-  const InputKind kind = out.file_->kind();
-  if (kind == InputKind::kNmb) {
+  const FileKind kind = out.file_->kind();
+  if (kind == FileKind::kNmb) {
     NMB_ASSIGN(out.reader_, Reader::open(out.file_));
     return out;
   }

@@ -13,12 +13,11 @@ using namespace nmb;
 using namespace nmb::tools;
 
 const HelpText kHelp = {
-    "Checks files against every rule of their format.",
-    "Every finding is told, with the rule that is broken (spec/format.md), the byte offset, what "
-    "was found\nand what was expected; then which blocks are not sound. Kinds of files: NMB and "
-    "classic netCDF (CDF-1,\nCDF-2, CDF-5).\n\n"
-    "Levels, each with those before it: index (head and index), blocks (metadata of blocks), data "
-    "(values,\nand that nothing else is in the file).\n\n"
+    "Checks NMB and classic netCDF (CDF-1, CDF-2, CDF-5) files, rule by rule.",
+    "Every finding is told, with the rule of the format that is broken, the byte\n"
+    "offset, what was found and what was expected; then which blocks are not sound.\n\n"
+    "Levels, each with those before it: index (head and index), blocks (metadata of\n"
+    "blocks), data (values, and that nothing else is in the file).\n\n"
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
@@ -33,7 +32,7 @@ struct Arguments {
 Result<VerifySummary> verify_file(const std::string& name, const Arguments& arguments,
                                   VerifyReport& report) {
   NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
-  if (file->kind() != InputKind::kNmb && !is_classic(file->kind()))
+  if (file->kind() != FileKind::kNmb && !is_classic(file->kind()))
     return refused_kind(*file, file->kind());
   VerifyOptions options = arguments.verify;
   options.on_damaged_block = [&](const std::string& block) { report.damaged_block(block); };
@@ -52,13 +51,16 @@ void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) 
     ++totals.files;
     const Status problem = result.ok() ? result->incomplete : result.status();
     tool.diagnostics().error(problem);
-    const bool damaged = result.ok() && result->findings + (strict ? result->warnings : 0) > 0;
+    const std::uint64_t warnings = result.ok() && !strict ? result->warnings : 0;
+    const std::uint64_t findings =
+        result.ok() ? result->findings + (strict ? result->warnings : 0) : 0;
+    const bool damaged = findings > 0;
     if (damaged) tool.diagnostics().raise(Exit::kFindings);
     if (!problem.ok()) tool.diagnostics().raise(Exit::kCannotRun);
     ++(damaged ? totals.damaged : problem.ok() ? totals.sound : totals.not_verified);
     if (!result.ok()) continue;
-    totals.findings += result->findings;
-    totals.warnings += result->warnings;
+    totals.findings += findings;
+    totals.warnings += warnings;
     totals.bytes_read += result->bytes_read;
   }
   report.end(totals);

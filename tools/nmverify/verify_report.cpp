@@ -12,6 +12,11 @@
 namespace nmb::tools {
 namespace {
 
+// "1 finding", "2 findings".
+std::string counted(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 class TextReport final : public VerifyReport {
  public:
   TextReport(Output& out, bool quiet, bool strict) : out_(out), quiet_(quiet), strict_(strict) {}
@@ -36,8 +41,9 @@ class TextReport final : public VerifyReport {
     if (s.kind == "NMB")
       text += fmt::format(", {} of {} blocks sound", s.sound_blocks,
                           std::max(s.recorded_blocks, s.sound_blocks + s.damaged_blocks));
-    text += fmt::format(", {} findings, {} warnings, level {}, {} read", s.findings, s.warnings,
-                        level_name(level_), human_bytes(s.bytes_read));
+    text += fmt::format(", {}, {}, level {}, {} read", counted(findings, "finding"),
+                        counted(strict_ ? 0 : s.warnings, "warning"), level_name(level_),
+                        human_bytes(s.bytes_read));
     line(text);
   }
   void end(const VerifyTotals& t) override {
@@ -90,13 +96,13 @@ class JsonReport final : public VerifyReport {
       const VerifySummary& s = *result;
       problem = s.incomplete;
       json["kind"] = s.kind;
-      json["sound"] = s.findings == 0 && (!strict_ || s.warnings == 0) && problem.ok();
+      json["sound"] = s.findings + (strict_ ? s.warnings : 0) == 0 && problem.ok();
       json["blocks"] = Json{{"recorded", s.recorded_blocks},
                             {"sound", s.sound_blocks},
                             {"damaged", s.damaged_blocks}};
       json["damaged_blocks"] = damaged_;
-      json["finding_count"] = s.findings;
-      json["warning_count"] = s.warnings;
+      json["finding_count"] = s.findings + (strict_ ? s.warnings : 0);
+      json["warning_count"] = strict_ ? 0 : s.warnings;
       json["bytes_read"] = s.bytes_read;
     } else {
       json["kind"] = nullptr;

@@ -43,12 +43,12 @@ struct WriterOptions {
   bool sync = true;                     // commits wait for the device
   const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
   // Called by a commit when everything but the superblock is written; a failure makes the commit fail.
-  std::function<Status()> before_commit;
+  std::function<Status()> before_commit{};
   // Called before a new file gets its name, with all of it as readers will see it; a failure leaves no file.
-  std::function<Status(const ByteSource&)> before_publish;
+  std::function<Status(const ByteSource&)> before_publish{};
   // Called while values are moved, with bytes done and to do in all; from any of the threads, one at a time.
-  std::function<void(std::uint64_t, std::uint64_t)> progress;
-  OutputLayer layer;                    // around the file, for tests
+  std::function<void(std::uint64_t, std::uint64_t)> progress{};
+  OutputLayer layer{};                  // around the file, for tests
 };
 
 // A block taken over as it is from a classic file: header and everything behind it.

@@ -13,11 +13,15 @@
 namespace nmb {
 
 BodyCompressor::BodyCompressor(int level, std::span<const std::byte> dictionary)
-    : level_(level), context_(ZSTD_createCCtx()) {
+    : context_(ZSTD_createCCtx()) {
   if (!context_) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, level);
+  // A file has one dictionary: its number in every frame would be 4 bytes of no use.
+  ZSTD_CCtx_setParameter(context_, ZSTD_c_dictIDFlag, 0);
   if (!dictionary.empty()) {
     dictionary_ = ZSTD_createCDict(dictionary.data(), dictionary.size(), level);
     if (!dictionary_) throw std::bad_alloc();
+    ZSTD_CCtx_refCDict(context_, dictionary_);
   }
 }
 
@@ -31,10 +35,7 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
   const std::size_t limit = body.size() - body.size() / 8;
   out->resize(before + std::max(limit, body.size()));
   std::byte* to = out->data() + before;
-  const std::size_t written =
-      dictionary_
-          ? ZSTD_compress_usingCDict(context_, to, limit, body.data(), body.size(), dictionary_)
-          : ZSTD_compressCCtx(context_, to, limit, body.data(), body.size(), level_);
+  const std::size_t written = ZSTD_compress2(context_, to, limit, body.data(), body.size());
   if (ZSTD_isError(written) || body.size() > written * kMaxExpansion) {
     std::copy(body.begin(), body.end(), to);
     out->resize(before + body.size());
@@ -98,9 +99,10 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths) {
   std::vector<std::byte> dictionary(kMaxDictionary);
-  // Fixed parameters: the search for better ones costs more than it gains here.
+  // Fixed parameters: the search for better ones costs more than it gains. Long segments, since bodies are alike as
+  // wholes (spec/rationale.md).
   ZDICT_fastCover_params_t parameters{};
-  parameters.k = 256;
+  parameters.k = 2000;
   parameters.d = 8;
   parameters.f = 16;
   parameters.accel = 4;

@@ -32,7 +32,6 @@ class BodyCompressor {
   BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
 
  private:
-  int level_;
   ZSTD_CCtx_s* context_;
   ZSTD_CDict_s* dictionary_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// Kinds of files (see input_kind.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
+// Kinds of files (see nmb/file_kind.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
 // classic format; the HDF5 file format, section II.A.
 #include "nmb/file_kind.h"
 

@@ -21,7 +21,8 @@ bool NmbVerifier::read_head() {
     identity_sound_ = summary_.findings == before;
   }
   if (size < kBodyStart) {
-    report("R-FL-1", size, "file", std::to_string(size) + " bytes: it was cut", "at least 20480");
+    report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
+           "at least 20480");
     return false;
   }
   Result<Choice> choice =
@@ -34,7 +35,8 @@ bool NmbVerifier::read_head() {
     if (all_zero(bytes.subspan(kFirstSlot, 2 * kSlotUnit)))
       report("R-SB-1", kFirstSlot, "superblock slot", "both slots zero", "a committed generation");
     if (size < kBodyStart + kSlotUnit)
-      report("R-FL-1", size, "file", std::to_string(size) + " bytes: it was cut", "at least 20480");
+      report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
+             "at least 20480");
     return false;
   }
   head_.position = choice->position;
@@ -50,7 +52,7 @@ bool NmbVerifier::check_file_length() {
   if (!superblock().usable_length()) return false;  // R-SB-4 is reported
   const std::uint64_t size = file_.size(), length = superblock().file_length;
   if (size < length)
-    report("R-FL-1", size, "file", std::to_string(size) + " bytes: it was cut",
+    report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
            std::to_string(length));
   if (size > length)
     report("R-FL-2", length, "file",

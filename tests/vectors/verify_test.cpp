@@ -1,0 +1,129 @@
+// What verify promises beside its findings: bounded memory, work that depends on the file's size,
+// failures of reads told, classic files.
+#include "nmb/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "support/corpus.h"
+#include "support/counting_source.h"
+#include "support/vectors.h"
+#include "verify/space_map.h"
+
+namespace nmb {
+namespace {
+
+TEST(SpaceMap, TellsTheSecondOfTwo) {
+  SpaceMap map;
+  EXPECT_FALSE(map.claim(100, 200));
+  EXPECT_FALSE(map.claim(200, 300));
+  EXPECT_FALSE(map.claim(50, 100));
+  EXPECT_FALSE(map.claim(400, 500));
+  EXPECT_FALSE(map.claim(70, 70));
+  EXPECT_EQ(map.claim(299, 310), 299u);  // begins within another
+  EXPECT_EQ(map.claim(0, 51), 50u);      // the other begins within it
+  EXPECT_EQ(map.claim(350, 450), 400u);
+  EXPECT_EQ(map.claim(0, 1000), 50u);
+  EXPECT_EQ(map.claim(100, 200), 100u);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+  map.for_each_gap(60, 600, [&](std::uint64_t begin, std::uint64_t end) {
+    gaps.push_back({begin, end});
+  });
+  EXPECT_EQ(gaps, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{300, 400}, {500, 600}}));
+}
+
+TEST(SpaceMap, NeighboursBecomeOne) {
+  SpaceMap map;
+  for (std::uint64_t i = 0; i < 1000; i += 2) EXPECT_FALSE(map.claim(i, i + 1));
+  for (std::uint64_t i = 1; i < 1000; i += 2) EXPECT_FALSE(map.claim(i, i + 1));
+  std::size_t gaps = 0;
+  map.for_each_gap(0, 1000, [&](std::uint64_t, std::uint64_t) { ++gaps; });
+  EXPECT_EQ(gaps, 0u);
+  EXPECT_EQ(map.claim(10, 11), 10u);
+}
+
+TEST(Verify, RefusesOtherKinds) {
+  test::FindingList findings;
+  const std::vector<std::byte> nothing, zeros(100000), text(7, std::byte{'C'});
+  for (const auto* bytes : {&nothing, &zeros, &text})
+    EXPECT_EQ(verify(MemorySource(*bytes), {}, findings).status().code(), Code::kUnknownKind);
+  EXPECT_TRUE(findings.list.empty());
+}
+
+TEST(Verify, FailedReadsLeaveItIncomplete) {
+  NMB_NEEDS_VECTORS();
+  for (const char* name : {"dead_space", "many_pieces", "zstd_dictionary", "sections"}) {
+    const auto bytes = test::read_file(test::vectors() / (std::string(name) + ".nmb"));
+    const MemorySource memory(bytes, name);
+    const test::CountingSource counted(memory);
+    test::FindingList findings;
+    ASSERT_TRUE(verify(counted, {}, findings).ok());
+    ASSERT_TRUE(findings.list.empty()) << findings.text();
+    EXPECT_LE(counted.largest(), 1u << 20);
+    for (std::uint64_t fail_at = 0; fail_at < counted.reads(); ++fail_at) {
+      SCOPED_TRACE(std::string(name) + ", read " + std::to_string(fail_at));
+      const test::CountingSource failing(memory, fail_at);
+      const auto summary = verify(failing, {}, findings);
+      const Status status = summary.ok() ? summary->incomplete : summary.status();
+      EXPECT_EQ(status.code(), Code::kIo) << status.text();
+      EXPECT_EQ(status.file(), name);
+      EXPECT_TRUE(findings.list.empty()) << findings.text();
+    }
+  }
+}
+
+TEST(Verify, KeepsToItsRate) {
+  NMB_NEEDS_VECTORS();
+  const auto bytes = test::read_file(test::vectors() / "simplest_file.nmb");
+  test::FindingList findings;
+  VerifyOptions options;
+  options.rate = 200000;
+  const auto start = std::chrono::steady_clock::now();
+  const auto summary = verify(MemorySource(bytes), options, findings);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(summary.ok());
+  EXPECT_GE(took.count(), static_cast<double>(summary->bytes_read) / 200000);
+}
+
+TEST(Verify, NamesDamagedBlocks) {
+  NMB_NEEDS_VECTORS();
+  const auto bytes = test::read_file(test::vectors() / "R-EX-6_sum_of_an_extent.nmb");
+  test::FindingList findings;
+  std::vector<std::string> damaged;
+  VerifyOptions options;
+  options.on_damaged_block = [&](const std::string& name) { damaged.push_back(name); };
+  auto summary = verify(MemorySource(bytes), options, findings);
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(damaged, std::vector<std::string>{"b"});
+  EXPECT_EQ(summary->damaged_blocks, 1u);
+  EXPECT_EQ(summary->sound_blocks, summary->recorded_blocks - 1);
+  damaged.clear();
+  options.level = VerifyLevel::kBlocks;
+  summary = verify(MemorySource(bytes), options, findings);
+  ASSERT_TRUE(summary.ok());
+  EXPECT_TRUE(damaged.empty());
+}
+
+// Some blocks are whole in a file that lost the end of its values; the index must not be lost for
+// that.
+TEST(Verify, GoesOnBehindDamage) {
+  NMB_NEEDS_VECTORS();
+  auto bytes = test::read_file(test::vectors() / "several_leaves.nmb");
+  test::FindingList findings;
+  const auto whole = verify(MemorySource(bytes), {}, findings);
+  ASSERT_TRUE(whole.ok());
+  ASSERT_TRUE(findings.list.empty());
+  // A leaf that is lost takes its 64 blocks with it, no others.
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t leaf = all.find("\x89NMBINDX");
+  ASSERT_NE(leaf, std::string_view::npos);
+  bytes[leaf + 20 + 80] ^= std::byte{1};
+  const auto damaged = verify(MemorySource(bytes), {}, findings);
+  ASSERT_TRUE(damaged.ok());
+  EXPECT_EQ(damaged->findings, 1u) << findings.text();
+  EXPECT_EQ(damaged->sound_blocks, whole->sound_blocks - 64);
+}
+
+}  // namespace
+}  // namespace nmb
