@@ -32,7 +32,10 @@ void Diagnostics::error(const Status& status) {
 
 void Diagnostics::warning(std::string_view file, std::string_view text) {
   if (strict_) raise(Exit::kFindings);
-  if (!quiet_) line(strict_ ? "" : "warning:", std::string(file) + ": " + std::string(text));
+  std::string out(file);
+  if (!out.empty()) out += ": ";
+  out += text;
+  if (!quiet_) line(strict_ ? "" : "warning:", out);
 }
 
 void Diagnostics::note(std::string_view text, bool asked_for) {

@@ -37,7 +37,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
   app.add_option("--mode", mode_, "how inputs are merged: pack, each a block (default)")
       ->type_name("MODE")
-      ->check(CLI::IsMember({"pack"}));
+      ->check(one_of({"pack"}));
   app.add_option("--block-name", options_.block_name,
                  "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
                  "{stem}/{group} where there are groups)")
@@ -46,23 +46,25 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "divide variables into blocks by the first capture; what follows the match is the new name")
       ->type_name("REGEX");
   app.add_option("--unmatched", unmatched_,
-                 "keep: variables that --split-names does not match stay in the block above (default: a conflict)")
-      ->type_name("keep")
-      ->check(CLI::IsMember({"keep"}));
+                 "keep: variables that --split-names does not match stay in the block above "
+                 "(default: a conflict)")
+      ->type_name("WHAT")
+      ->check(one_of({"keep"}));
   app.add_option("--unique", unique_, "{group}: the same inner name in two inputs is a conflict")
-      ->type_name("{group}")
-      ->check(CLI::IsMember({"{group}"}));
+      ->type_name("WHAT")
+      ->check(one_of({"{group}"}));
   app.add_option("--samples", options_.samples,
                  "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; blocks of NMB files "
                  "keep theirs)")
       ->type_name("RULE");
   app.add_option("--sort", sort_, "order of inputs: given (default) or name, natural numeric")
       ->type_name("ORDER")
-      ->check(CLI::IsMember({"given", "name"}));
+      ->check(one_of({"given", "name"}));
   app.add_option("--metadata-codec", codec_,
-                 "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks are many and small)")
+                 "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks "
+                 "are many and small)")
       ->type_name("CODEC")
-      ->check(CLI::IsMember({"none", "zstd", "zstd-dictionary"}));
+      ->check(one_of({"none", "zstd", "zstd-dictionary"}));
   app.add_option("--inline", inline_limit_,
                  "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
       ->type_name("BYTES");
@@ -71,9 +73,17 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   tool.offer_file_list(app);
   tool.offer_threads(app);
   tool.offer_strict(app);
-  tool.offer_bytes(app);
   tool.offer_json(app);
   offer_progress(tool, app);
+}
+
+Status PackCommand::check_output() const {
+  for (const std::string_view ending : {".nc", ".nc3", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"})
+    if (options_.output.ends_with(ending))
+      return Status(Code::kUnsupported, options_.output, kNoOffset, "",
+                    "found ending " + std::string(ending) +
+                        ", whose kind is not supported yet for OUT, expected .nmb");
+  return {};
 }
 
 Status PackCommand::gather_inputs() {
@@ -91,6 +101,7 @@ Status PackCommand::gather_inputs() {
 }
 
 Status PackCommand::execute() {
+  NMB_TRY(check_output());
   NMB_TRY(gather_inputs());
   const CommonOptions& common = tool_.options();
   if (!inline_limit_.empty()) {
@@ -101,6 +112,7 @@ Status PackCommand::execute() {
   }
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
+  options_.strict = common.strict;
   options_.writer.threads = common.threads;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();

@@ -15,6 +15,7 @@ class PackCommand {
   Status execute();
 
  private:
+  Status check_output() const;
   Status gather_inputs();
   void tell(const PackReport& report);
   Status tell_json(const PackReport& report, const Status& status);

@@ -1,6 +1,7 @@
 // nmconvert (see convert_command.h).
 #include "nmconvert/convert_command.h"
 
+#include <filesystem>
 #include <map>
 
 #include "common/interrupt.h"
@@ -18,7 +19,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("output", output_, "the file to write")->type_name("OUTPUT")->required();
   app.add_option("--to", to_, "kind of OUTPUT: nmb, cdf1, cdf2 or cdf5 (default: by its ending)")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"nmb", "cdf1", "cdf2", "cdf5"}));
+      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5"}));
   app.add_option("--extract", block_, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
   app.add_flag("-f,--force", force_, "replace an existing OUTPUT");
@@ -41,6 +42,10 @@ ExtractOptions ConvertCommand::extract_options(std::optional<Kind> kind) const {
 Status ConvertCommand::execute() {
   static const std::map<std::string, Kind> kKinds{
       {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
+  std::error_code none;
+  if (std::filesystem::equivalent(input_, output_, none))
+    return Status(Code::kExists, output_, kNoOffset, "",
+                  "found one file as INPUT and OUTPUT, expected two");
   const bool nmb_out = to_.empty() ? output_.ends_with(".nmb") : to_ == "nmb";
   if (to_.empty() && !nmb_out && !output_.ends_with(".nc") && !output_.ends_with(".cdf"))
     return Status(Code::kUsage, output_, kNoOffset, "",
@@ -67,6 +72,7 @@ Status ConvertCommand::to_nmb() {
   options.writer.threads = tool_.options().threads;
   options.writer.cancel = catch_interrupts();
   options.check = !no_check_;
+  options.strict = tool_.options().strict;
   PackReport report;
   const Status status = pack(options, &report);
   for (const std::string& warning : report.warnings) tool_.diagnostics().warning("", warning);
@@ -76,6 +82,7 @@ Status ConvertCommand::to_nmb() {
 Status ConvertCommand::from_nmb(std::optional<Kind> kind) {
   NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(input_));
   for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(input_, warning);
+  if (tool_.options().strict && tool_.diagnostics().exit() != Exit::kDone) return {};
   std::optional<BlockEntry> entry;
   if (block_) {
     NMB_ASSIGN(entry, reader->find(*block_));
@@ -101,6 +108,9 @@ Status ConvertCommand::from_classic(std::optional<Kind> kind) {
                   "found --extract with a classic input, expected an NMB file");
   NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(input_));
   NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file));
+  for (const HeaderRemark& remark : dataset->remarks)
+    if (remark.rule == "R-CH-6") tool_.diagnostics().warning(input_, remark.text());
+  if (tool_.options().strict && tool_.diagnostics().exit() != Exit::kDone) return {};
   return write_classic(*dataset, kind.value_or(dataset->kind()), output_, extract_options(kind));
 }
 

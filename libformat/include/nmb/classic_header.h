@@ -24,6 +24,8 @@ struct HeaderRemark {
   std::uint64_t offset;  // from the start of the header
   std::string object;    // "variable tas", "dimension x", empty: the header
   std::string found, expected;
+  // "at OFFSET: OBJECT: found X, expected Y (RULE)".
+  NMB_EXPORT std::string text() const;
 };
 
 // Where the parts of a classic dataset lie, computed from its definitions and begins.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "nmb/byte_source.h"
 #include "nmb/classic_header.h"
@@ -21,6 +22,8 @@ struct Dataset {
   std::uint64_t records = 0;  // length of the record dimension; 0 without one
   // The values: offset 0 is the byte behind the header.
   std::shared_ptr<const ByteSource> extent;
+  // Of a file of its own: departures of its header from the canonical form.
+  std::vector<HeaderRemark> remarks;
 
   Kind kind() const { return layout.kind; }
   Result<VariableShape> shape(VarId variable) const {

@@ -25,8 +25,8 @@ struct ExtractOptions {
   OutputLayer layer;  // around the file, for tests
 };
 
-// Publishes `path` or leaves what was there untouched. kUnsupported: the kind asked for cannot hold the block, naming the object; kDamaged: a
-// sum of the source is wrong; kExists; kIo; kNoSpace.
+// Publishes `path` or leaves what was there untouched. kConflict: the kind asked for cannot hold
+// the block, naming the object; kDamaged: a sum of the source is wrong; kExists; kIo; kNoSpace.
 NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
                                 const std::string& path, const ExtractOptions& options = {});
 

@@ -21,6 +21,7 @@ struct PackOptions {
   bool unique_groups = false;  // the same inner name in two inputs is a conflict
   // Regular expression (PCRE2) with one capture, the group; what follows the match is the variable's new name. Empty: none.
   std::string split_names;
+  bool strict = false;          // a warning is a conflict
   bool keep_unmatched = false;  // variables that do not match stay, in the parent block
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB files keep theirs.
   std::string samples;

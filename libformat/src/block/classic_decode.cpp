@@ -499,6 +499,12 @@ class ClassicDecoder {
 
 }  // namespace
 
+std::string HeaderRemark::text() const {
+  std::string out = "at " + std::to_string(offset) + ": ";
+  if (!object.empty()) out += object + ": ";
+  return out + "found " + found + ", expected " + expected + " (" + rule + ")";
+}
+
 Result<ClassicHeader> decode_classic_header(const ByteSource& source,
                                             const DecodeOptions& options) {
   return ClassicDecoder(source, options).decode();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "block/classic_grammar.h"
+#include "block/name_rules.h"
 #include "nmb/classic_header.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -108,6 +110,41 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
 
 }  // namespace
 
+namespace {
+
+// The same failure with the file's name, and the block's where the dataset is one.
+Status of_dataset(const Dataset& dataset, Code code, const std::string& message) {
+  const std::string& file = dataset.extent->name();
+  return Status(code, file, kNoOffset, "",
+                dataset.name == file ? message : "block " + quoted(dataset.name) + ": " + message);
+}
+
+// Why `kind` cannot hold a dataset: the first reason, and how many variables and attributes have
+// types of another kind.
+Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
+  if (first.code() != Code::kUnsupported) return of_dataset(dataset, first.code(), first.message());
+  const Metadata& metadata = dataset.metadata;
+  std::uint64_t types = 0;
+  auto count = [&](Type type) {
+    if (!classic::has_type(kind, static_cast<std::uint32_t>(type))) ++types;
+  };
+  auto count_attributes = [&](VarId owner) {
+    metadata.for_each_attribute(owner, [&](const Attribute& attribute) { count(attribute.type); });
+  };
+  count_attributes(kGlobal);
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    count(metadata.variable(v).type);
+    count_attributes(v);
+  }
+  std::string text = first.message();
+  if (types > 1)
+    text +=
+        "; " + std::to_string(types) + " variables and attributes have types that it cannot hold";
+  return of_dataset(dataset, Code::kConflict, text);
+}
+
+}  // namespace
+
 Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
                      const ExtractOptions& options) {
   NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
@@ -126,12 +163,12 @@ Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
                      const ExtractOptions& options) {
   Metadata metadata = dataset.metadata;
   Result<ClassicLayout> laid_out = layout_classic(metadata, kind);
-  if (!laid_out.ok()) return laid_out.status().in_file(dataset.name);
+  if (!laid_out.ok()) return cannot_hold(dataset, kind, laid_out.status());
   const ClassicLayout layout = *laid_out;
   const std::uint64_t records = dataset.records;
   if (kind != Kind::kCdf5 && records >= ~std::uint32_t{0})
-    return Status(Code::kUnsupported, dataset.name, kNoOffset, "",
-                  "found " + std::to_string(records) + " records, expected less than 2^32 - 1");
+    return of_dataset(dataset, Code::kConflict,
+                      "found " + std::to_string(records) + " records, expected less than 2^32 - 1");
   ClassicFile file(path, options, layout.end(records));
   NMB_TRY(file.open());
   NMB_TRY(encode_classic_header(metadata, kind, records, [&](std::span<const std::byte> part) {

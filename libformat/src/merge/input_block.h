@@ -2,26 +2,35 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "nmb/reader.h"
 
 namespace nmb {
 
-// The raw body of a block.
+// The raw body of a block, held from the first read to that of its last byte.
 class LazyBody final : public ByteSource {
  public:
   LazyBody(std::shared_ptr<const Reader> reader, BlockEntry entry)
       : reader_(std::move(reader)), entry_(std::move(entry)) {}
   std::uint64_t size() const override { return entry_.raw_length; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    NMB_ASSIGN(std::vector<std::byte> body, reader_->body(entry_));
-    return MemorySource(body, name()).read_at(offset, out);
+    std::lock_guard lock(mutex_);
+    if (body_.empty()) {
+      NMB_ASSIGN(body_, reader_->body(entry_));
+    }
+    NMB_TRY(MemorySource(body_, name()).read_at(offset, out));
+    if (offset + out.size() == body_.size()) body_ = {};
+    return {};
   }
   const std::string& name() const override { return reader_->file().name(); }
 
  private:
   std::shared_ptr<const Reader> reader_;
   BlockEntry entry_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::byte> body_;
 };
 
 // The values of a block; those not written read as fill values.

@@ -1,7 +1,10 @@
 // pack: one block an input, a group or a block of an NMB input (see nmb/pack.h).
 #include "nmb/pack.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <unordered_map>
 
@@ -21,7 +24,18 @@ namespace nmb {
 
 namespace {
 
+// Inputs that are open at a time.
 constexpr std::size_t kOpenFiles = 128;
+// Blocks that are kept of all NMB inputs together, in bytes, and of one.
+constexpr std::size_t kCachedBytes = 64 << 20;
+constexpr std::size_t kCachedBytesOfInput = 8 << 20;
+
+// Half of the files that the process may open, at most kOpenFiles.
+std::size_t open_files() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOpenFiles;
+  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 2, 1, kOpenFiles));
+}
 
 class Packer {
  public:
@@ -72,7 +86,7 @@ class Packer {
         return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                         "\", expected one with {group} where names are split");
     }
-    pool_ = std::make_shared<FilePool>(kOpenFiles);
+    pool_ = std::make_shared<FilePool>(open_files());
     WriterOptions writer = options_.writer;
     writer.before_commit = [this]() -> Status {
       for (const auto& file : files_) NMB_TRY(file->check_unchanged());
@@ -94,6 +108,11 @@ class Packer {
     for (const Status& status : report_.unreadable)
       if (status.code() != Code::kDamaged) return status;
     if (!report_.unreadable.empty()) return report_.unreadable.front();
+    if (report_.conflicts.empty() && options_.strict && !report_.warnings.empty())
+      return Status(Code::kConflict, options_.output, kNoOffset, "",
+                    std::to_string(report_.warnings.size()) +
+                        (report_.warnings.size() == 1 ? " warning" : " warnings") +
+                        " where none is allowed; nothing was written");
     if (report_.conflicts.empty()) return {};
     return Status(Code::kConflict, options_.output, kNoOffset, "",
                   std::to_string(report_.conflicts.size()) +
@@ -116,6 +135,12 @@ class Packer {
       block_inputs_[*id] = static_cast<std::uint32_t>(input);
       return *id;
     }
+    if (id.status().code() == Code::kUsage) {
+      conflict("block name", name, input, kNoInput, "a name that is not legal",
+               "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"; "
+               "--block-name with {index} in place of {stem} and {path} makes one");
+      return std::nullopt;
+    }
     if (id.status().code() != Code::kExists) {
       *status = id.status();
       return std::nullopt;
@@ -127,7 +152,7 @@ class Packer {
   }
 
   void note_group(const std::string& group, std::size_t input) {
-    if (!options_.unique_groups) return;
+    if (!options_.unique_groups || group.empty()) return;
     auto [it, is_new] = groups_.emplace(group, input);
     if (!is_new)
       conflict("group", group, it->second, input, "two inputs with this group", "one (--unique)");
@@ -136,6 +161,7 @@ class Packer {
   Status plan(std::size_t index) {
     const std::string& path = options_.inputs[index];
     NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
+    NMB_TRY(check_not_target(path));
     files_.push_back(file);
     ++report_.inputs;
     report_.bytes_in += file->size();
@@ -148,12 +174,19 @@ class Packer {
     return plan_classic(index, std::move(file), header);
   }
 
+  // The target would take the input's place.
+  Status check_not_target(const std::string& path) const {
+    std::error_code none;
+    if (!std::filesystem::equivalent(path, options_.output, none)) return {};
+    return Status(Code::kExists, path, kNoOffset, "",
+                  "found an input that is the target " + nmb::quoted(options_.output) +
+                      " too, expected another file");
+  }
+
   void warn(const std::string& path, const ClassicHeader& header) {
     for (const HeaderRemark& remark : header.remarks) {
       if (remark.rule != "R-CH-6") continue;
-      report_.warnings.push_back(path + ": at " + std::to_string(remark.offset) + ": " +
-                                 remark.object + ": found " + remark.found + ", expected " +
-                                 remark.expected + " (" + remark.rule + "); kept as it is");
+      report_.warnings.push_back(path + ": " + remark.text() + "; kept as it is");
       return;
     }
   }
@@ -163,7 +196,9 @@ class Packer {
                                 std::size_t input) {
     Result<std::uint64_t> count = samples_.count(metadata, records, group);
     if (count.ok() || count.status().code() != Code::kConflict) return count;
-    conflict("samples", name, input, kNoInput, count.status().message(), "");
+    conflict("samples", name, input, kNoInput,
+             std::to_string(metadata.variable_count()) + " variables",
+             "a multiple of " + std::to_string(samples_.variables_per_sample()));
     return std::uint64_t{0};
   }
 
@@ -193,7 +228,7 @@ class Packer {
       return Status(Code::kUnsupported, file->name(), kNoOffset, "",
                     "found an NMB file, whose blocks are groups already, expected classic files with --split-names");
     ReadOptions read;
-    read.cache_bytes = 8 << 20;
+    read.cache_bytes = std::min(kCachedBytesOfInput, kCachedBytes / options_.inputs.size());
     NMB_ASSIGN(std::unique_ptr<Reader> opened, Reader::open(file, read));
     std::shared_ptr<const Reader> reader = std::move(opened);
     for (const Finding& finding : reader->warnings())
@@ -216,8 +251,9 @@ class Packer {
       block.attributes = entry.attributes;
       block.records = entry.records;
       block.samples = entry.samples;
+      // What is not sound is not passed on.
+      NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
       if (samples_.by() != SampleRule::By::kDefault) {
-        NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
         NMB_ASSIGN(block.samples,
                    samples(loaded->metadata, entry.records, entry.name, block.name, index));
       }
@@ -248,8 +284,9 @@ class Packer {
                         std::size_t index, bool cut_names, Metadata* to) {
     auto clash = [&](const char* kind, std::string_view name, const Status& status) -> Status {
       if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
-      conflict(kind, block + "/" + std::string(name), index, kNoInput, status.message(),
-               "distinct, legal names after the cut");
+      conflict(kind, block + "/" + std::string(name), index, kNoInput,
+               status.code() == Code::kExists ? "two of this name" : "a name that is not legal",
+               "names that are distinct and legal without what carries the group");
       return {};
     };
     std::vector<DimId> dims;
@@ -278,7 +315,9 @@ class Packer {
       Status status;
       from.for_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
         if (status.ok())
-          status = to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
+          status = clash(
+              "attribute name", std::string(selection.names[i]) + "@" + std::string(attribute.name),
+              to->add_attribute(*added, attribute.name, attribute.type, attribute.values));
       });
       NMB_TRY(status);
     }

@@ -16,6 +16,7 @@ Result<std::shared_ptr<const Dataset>> open_classic(std::shared_ptr<const ByteSo
   dataset->name = file->name();
   dataset->metadata = std::move(header.metadata);
   dataset->layout = header.layout;
+  dataset->remarks = std::move(header.remarks);
   dataset->records = dataset->metadata.record_dimension() ? header.layout.records : 0;
   const std::uint64_t header_length = header.layout.header_length;
   const std::uint64_t values = file->size() - header_length;

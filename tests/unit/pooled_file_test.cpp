@@ -1,0 +1,98 @@
+// Inputs that are opened when they are read: how many are open, and files that change.
+#include "merge/pooled_file.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <vector>
+
+#include "support/programs.h"
+
+namespace nmb {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
+}
+
+std::string text_of(const PooledFile& file) {
+  std::string text(file.size(), '?');
+  const Status status = file.read_at(0, std::as_writable_bytes(std::span(text)));
+  return status.ok() ? text : status.text();
+}
+
+class PooledFileTest : public testing::Test {
+ protected:
+  std::shared_ptr<PooledFile> file(const std::string& name, std::string_view text) {
+    const std::string path = path_of(name);
+    test::write_file(path, text);
+    Result<std::shared_ptr<PooledFile>> opened = PooledFile::open(path, pool_);
+    EXPECT_TRUE(opened.ok()) << opened.status().text();
+    return *opened;
+  }
+  std::string path_of(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  test::TemporaryFolder folder_;
+  std::shared_ptr<FilePool> pool_ = std::make_shared<FilePool>(3);
+};
+
+TEST_F(PooledFileTest, FewOfManyAreOpen) {
+  const std::size_t before = open_descriptors();
+  std::vector<std::shared_ptr<PooledFile>> files;
+  for (int i = 0; i < 50; ++i)
+    files.push_back(file(std::to_string(i), "text " + std::to_string(i)));
+  EXPECT_EQ(open_descriptors(), before);
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_EQ(text_of(*files[static_cast<std::size_t>(i)]), "text " + std::to_string(i));
+      EXPECT_LE(open_descriptors(), before + 3);
+    }
+  files.clear();
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(PooledFileTest, FileThatStayedIsUnchanged) {
+  auto one = file("one", "text");
+  EXPECT_EQ(text_of(*one), "text");
+  EXPECT_TRUE(one->check_unchanged().ok());
+}
+
+TEST_F(PooledFileTest, FileOfAnotherTimeIsTold) {
+  auto one = file("one", "text");
+  fs::last_write_time(path_of("one"),
+                      fs::last_write_time(path_of("one")) + std::chrono::seconds(1));
+  const Status status = one->check_unchanged();
+  EXPECT_EQ(status.code(), Code::kDamaged);
+  EXPECT_EQ(status.text(), path_of("one") + ": the file changed while it was read");
+}
+
+TEST_F(PooledFileTest, FileOfAnotherLengthIsToldWhenItIsOpenedAgain) {
+  auto one = file("one", "text");
+  test::write_file(path_of("one"), "text and more");
+  EXPECT_EQ(text_of(*one), path_of("one") + ": the file changed while it was read");
+  EXPECT_FALSE(one->check_unchanged().ok());
+}
+
+TEST_F(PooledFileTest, FileThatWasReplacedIsTold) {
+  auto one = file("one", "text");
+  EXPECT_EQ(text_of(*one), "text");
+  const auto time = fs::last_write_time(path_of("one"));
+  test::write_file(path_of("other"), "else");
+  fs::last_write_time(path_of("other"), time);
+  fs::rename(path_of("other"), path_of("one"));
+  EXPECT_EQ(text_of(*one), "text") << "still open";
+  EXPECT_EQ(one->check_unchanged().code(), Code::kDamaged);
+}
+
+TEST_F(PooledFileTest, FileThatIsGoneIsTold) {
+  auto one = file("one", "text");
+  fs::remove(path_of("one"));
+  EXPECT_EQ(one->check_unchanged().code(), Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace nmb
