@@ -1,8 +1,6 @@
 // The three shapes of descriptions (see description.h).
 #include "description.h"
 
-#include <malloc.h>
-
 #include <array>
 #include <cstdio>
 #include <initializer_list>
@@ -122,15 +120,15 @@ Description describe(Shape shape, std::uint64_t samples, bool flat) {
   const std::size_t dimensions = shape == Shape::kOne ? 15 : shape == Shape::kSamples ? 24 : 1;
   description.variables.reserve(variables * samples);
   description.dimensions.reserve(dimensions * samples);
+  // Nothing large is freed: that would change how the allocator serves the library afterwards.
+  description.heap.reserve((shape == Shape::kOneObject ? 64 : 2048) * samples);
+  description.blocks.reserve(samples);
   if (shape == Shape::kOne) description.blocks.push_back({{0, 0}, 0});
   for (std::uint64_t i = 0; i < samples; ++i) {
     if (shape == Shape::kOne) describe_event(i, i + 1 == samples, &describer);
     if (shape == Shape::kSamples) describe_graph(i, &describer);
     if (shape == Shape::kOneObject) describe_single(i, &describer);
   }
-  description.heap.shrink_to_fit();
-  description.blocks.shrink_to_fit();
-  malloc_trim(0);
   return description;
 }
 
