@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "nmb/status.h"
 #include "wire/endian.h"
@@ -19,12 +19,13 @@ class Sink {
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
   // `emit` must outlive the sink. Its first failure sticks; nothing is emitted after it.
-  explicit Sink(const Emit& emit) : emit_(emit), piece_(kPiece) {}
+  explicit Sink(const Emit& emit)
+      : emit_(emit), piece_(std::make_unique_for_overwrite<std::byte[]>(kPiece)) {}
 
   template <std::unsigned_integral T>
   void put_be(T value) {
     if (kPiece - used_ < sizeof value) flush();
-    store_be(piece_.data() + used_, value);
+    store_be(piece_.get() + used_, value);
     used_ += sizeof value;
   }
   void put(const void* bytes, std::size_t count) {
@@ -32,7 +33,7 @@ class Sink {
     while (count > 0) {
       if (used_ == kPiece) flush();
       const std::size_t part = std::min(count, kPiece - used_);
-      std::memcpy(piece_.data() + used_, from, part);
+      std::memcpy(piece_.get() + used_, from, part);
       used_ += part;
       from += part;
       count -= part;
@@ -46,12 +47,13 @@ class Sink {
 
  private:
   void flush() {
-    if (status_.ok()) status_ = emit_(std::span<const std::byte>(piece_.data(), used_));
+    if (status_.ok()) status_ = emit_(std::span<const std::byte>(piece_.get(), used_));
     used_ = 0;
   }
 
   const Emit& emit_;
-  std::vector<std::byte> piece_;
+  // Not cleared: most headers of many small blocks fill little of it.
+  std::unique_ptr<std::byte[]> piece_;
   std::size_t used_ = 0;
   Status status_;
 };

@@ -174,7 +174,7 @@ Status Writer::Impl::write_block(Commitment& c) {
   NMB_TRY(buffer_.write_at(block.position, bytes));
   std::uint64_t at = block.position + bytes.size();
   if (block.retained != BlockState::kNotRetained) {
-    auto stored = std::span(retained_).subspan(block.retained, block.stored_length);
+    auto stored = retained_.span().subspan(block.retained, block.stored_length);
     NMB_TRY(buffer_.write_at(at, stored));
   } else if (block.raw_length > kStreamBody) {
     DigestStream digest;

@@ -9,6 +9,7 @@
 
 #include "block/body_codec.h"
 #include "index/index_update.h"
+#include "nmb/grow_array.h"
 #include "nmb/writer.h"
 #include "page/page_sink.h"
 #include "reader/reader_core.h"
@@ -178,8 +179,10 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
   std::uint64_t next_order_ = 0;
   std::uint64_t pending_bytes_ = 0;
-  std::vector<std::byte> retained_;  // stored bodies, up to kRetainLimit bytes
-  static constexpr std::size_t kRetainLimit = 16 << 20;
+  // Stored bodies, so that the commit need not encode them again. A compressed one is a small part of the definitions that
+  // are in memory anyway; others are kept up to a smaller limit.
+  GrowArray<std::byte> retained_;
+  static constexpr std::size_t kRetainLimit = 16 << 20, kRetainCompressedLimit = 1 << 30;
   // Bodies larger than this are few: they are encoded in passing and stored as they are.
   static constexpr std::uint64_t kStreamBody = 1 << 20;
   struct DeadRange {

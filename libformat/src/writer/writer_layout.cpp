@@ -148,9 +148,10 @@ Status Writer::Impl::encode_bodies(const std::vector<BlockId>& ids) {
     block.stored_length = stored.size();
     block.codec = static_cast<std::uint8_t>(codec);
     block.retained = BlockState::kNotRetained;
-    if (retained_.size() + stored.size() <= kRetainLimit) {
+    const bool small = block.metadata && codec != BodyCodec::kNone;
+    if (retained_.size() + stored.size() <= (small ? kRetainCompressedLimit : kRetainLimit)) {
       block.retained = retained_.size();
-      retained_.insert(retained_.end(), stored.begin(), stored.end());
+      retained_.append(stored.data(), stored.size());
     }
   }
   return {};

@@ -1,0 +1,69 @@
+// Description: what a program that creates very many objects knows before it calls a library, in
+// compact arrays, so that timings and memory are the library's alone. Deterministic.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/types.h"
+
+namespace nmb::bench {
+
+enum class Shape : std::uint8_t {
+  kOne,        // a sample is 10 variables and 15 dimensions, all of them in one block
+  kSamples,    // a sample is a block of 16 variables and 24 dimensions
+  kOneObject,  // a sample is a block of 1 variable and 1 dimension
+};
+
+// Command-line words.
+inline const std::map<std::string, Shape> kShapes = {
+    {"one", Shape::kOne}, {"samples", Shape::kSamples}, {"one-object", Shape::kOneObject}};
+
+// Samples that make 568,480 variables and 852,715 dimensions.
+constexpr std::uint64_t usual_samples(Shape shape) {
+  return shape == Shape::kOne ? 56'848 : shape == Shape::kSamples ? 35'530 : 568'480;
+}
+
+struct Description {
+  struct Name {
+    std::uint32_t place, length;
+  };
+  struct Dimension {
+    Name name;
+    std::uint64_t length;
+  };
+  // Its dimensions are its own: the next `rank` after those of the variable before it.
+  struct Variable {
+    Name name;
+    Type type;
+    std::uint8_t rank;
+  };
+  struct Block {
+    Name name;
+    std::uint32_t variables;
+  };
+
+  std::string_view text(Name name) const { return {heap.data() + name.place, name.length}; }
+
+  std::string heap;
+  std::vector<Dimension> dimensions;
+  std::vector<Variable> variables;
+  std::vector<Block> blocks;
+};
+
+// flat: for libraries without blocks; names of objects begin with their block's and all are in one
+// block without a name.
+Description describe(Shape shape, std::uint64_t samples, bool flat);
+
+// Element i of variable number v of the description, exact in every type used.
+constexpr std::int32_t value_at(std::uint64_t v, std::uint64_t i) {
+  return static_cast<std::int32_t>((v * 7 + i) % 1000);
+}
+
+// All values of a variable of `count` elements.
+std::vector<std::int32_t> values_of(std::uint64_t v, std::uint64_t count);
+
+}  // namespace nmb::bench

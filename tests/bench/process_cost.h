@@ -1,0 +1,30 @@
+// What a stretch of work costs this process: wall and CPU time, peak memory, reads.
+#pragma once
+
+#include <cstdint>
+
+namespace nmb::bench {
+
+struct Time {
+  double wall = 0, cpu = 0;  // seconds; cpu: of all threads, in the system too
+  friend Time operator-(Time a, Time b) { return {a.wall - b.wall, a.cpu - b.cpu}; }
+};
+Time now();
+
+// Peak resident memory above what is resident at construction. One at a time.
+class PeakMemory {
+ public:
+  PeakMemory();
+  double megabytes() const;  // of 10^6 bytes
+
+ private:
+  std::uint64_t base_;
+};
+
+// System calls that read, and their bytes, whoever in the process makes them.
+struct Reads {
+  std::uint64_t calls = 0, bytes = 0;
+};
+Reads reads_so_far();
+
+}  // namespace nmb::bench

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks beside their peers and writes docs/benchmarks.md and docs/benchmarks.json.
+
+    cmake -S . -B build/bench -DCMAKE_BUILD_TYPE=Release -DNMB_BUILD_BENCHMARKS=ON && cmake --build build/bench
+    tests/bench/run_benchmarks.py build/bench --work FOLDER
+
+Ours and the peer's run in turn, the first of a pair alternating; a figure is the median. Both targets are removed before each
+run; caches are left alone. FOLDER needs room for 10 GB: inputs are made once and stay. Making the file of 5,684,800 blocks takes
+7 GB of memory.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
+GROUPS = ("pack", "split", "create", "lookup", "count")
+
+
+class Bench:
+    """Where things are, and the rows of the table so far."""
+
+    def __init__(self, build, work, runs, peer_runs, scale):
+        self.build, self.work, self.runs, self.peer_runs, self.scale = build, work, runs, peer_runs, scale
+        self.rows = []
+        # Open MPI refuses to run as root unless told twice.
+        self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def program(self, name):
+        for folder in ("tools", "tests/bench", "examples"):
+            path = self.build / folder / name
+            if path.exists():
+                return str(path)
+        return None
+
+    def scaled(self, number):
+        return max(1, int(number * self.scale))
+
+    def run(self, command):
+        """Standard output of a command that must succeed."""
+        return subprocess.run(command, env=self.env, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def cost(self, command):
+        """wall and cpu in seconds, rss_mb of a command."""
+        done = subprocess.run([self.program("bench_run"), *command], env=self.env, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{command[0]}: exit {done.returncode}\n{done.stderr}")
+        return json.loads(done.stderr.splitlines()[-1])
+
+    def report(self, command):
+        """The line of JSON that a bench_ program prints."""
+        return json.loads(self.run(command))
+
+    def make_once(self, path, command):
+        """Makes an input that is not there yet."""
+        if not path.exists():
+            print("making", path.name, flush=True)
+            part = path.with_name(path.name + ".part")
+            self.run([str(part) if word == "OUT" else word for word in command])
+            part.rename(path)
+        return path
+
+    def add(self, what, ours, peer=None, unit="s", target=None, limit=None, note=""):
+        """A row. target: most ours / peer may be; limit: most ours may be."""
+        row = {"what": what, "ours": ours, "peer": peer, "unit": unit, "target": target, "limit": limit, "note": note}
+        row["ratio"] = ours / peer if peer else None
+        bounds = [(row["ratio"], target), (ours, limit)]
+        checks = [value <= bound for value, bound in bounds if value is not None and bound is not None]
+        row["met"] = all(checks) if checks else None
+        self.rows.append(row)
+        print(table([row]).splitlines()[-1], flush=True)
+
+
+def medians(runs):
+    return {key: statistics.median(run[key] for run in runs) for key in runs[0] if isinstance(runs[0][key], (int, float))}
+
+
+def in_turn(count, before, first, second):
+    """Medians of the costs of two functions that run in turn."""
+    costs = ([], [])
+    for i in range(count):
+        for which in (0, 1) if i % 2 == 0 else (1, 0):
+            before()
+            costs[which].append((first, second)[which]())
+    return medians(costs[0]), medians(costs[1])
+
+
+def repeated(count, before, function):
+    costs = []
+    for _ in range(count):
+        before()
+        costs.append(function())
+    return medians(costs)
+
+
+def bench_pack(b):
+    """64 files, 32,000 variables, 1.6 GB into one; cat is the floor of any program that copies."""
+    folder = b.make_once(b.work / "rank_files", [b.program("make_rank_files"), "OUT", "--files", "64", "--samples",
+                                                 str(b.scaled(100))])
+    inputs = sorted(map(str, folder.iterdir()))
+    ours, peer = b.work / "pack.nmb", b.work / "pack.cat"
+
+    def clean():
+        ours.unlink(missing_ok=True)
+        peer.unlink(missing_ok=True)
+
+    def nmcat(*options):
+        return lambda: b.cost([b.program("nmcat"), *inputs, "-o", str(ours), "--no-progress", *options])
+
+    def cat(script):
+        return lambda: b.cost(["sh", "-c", f'out=$1; shift; {script}', "sh", str(peer), *inputs])
+
+    b.run(["sh", "-c", 'cat "$@" >/dev/null', "sh", *inputs])  # into the cache, for both
+    plain, plain_cat = in_turn(b.runs, clean, nmcat("--no-sync"), cat('cat "$@" >"$out"'))
+    synced, synced_cat = in_turn(b.runs, clean, nmcat(), cat('cat "$@" >"$out" && sync "$out"'))
+    clean()
+    b.add("pack 64 files without sync, beside `cat`", plain["wall"], plain_cat["wall"], target=0.6)
+    b.add("pack 64 files with sync, beside `cat` and `sync FILE`", synced["wall"], synced_cat["wall"], target=0.75)
+    b.add("pack: CPU without sync, beside `cat`", plain["cpu"], plain_cat["cpu"])
+    b.add("pack: peak memory of nmcat", plain["rss_mb"], unit="MB", limit=32)
+
+
+def bench_split(b):
+    """35,530 samples by name. The values are holes of the inputs; what moving as many costs is the CPU of packing files of
+    one variable each with as many bytes of holes."""
+    samples = str(b.scaled(35530))
+    graphs = b.make_once(b.work / "graphs", [b.program("make_graph_samples"), "OUT", "--files", "4", "--samples", samples,
+                                             "--sparse"])
+    inputs = sorted(graphs.iterdir())
+    values = sum(path.stat().st_size for path in inputs) // len(inputs)
+    plain = b.make_once(b.work / f"plain_{values}", [b.program("make_rank_files"), "OUT", "--files", str(len(inputs)),
+                                                     "--plain", str(values)])
+    out = b.work / "split.nmb"
+
+    def nmcat(files, *options):
+        return lambda: b.cost([b.program("nmcat"), *map(str, files), "-o", str(out), "--no-sync", "--no-progress", *options])
+
+    split, moving = in_turn(b.runs, lambda: out.unlink(missing_ok=True), nmcat(inputs, *SPLIT),
+                            nmcat(sorted(plain.iterdir())))
+    out.unlink(missing_ok=True)
+    b.add("split 35,530 samples: CPU in all", split["cpu"])
+    b.add("split: CPU of moving as many bytes", moving["cpu"])
+    b.add("split: CPU besides moving", split["cpu"] - moving["cpu"], limit=0.5)
+    b.add("split: peak memory", split["rss_mb"], unit="MB")
+
+
+def bench_create(b):
+    """568,480 variables and 852,715 dimensions, all in one block or in 35,530, and ten times as many."""
+    peer_program = b.program("bench_create_pnetcdf")
+    ours, peer = b.work / "create.nmb", b.work / "create.nc"
+
+    def clean():
+        ours.unlink(missing_ok=True)
+        peer.unlink(missing_ok=True)
+
+    for shape, usual, text, cpu, memory in (("one", 56848, "one block", 0.40, 140),
+                                            ("samples", 35530, "35,530 blocks", 0.25, 110)):
+        size = ["--shape", shape, "--samples", str(b.scaled(usual))]
+
+        def create(*more):
+            return lambda: b.report([b.program("bench_create"), str(ours), *size, *more])
+
+        theirs = {}
+        once = repeated(b.runs, clean, create())
+        if peer_program and b.peer_runs:
+            theirs = repeated(b.peer_runs, clean, lambda: b.report([peer_program, str(peer), *size]))
+        none = repeated(b.runs, clean, create("--codec", "none"))
+        ten = repeated(max(1, b.runs // 2), clean, create("--times", "10"))
+        clean()
+        b.add(f"create, {text}: CPU, beside PnetCDF", once["cpu"], theirs.get("cpu"), limit=cpu)
+        b.add(f"create, {text}: wall, beside PnetCDF", once["wall"], theirs.get("wall"))
+        b.add(f"create, {text}: memory, beside PnetCDF", once["peak_mb"], theirs.get("peak_mb"), unit="MB", limit=memory)
+        b.add(f"create, {text}: bytes, beside PnetCDF", once["bytes"] / 1e6, unit="MB",
+              peer=theirs["bytes"] / 1e6 if theirs else None)
+        b.add(f"create, {text}, metadata not compressed: CPU", none["cpu"])
+        b.add(f"create, {text}: CPU per object at 10x, beside at 1x", ten["cpu"] / ten["variables"] * 1e9,
+              once["cpu"] / once["variables"] * 1e9, unit="ns", target=1.0)
+        b.add(f"create, {text}: memory per object at 10x, beside at 1x", ten["peak_mb"] / ten["variables"] * 1e6,
+              once["peak_mb"] / once["variables"] * 1e6, unit="B", target=1.0)
+
+
+def bench_lookup(b):
+    """One variable of one sample by name, each time with a fresh open. The larger NMB file has ten times as many blocks as
+    the larger HDF5 file has groups."""
+    hdf5 = b.program("bench_make_hdf5")
+    for shape, ours_samples, peer_samples, text in (
+            ("samples", 35530, 35530, "of 35,530 samples"),
+            ("one-object", 5684800, 568480, "of 5,684,800 blocks of one object (HDF5: 568,480)")):
+        ours_size = ["--shape", shape, "--samples", str(b.scaled(ours_samples))]
+        peer_size = ["--shape", shape, "--samples", str(b.scaled(peer_samples))]
+        ours = b.make_once(b.work / f"lookup_{shape}.nmb", [b.program("bench_create"), "OUT", *ours_size, "--values"])
+        look_up = lambda: b.report([b.program("bench_lookup"), str(ours), *ours_size])
+        theirs = {}
+        if hdf5:
+            peer = b.make_once(b.work / f"lookup_{shape}.h5", [hdf5, "OUT", *peer_size])
+            look_up_peer = lambda: b.report([b.program("bench_lookup_hdf5"), str(peer), *peer_size])
+            mine, theirs = in_turn(b.runs, lambda: None, look_up, look_up_peer)
+        else:
+            mine = repeated(b.runs, lambda: None, look_up)
+        b.add(f"lookup {text}: time, beside HDF5", mine["seconds"] * 1e6, unit="µs", target=1.0,
+              peer=theirs["seconds"] * 1e6 if theirs else None)
+        b.add(f"lookup {text}: most reads, beside HDF5", mine["most_reads"], theirs.get("most_reads"), unit="", limit=6)
+        b.add(f"lookup {text}: most KiB beyond values, beside HDF5", mine["most_bytes_beyond_values"] / 1024, unit="KiB",
+              limit=48, peer=theirs["most_bytes_beyond_values"] / 1024 if theirs else None)
+
+
+def bench_count(b):
+    """The number of objects of the files of the lookup benchmark."""
+    for shape in ("samples", "one-object"):
+        path = b.work / f"lookup_{shape}.nmb"
+        if not path.exists():
+            raise RuntimeError("count uses the files of lookup: run that first")
+        command = [b.program("nminspect"), "count", str(path)]
+        time = repeated(b.runs, lambda: None, lambda: b.cost(command))
+        told = subprocess.run([*command, "--io-stats"], env=b.env, check=True, capture_output=True, text=True)
+        numbers = [int(word) for word in told.stderr.replace(",", "").split() if word.isdigit()]
+        b.add(f"count objects of the file of {shape}: time", time["wall"] * 1e3, unit="ms",
+              note=f"{told.stdout.strip()} objects")
+        b.add(f"count objects of the file of {shape}: reads", numbers[0], unit="", limit=1)
+        b.add(f"count objects of the file of {shape}: KiB", numbers[1] / 1024, unit="KiB", limit=16)
+
+
+def number(value):
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def table(rows):
+    lines = ["| what | ours | peer | unit | ratio | wanted | met |", "|---|---:|---:|---|---:|---|---|"]
+    for row in rows:
+        wanted = []
+        if row["target"] is not None:
+            wanted.append(f"ratio <= {row['target']:g}")
+        if row["limit"] is not None:
+            wanted.append(f"<= {row['limit']:g}{' ' + row['unit'] if row['unit'] else ''}")
+        met = {True: "yes", False: "no", None: ""}[row["met"]]
+        what = row["what"] + (f" ({row['note']})" if row["note"] else "")
+        lines.append(f"| {what} | {number(row['ours'])} | {number(row['peer'])} | {row['unit']} | "
+                     f"{number(row['ratio'])} | {', '.join(wanted)} | {met} |")
+    return "\n".join(lines) + "\n"
+
+
+def machine():
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
+    return {"cpu": model, "cores": os.cpu_count(), "system": platform.system() + " " + platform.release(),
+            "load": os.getloadavg()[0]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path, help="a build with -DNMB_BUILD_BENCHMARKS=ON")
+    parser.add_argument("--work", type=Path, required=True, help="folder for inputs and targets")
+    parser.add_argument("--runs", type=int, default=7, help="runs of each (default 7)")
+    parser.add_argument("--peer-runs", type=int, default=1,
+                        help="runs of PnetCDF, which takes minutes where names are many (default 1; 0: none)")
+    parser.add_argument("--scale", type=float, default=1, help="fraction of the size, to try the script")
+    parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
+    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(options.build, options.work, options.runs, options.peer_runs, options.scale)
+    about = {**machine(), "runs": options.runs, "peer_runs": options.peer_runs, "scale": options.scale}
+    text = ["# Benchmarks", "",
+            f"Written by `tests/bench/run_benchmarks.py`. {about['cpu']}, {about['cores']} cores, {about['system']}, load "
+            f"{about['load']:.1f} at the start; medians of {options.runs} runs in turn ({options.peer_runs} of PnetCDF).", ""]
+    if options.scale != 1:
+        text += [f"A trial at {options.scale:g} of the size: not to be compared with the limits.", ""]
+    for name in options.only or GROUPS:
+        function = globals()["bench_" + name]
+        first = len(bench.rows)
+        function(bench)
+        text += [f"## {name.capitalize()}", "", " ".join(function.__doc__.split()), "", table(bench.rows[first:])]
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text("\n".join(text))
+    options.out.with_suffix(".json").write_text(json.dumps({"about": about, "rows": bench.rows}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
