@@ -33,21 +33,37 @@ class LazyBody final : public ByteSource {
   mutable std::vector<std::byte> body_;
 };
 
-// The values of a block; those not written read as fill values.
+// The values of a block; those not written read as fill values. The block is held from the first
+// read to that of its last byte, however large its metadata.
 class LazyExtent final : public ByteSource {
  public:
   LazyExtent(std::shared_ptr<const Reader> reader, BlockEntry entry)
       : reader_(std::move(reader)), entry_(std::move(entry)) {}
   std::uint64_t size() const override { return entry_.extent_length; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    NMB_ASSIGN(std::shared_ptr<const Block> block, reader_->block(entry_));
-    return block->extent->read_at(offset, out);
+    NMB_ASSIGN(std::shared_ptr<const Block> block, held());
+    NMB_TRY(block->extent->read_at(offset, out));
+    if (offset + out.size() == size()) {
+      std::lock_guard lock(mutex_);
+      block_.reset();
+    }
+    return {};
   }
   const std::string& name() const override { return reader_->file().name(); }
 
  private:
+  Result<std::shared_ptr<const Block>> held() const {
+    std::lock_guard lock(mutex_);
+    if (!block_) {
+      NMB_ASSIGN(block_, reader_->block(entry_));
+    }
+    return block_;
+  }
+
   std::shared_ptr<const Reader> reader_;
   BlockEntry entry_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Block> block_;
 };
 
 }  // namespace nmb
