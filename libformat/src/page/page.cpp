@@ -148,7 +148,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   page.position_ = at;
   page.sum_ = sum;
   const bool leaf = level == 0;
-  const std::uint32_t max_rows = expect.use == PageUse::kDead ? ~std::uint32_t{0}
+  const std::uint32_t max_rows = expect.use == PageUse::kDead ? expect.length
                                  : expect.use == PageUse::kIndex && leaf ? kLeafRows
                                                                          : kNodeRows;
   if (page.rows_ == 0 || page.rows_ > max_rows) {
@@ -174,7 +174,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     const std::uint16_t id = load_le<std::uint16_t>(p + entry);
     const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
     const bool known = id < kColumnCount;
-    const bool width_ok = id == kDigest ? width == 16 : width >= 1 && width <= 8;
+    const bool width_ok =
+        id == kDigest ? width == 16 : (width >= 1 && width <= 8) || (!known && width == 16);
     if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
       report("R-PG-6", entry, "column " + std::to_string(id) + " of width " + std::to_string(width),
              "ascending ids defined for the page, width 1 to 8, 16 for digests");

@@ -137,18 +137,25 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     if (std::size_t bad = first_nonzero(bytes.subspan(kUsed, kSumOffset - kUsed)); bad != kAllZero)
       wrong("R-SB-5", kUsed + bad, "a byte that is not zero", "0");
   }
-  const bool none = out->root_position == 0;
-  auto goes_with_root = [&](std::size_t offset, bool zero, const char* what) {
-    if (zero != none)
-      wrong("R-SB-7", offset, std::string(what) + (zero ? " 0" : " other than 0"),
-            none ? "0 without a root position" : "not 0 with a root position");
-  };
-  goes_with_root(64, out->root_length == 0, "root length");
-  goes_with_root(68, out->height == 0, "height");
-  goes_with_root(72, out->root_digest.is_zero(), "root digest");
+  const bool none = out->height == 0;
+  const bool no_position = out->root_position == 0, no_length = out->root_length == 0,
+             no_digest = out->root_digest.is_zero();
+  if (no_position != none && no_length != none && no_digest != none) {
+    wrong("R-SB-7", 68, "height " + std::to_string(out->height),
+          none ? "not 0 with a root" : "0 without a root");
+  } else {
+    auto goes_with_height = [&](std::size_t offset, bool zero, const char* what) {
+      if (zero != none)
+        wrong("R-SB-7", offset, std::string(what) + (zero ? " 0" : " other than 0"),
+              none ? "0 at height 0" : "not 0 at another height than 0");
+    };
+    goes_with_height(56, no_position, "root position");
+    goes_with_height(64, no_length, "root length");
+    goes_with_height(72, no_digest, "root digest");
+  }
   if (out->height > kMaxHeight)
     wrong("R-SB-7", 68, "height " + std::to_string(out->height), "at most 10");
-  if (none && out->totals != Totals{}) wrong("R-SB-8", 88, "totals without blocks", "0");
+  if (none && no_position && out->totals != Totals{}) wrong("R-SB-8", 88, "totals without blocks", "0");
   const std::pair<std::size_t, const Place*> places[] = {
       {136, &out->dead_map},       {160, &out->file_table}, {184, &out->global_sections},
       {208, &out->view},           {232, &out->previous_trailer}, {312, &out->dictionary}};
@@ -192,7 +199,7 @@ Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::by
     return load_le<std::uint64_t>(&slot[16]);
   };
   Choice choice;
-  bool damaged = false;
+  bool damaged = false, first_zero = false;
   for (std::uint64_t position : {kFirstSlot, kFirstSlot + kSlotUnit}) {
     auto slot = head.subspan(position, kSlotUnit);
     if (Superblock::valid(slot)) {
@@ -203,8 +210,13 @@ Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::by
       damaged = true;
       findings.report({"R-SB-1", position, "superblock slot", "neither zero nor valid",
                        "a valid superblock", severity});
+    } else {
+      first_zero |= position == kFirstSlot;
     }
   }
+  if (choice.position == 0 && first_zero)
+    findings.report(
+        {"R-SB-1", kFirstSlot, "superblock slot", "no valid slot", "at least one", severity});
   if ((!damaged && choice.position != 0) || !identity_sound || file.size() < kMinFileLength)
     return choice;
   const std::uint64_t position = (file.size() / kSlotUnit - 1) * kSlotUnit;
@@ -255,7 +267,7 @@ Result<Head> read_head(const ByteSource& file, Findings& findings) {
                   status.message());
   }
   NMB_ASSIGN(Choice choice,
-             choose_superblock(file, bytes, !in_identity.found(), Severity::kWarning, findings));
+             choose_superblock(file, bytes, true, Severity::kWarning, findings));
   if (choice.position == 0)
     return Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",
                   "no valid superblock: found neither slot nor trailer");

@@ -94,7 +94,7 @@ struct Choice {
   bool rolled_forward = false;
 };
 
-// `head`: the first 16 KiB. Damaged slots (R-SB-1) go to `findings` with this severity. One read, and only if a
+// `head`: the first 16 KiB. identity_sound: R-ID-1 to R-ID-3 hold. Damaged slots (R-SB-1) go to `findings` with this severity. One read, and only if a
 // slot is damaged.
 Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::byte> head,
                                  bool identity_sound, Severity severity, Findings& findings);

@@ -15,10 +15,8 @@ bool NmbVerifier::read_head() {
   const std::uint64_t size = file_.size();
   std::span<const std::byte> bytes(head_.bytes);
   if (size >= kIdentitySize) {
-    const std::uint64_t before = summary_.findings;
-    Identity::decode(bytes.first(kIdentitySize), &head_.identity, findings_);
+    identity_sound_ = Identity::decode(bytes.first(kIdentitySize), &head_.identity, findings_);
     if (!head_.identity.supported) return false;  // another version, of which nothing is known
-    identity_sound_ = summary_.findings == before;
   }
   if (size < kBodyStart) {
     report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
@@ -32,8 +30,6 @@ bool NmbVerifier::read_head() {
     return false;
   }
   if (choice->position == 0) {
-    if (all_zero(bytes.subspan(kFirstSlot, 2 * kSlotUnit)))
-      report("R-SB-1", kFirstSlot, "superblock slot", "both slots zero", "a committed generation");
     if (size < kBodyStart + kSlotUnit)
       report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
              "at least 20480");

@@ -85,6 +85,9 @@ void NmbVerifier::check_dictionary() {
       header.stored_length != place.length || header.raw_length != place.length)
     return report("R-BK-13", at, object, "another kind, codec, name or length",
                   "kind 255, codec 0, no name, " + std::to_string(place.length) + " bytes");
+  if (header.order != 0 || header.samples != 0 || header.records != 0 ||
+      header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0)
+    report("R-BK-13", at, object, "order, samples, records or extent other than 0", "0");
   if (header.file_id != head_.identity.file_id && head_.identity.file_id != Digest{})
     report("R-BK-3", at + 16, object, "another file id", "the file's");
   if (header.position != at)
