@@ -8,21 +8,10 @@
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "support/sanitized.h"
 
 namespace nmb::test {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kShare = 4;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr int kShare = 4;
-#else
-constexpr int kShare = 1;
-#endif
-#else
-constexpr int kShare = 1;
-#endif
 
 WriterOptions random_options(std::mt19937_64& random) {
   WriterOptions options;

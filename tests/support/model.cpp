@@ -461,13 +461,13 @@ Status RandomSession::put_values(Model::iterator at) {
   const bool is_record = block.is_record_variable(variable);
   if (is_record) shape[0] += below(4);
   Hyperslab slab;
-  const bool whole = one_in(3);
+  const bool whole = one_in(3), one_run = few_runs_ && variable.values.size() > 100;
   std::uint64_t count = 1;
   for (std::uint64_t length : shape) {
     std::uint64_t start = 0, stride = 1, n = length;
-    if (!whole && length > 0) {
+    if (!whole && length > 0 && !(one_run && !slab.start.empty())) {
       start = below(length);
-      stride = 1 + below(3);
+      stride = one_run ? 1 : 1 + below(3);
       n = 1 + below((length - start - 1) / stride + 1);
     }
     slab.start.push_back(start);

@@ -59,8 +59,9 @@ PackedBlock packed_block(const std::string& name, const ModelBlock& block, Kind 
 // that the writer promises are returned.
 class RandomSession {
  public:
-  RandomSession(Writer& writer, Model& model, std::uint64_t seed)
-      : writer_(writer), model_(model), random_(seed) {}
+  // few_runs: values of large variables are put in one run, so that there are few calls to the file.
+  RandomSession(Writer& writer, Model& model, std::uint64_t seed, bool few_runs = false)
+      : writer_(writer), model_(model), random_(seed), few_runs_(few_runs) {}
 
   Status define(int calls);
   Status end_define();
@@ -84,6 +85,7 @@ class RandomSession {
   Writer& writer_;
   Model& model_;
   std::mt19937_64 random_;
+  bool few_runs_;
   std::vector<std::string> packed_;  // not committed: they cannot be changed yet
 };
 
