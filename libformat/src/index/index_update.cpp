@@ -31,12 +31,12 @@ class Update {
       ++level;
       NMB_ASSIGN(rows, write_nodes(level, rows));
     }
-    NMB_ASSIGN(last_page_, page_bytes(rows[0], level));
+    NMB_ASSIGN(std::vector<std::byte> bytes, page_bytes(rows[0], level));
     // A root with a single child gives way to it.
     while (level > 0) {
       PageExpectation expect = expectation(rows[0], level);
       FirstFinding first;
-      std::optional<Page> page = Page::decode(last_page_, expect, first);
+      std::optional<Page> page = Page::decode(bytes, expect, first);
       if (!page) return first.status(sink_name());
       if (page->rows() != 1) break;
       sink_.replaced(*page);
@@ -44,13 +44,13 @@ class Update {
       child.separator.clear();
       rows[0] = child;
       --level;
-      NMB_ASSIGN(last_page_, page_bytes(rows[0], level));
+      NMB_ASSIGN(bytes, page_bytes(rows[0], level));
     }
     IndexRoot root;
     root.position = rows[0].position;
     root.length = rows[0].length;
     root.height = level + 1u;
-    root.digest = digest_of(last_page_);
+    root.digest = digest_of(bytes);
     root.totals = rows[0].totals;
     return root;
   }
@@ -68,19 +68,21 @@ class Update {
     return expect;
   }
 
-  // The bytes of a page that this update wrote last, or of a committed one.
+  // The bytes of the page that this update wrote last in its level, or of a committed one. An only page of a level is one of them.
   Result<std::vector<std::byte>> page_bytes(const ChildRow& row, std::uint16_t level) {
-    if (row.position == last_position_) return std::move(last_page_);
+    if (level < last_.size() && row.position == last_[level].position)
+      return std::move(last_[level].bytes);
     NMB_ASSIGN(std::shared_ptr<const Page> page,
                read_page(old_->file(), expectation(row, level)));
     return std::vector<std::byte>(page->bytes().begin(), page->bytes().end());
   }
 
-  Status write(const PageBuilder& builder, const Totals& totals, std::string separator,
-               std::vector<ChildRow>* rows) {
+  Status write(const PageBuilder& builder, std::uint16_t level, const Totals& totals,
+               std::string separator, std::vector<ChildRow>* rows) {
+    if (level >= last_.size()) last_.resize(level + 1u);
     NMB_ASSIGN(Place place,
-               write_page(sink_, builder, file_id_, generation_, 0, &last_page_));
-    last_position_ = place.position;
+               write_page(sink_, builder, file_id_, generation_, 0, &last_[level].bytes));
+    last_[level].position = place.position;
     rows->push_back({std::move(separator), place.position,
                      static_cast<std::uint32_t>(place.length), place.sum, totals});
     return {};
@@ -94,7 +96,7 @@ class Update {
     Totals totals;
     std::string next_separator(separator), last_name;
     auto flush = [&]() -> Status {
-      NMB_TRY(write(builder, totals, std::move(next_separator), &rows));
+      NMB_TRY(write(builder, 0, totals, std::move(next_separator), &rows));
       last_name = builder.last_name();
       builder.clear();
       totals = {};
@@ -135,7 +137,7 @@ class Update {
         add_child(builder, children[i]);
         totals += children[i].totals;
       }
-      NMB_TRY(write(builder, totals, std::move(separator), &rows));
+      NMB_TRY(write(builder, level, totals, std::move(separator), &rows));
     }
     return rows;
   }
@@ -175,8 +177,11 @@ class Update {
   PageSink& sink_;
   Digest file_id_;
   std::uint64_t generation_;
-  std::vector<std::byte> last_page_;
-  std::uint64_t last_position_ = 0;
+  struct Written {
+    std::uint64_t position = 0;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Written> last_;  // of each level
 };
 
 }  // namespace

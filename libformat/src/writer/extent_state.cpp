@@ -69,17 +69,34 @@ Status ExtentState::make_fresh(std::size_t index, std::uint64_t new_length, Writ
   return {};
 }
 
+// Bytes of a segment that is not committed belong to nothing when it is cut: they must be zero.
+Status ExtentState::clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const {
+  std::vector<std::byte> zeros;
+  for (const Interval& part : stored_in(from, segment.end())) {
+    for (std::uint64_t at = part.begin; at < part.end; at += zeros.size()) {
+      zeros.resize(std::min<std::uint64_t>(part.end - at, kBuffer));
+      NMB_TRY(file.write_at(segment.position + (at - segment.logical), zeros));
+    }
+  }
+  return {};
+}
+
 Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, SpaceAllocator& space) {
   if (length < length_) {
     while (!segments_.empty() && segments_.back().logical >= length) {
       const Segment& last = segments_.back();
-      if (!last.fresh) space.piece_died({last.logical, last.length, false, last.position, last.sum});
+      if (last.fresh) NMB_TRY(clear(last, last.logical, file));
+      else space.piece_died({last.logical, last.length, false, last.position, last.sum});
       segments_.pop_back();
     }
     if (!segments_.empty() && segments_.back().end() > length) {
       Segment& last = segments_.back();
-      if (last.fresh) last.length = length - last.logical;
-      else NMB_TRY(make_fresh(segments_.size() - 1, length - last.logical, file, space));
+      if (last.fresh) {
+        NMB_TRY(clear(last, length, file));
+        last.length = length - last.logical;
+      } else {
+        NMB_TRY(make_fresh(segments_.size() - 1, length - last.logical, file, space));
+      }
     }
     written_.remove(length, ~std::uint64_t{0});
     forget_sums(length, ~std::uint64_t{0});

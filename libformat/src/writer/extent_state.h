@@ -37,8 +37,8 @@ class ExtentState {
   void start_committed(std::uint64_t length, const std::vector<Piece>& pieces);
 
   std::uint64_t length() const { return length_; }
-  // Longer: new bytes are unwritten. Shorter: bytes behind are forgotten, the piece that is cut is
-  // written anew.
+  // Longer: new bytes are unwritten. Shorter: bytes behind are forgotten (those not committed become zero in the file), the
+  // committed piece that is cut is written anew.
   Status resize(std::uint64_t length, WriteBuffer& file, SpaceAllocator& space);
   // Writes bytes; committed pieces that they touch are copied to new places first.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
@@ -64,6 +64,7 @@ class ExtentState {
     std::uint64_t end() const { return logical + length; }
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
+  Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
   Status make_fresh(std::size_t index, std::uint64_t new_length, WriteBuffer& file,
                     SpaceAllocator& space);
   void allocate_gap(std::size_t index, std::uint64_t from, std::uint64_t to, std::uint64_t gap_end,

@@ -19,6 +19,7 @@ Status OutputSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
 
 Writer::Impl::~Impl() {
   buffer_.drop();
+  if (!file_) return;
   // What was not committed goes; a failure here is repaired by the next writer.
   if (superblock_.generation > 0 && !slot_begun_ && cursor_ != superblock_.file_length)
     (void)file_->truncate(superblock_.file_length).ok();
@@ -255,7 +256,9 @@ Status Writer::sync() {
 
 Status Writer::close() {
   if (impl_->defining_mode()) NMB_TRY(impl_->end_define());
-  return impl_->commit(true);
+  NMB_TRY(impl_->commit(true));
+  impl_->shut();
+  return {};
 }
 
 Result<const Metadata*> Writer::metadata(BlockId block) {

@@ -62,7 +62,13 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
   if (moves.empty()) return {};
   std::sort(moves.begin(), moves.end(),
             [](const Move* a, const Move* b) { return a->position < b->position; });
-  NMB_TRY(sparse ? file_->truncate(to) : file_->reserve(from, to - from));
+  if (!sparse) {
+    NMB_TRY(file_->reserve(from, to - from));
+  } else {
+    // Values that were put may lie behind these already.
+    NMB_ASSIGN(std::uint64_t size, file_->size());
+    if (size < to) NMB_TRY(file_->truncate(to));
+  }
   return move_values(moves, *file_, superblock_.piece_size, options_);
 }
 
@@ -419,7 +425,16 @@ Status Writer::Impl::commit(bool closing) {
     return closing ? (superblock_ = next, cursor_ = next.file_length, Status())
                    : settle(blocks, next);
   };
-  return keep(work());
+  // A commit that stopped half-way has accounted for pages that are not there: nothing can follow it.
+  failure_ = work().in_file(file_->name());
+  return failure_;
+}
+
+void Writer::Impl::shut() {
+  core_.reset();
+  source_.reset();
+  file_.reset();
+  failure_ = Status(Code::kUsage, "found a call after close(), expected none");
 }
 
 // The new generation becomes the state that later changes start from.

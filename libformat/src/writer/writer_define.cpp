@@ -83,6 +83,7 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name) {
 }
 
 Result<BlockId> Writer::Impl::find_block(std::string_view name) {
+  NMB_TRY(failure_);
   if (std::optional<std::uint32_t> id = names_.find(name)) return *id;
   std::optional<BlockEntry> entry;
   if (core_ && !removed_names_.count(name)) {
@@ -167,6 +168,10 @@ Result<BlockState*> Writer::Impl::defining(BlockId id) {
 }
 
 Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
+  if (!is_classic(packed.kind))
+    return Status(Code::kUnsupported, "found body kind " +
+                                          std::to_string(static_cast<unsigned>(packed.kind)) +
+                                          " of block " + quoted(packed.name) + ", expected 1, 2 or 5");
   NMB_ASSIGN(BlockId id, define_block(packed.name));
   BlockState& block = state(id);
   block.metadata.reset();
@@ -215,9 +220,14 @@ Status Writer::Impl::remove_block(BlockId id) {
   NMB_TRY(check_id(id));
   if (!define_mode_) return wrong_mode();
   BlockState& block = state(id);
+  if (block.committed || block.extent || block.old) {
+    ExtentState* extent = block.old ? block.old->extent.get() : nullptr;
+    if (!extent) {
+      NMB_ASSIGN(extent, extent_of(id));
+    }
+    NMB_TRY(keep(extent->resize(0, buffer_, *this)));
+  }
   if (block.committed) {
-    NMB_ASSIGN(ExtentState * extent, extent_of(id));
-    NMB_TRY(extent->resize(0, buffer_, *this));
     retire_header(id);
     removed_names_.insert(block.committed->name);
     dirty_.push_back(id);
@@ -239,7 +249,7 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
   if (taken)
     return Status(Code::kExists, "found a block " + quoted(name) + " already, expected a new name");
   BlockState& block = state(id);
-  if (block.committed && !block.edited && !block.renamed) {
+  if (block.body_from == BodyFrom::kCommitted) {
     // The body moves with the name, byte for byte.
     NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
     NMB_ASSIGN(ExtentState * extent, extent_of(id));

@@ -72,6 +72,8 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
 
   // --- writer_commit.cpp ---
   Status commit(bool closing);
+  // Lets go of the file; every later call is kUsage.
+  void shut();
 
   // Fails with what broke the file; ok: still sound.
   const Status& failure() const { return failure_; }

@@ -228,8 +228,17 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
 
 namespace {
 
-// Whether every old variable's values keep their offsets in the extent.
+// Where values end in the extent, trailing bytes of a packed file not counted.
+std::uint64_t values_end(const OldContent& old) {
+  const std::uint64_t end = old.records == 0 ? 0 : old.layout.end(old.records);
+  return std::max(old.layout.fixed_end, end) - old.layout.header_length;
+}
+
+// Whether every old variable's values keep their offsets in the extent, and new ones come behind them: not into a gap of a
+// packed file, whose bytes are anything.
 bool same_offsets(const OldContent& old, const Metadata& metadata, const ClassicLayout& layout) {
+  for (VarId v = old.metadata.variable_count(); v < metadata.variable_count(); ++v)
+    if (metadata.begin(v) - layout.header_length < values_end(old)) return false;
   for (VarId v = 0; v < old.metadata.variable_count(); ++v)
     if (old.metadata.begin(v) - old.layout.header_length !=
         metadata.begin(v) - layout.header_length)
@@ -286,6 +295,8 @@ Status Writer::Impl::end_define() {
     BlockState& block = state(id);
     if (!block.old || !same_offsets(*block.old, *block.metadata, block.layout)) continue;
     block.extent = std::move(block.old->extent);
+    if (const std::uint64_t end = values_end(*block.old); end < block.extent->length())
+      NMB_TRY(keep(block.extent->resize(end, buffer_, *this)));
     block.old.reset();
     NMB_TRY(keep(block.extent->resize(block.extent_length, buffer_, *this)));
   }

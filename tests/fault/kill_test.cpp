@@ -1,0 +1,80 @@
+// A writer that is killed at any time (kill -9). NMB_KILL_ROUNDS: how often.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "fault/session_file.h"
+#include "support/corpus.h"
+#include "support/programs.h"
+#include "support/sanitized.h"
+
+namespace nmb::test {
+namespace {
+
+int rounds() {
+  const char* text = std::getenv("NMB_KILL_ROUNDS");
+  return text ? std::atoi(text) : 20 / kShare;
+}
+
+SessionKind kind_of_generation(std::uint64_t generation) {
+  return kSessionKinds[generation % 3];
+}
+
+// Adds generations for ever, the first by creation.
+[[noreturn]] void write_for_ever(const std::string& path, std::uint64_t seed) {
+  Model model;
+  for (std::uint64_t g = 1;; ++g)
+    if (!write_session(path, g == 1, seed + g, kind_of_generation(g), fault_options(), &model).ok())
+      _exit(1);
+}
+
+TEST(Kill, WhatWasCommittedIsThere) {
+  const TemporaryFolder folder, scratch;
+  const auto path = folder.path() / "f.nmb", again = scratch.path() / "f.nmb";
+  std::mt19937_64 random(std::random_device{}());
+  std::uint64_t generations = 0;
+  for (int round = 0; round < rounds(); ++round) {
+    const std::uint64_t seed = 1000 * static_cast<std::uint64_t>(round);
+    write_file(path, "an old target");
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) write_for_ever(path, seed);
+    usleep(static_cast<useconds_t>(random() % (round % 4 == 0 ? 10'000 : 200'000)));
+    ASSERT_EQ(kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the writer failed by itself";
+    // Only a kill between link and rename leaves the hidden name.
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+      const std::string name = entry.path().filename();
+      ASSERT_TRUE(name == "f.nmb" || name.front() == '.') << name;
+      if (name != "f.nmb") std::filesystem::remove(entry.path());
+    }
+    if (std::filesystem::file_size(path) == 13) continue;
+    std::uint64_t generation;
+    {
+      auto reader = Reader::open(path.string());
+      ASSERT_TRUE(reader.ok()) << reader.status().text();
+      generation = (*reader)->generation();
+    }
+    Model model;
+    for (std::uint64_t g = 1; g <= generation; ++g)
+      ASSERT_TRUE(write_session(again, g == 1, seed + g, kind_of_generation(g), fault_options(), &model).ok());
+    ASSERT_EQ(difference(model, path), "") << "seed " << seed << ", generation " << generation;
+    ASSERT_EQ(findings_of(path, {"R-FL-2", "R-SB-1", "R-SB-2", "R-SB-3"}), "");
+    ASSERT_TRUE(Writer::open(path.string(), fault_options()).ok());
+    ASSERT_EQ(findings_of(path), "");
+    ASSERT_TRUE(read_file(path) == read_file(again)) << "generation " << generation;
+    generations += generation;
+  }
+  if (rounds() >= 20) {
+    EXPECT_GT(generations, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace nmb::test

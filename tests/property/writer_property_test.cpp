@@ -1,0 +1,129 @@
+// Random sequences of calls to the writer, over several generations and openings, against a model in memory.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "support/corpus.h"
+#include "support/model.h"
+#include "support/programs.h"
+#include "support/sanitized.h"
+
+namespace nmb::test {
+namespace {
+
+WriterOptions random_options(std::mt19937_64& random) {
+  WriterOptions options;
+  options.piece_size = 65536;
+  const std::uint32_t limits[] = {0, 64, 4096, 65536};
+  options.inline_limit = limits[random() % 4];
+  options.metadata_codec = static_cast<MetadataCodec>(random() % 3);
+  options.threads = 1 + static_cast<unsigned>(random() % 3);
+  options.sync = false;
+  return options;
+}
+
+// Generations of a file, with what each of them holds.
+struct History {
+  std::vector<Model> models;
+  std::vector<std::unique_ptr<Reader>> readers;
+};
+
+void write_generations(const std::string& path, std::uint64_t seed, unsigned threads,
+                       History* history) {
+  std::mt19937_64 random(seed);
+  WriterOptions options = random_options(random);
+  if (threads != 0) options.threads = threads;
+  Model model;
+  for (int opening = 0; opening < 3; ++opening) {
+    auto writer = opening == 0 ? Writer::create(path, options) : Writer::open(path, options);
+    ASSERT_TRUE(writer.ok()) << writer.status().text();
+    RandomSession session(**writer, model, random());
+    const int generations = 1 + static_cast<int>(random() % 3);
+    for (int g = 0; g < generations; ++g) {
+      for (int again = static_cast<int>(random() % 3); again >= 0; --again) {
+        Status status = session.define(static_cast<int>(random() % 12));
+        if (status.ok()) status = session.end_define();
+        if (status.ok()) status = session.put(static_cast<int>(random() % 12));
+        if (status.ok() && again > 0) status = (*writer)->redefine();
+        ASSERT_TRUE(status.ok()) << status.text();
+      }
+      std::uint64_t place = 0;
+      for (const auto& [name, block] : model) {
+        auto id = (*writer)->global_id(*(*writer)->find_block(name));
+        ASSERT_TRUE(id.ok()) << id.status().text();
+        ASSERT_EQ(*id, place++) << name;
+      }
+      const Status status = (*writer)->sync();
+      ASSERT_TRUE(status.ok()) << status.text();
+      session.committed();
+      if (history) {
+        ASSERT_EQ(difference(model, path), "") << "generation " << (*writer)->generation();
+        ASSERT_EQ(findings_of(std::filesystem::path(path)), "")
+            << "generation " << (*writer)->generation();
+        auto reader = Reader::open(path);
+        ASSERT_TRUE(reader.ok());
+        history->readers.push_back(std::move(*reader));
+        history->models.push_back(model);
+      }
+      if (g + 1 < generations) {
+        ASSERT_TRUE((*writer)->redefine().ok());
+      }
+    }
+    ASSERT_TRUE((*writer)->close().ok());
+  }
+}
+
+std::uint64_t first_seed() {
+  const char* seed = std::getenv("NMB_SEED");
+  return seed ? std::strtoull(seed, nullptr, 10) : 1;
+}
+
+TEST(WriterProperty, EveryGenerationReadsAsTheModelAndVerifies) {
+  const TemporaryFolder folder;
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 120 / kShare; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::string path = (folder.path() / ("f" + std::to_string(seed) + ".nmb")).string();
+    History history;
+    ASSERT_NO_FATAL_FAILURE(write_generations(path, seed, 0, &history));
+    // Readers that were opened earlier still see what they opened.
+    for (std::size_t g = 0; g < history.readers.size(); ++g)
+      ASSERT_EQ(difference(history.models[g], *history.readers[g]), "") << "old generation " << g + 1;
+    std::filesystem::remove(path);
+  }
+}
+
+TEST(WriterProperty, SameCallsMakeTheSameBytesOnAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  for (std::uint64_t seed = 500; seed < 500 + 12 / kShare; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::vector<std::byte> first;
+    for (unsigned threads : {1u, 1u, 2u, 5u}) {
+      const auto path = folder.path() / "f.nmb";
+      std::filesystem::remove(path);
+      ASSERT_NO_FATAL_FAILURE(write_generations(path.string(), seed, threads, nullptr));
+      std::vector<std::byte> bytes = read_file(path);
+      if (first.empty()) first = bytes;
+      ASSERT_TRUE(bytes == first) << threads << " threads";
+    }
+  }
+}
+
+TEST(WriterProperty, TheReferenceReaderHasNoFindings) {
+  const char* python = std::getenv("NMB_PYTHON");
+  const char* reference = std::getenv("NMB_REFERENCE");
+  if (!python || !reference) GTEST_SKIP() << "NMB_PYTHON or NMB_REFERENCE is not set";
+  const TemporaryFolder folder;
+  for (std::uint64_t seed = 900; seed < 906; ++seed) {
+    const std::string path = (folder.path() / ("f" + std::to_string(seed) + ".nmb")).string();
+    ASSERT_NO_FATAL_FAILURE(write_generations(path, seed, 0, nullptr));
+    const ProgramResult result = run(shell_quoted(python) + " " + shell_quoted(reference) +
+                                     " --findings " + shell_quoted(path));
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+    EXPECT_EQ(result.output, "") << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace nmb::test
