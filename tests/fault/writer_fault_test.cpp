@@ -59,7 +59,7 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb", base = folder.path() / "base.nmb";
   int new_ones = 0, old_ones = 0;
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const SessionKind kind = kSessionKinds[seed % 3];
     Model before;
     ASSERT_TRUE(write_session(base, true, seed, SessionKind::kAll, fault_options(), &before).ok());
@@ -90,11 +90,10 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
         ++(is_new ? new_ones : old_ones);
         ASSERT_TRUE(is_new || (*reader)->generation() == 2);
         ASSERT_EQ(difference(is_new ? after : before, **reader), "") << (is_new ? "new" : "old");
-        // Bytes behind the end stay where even cutting them off fails, a slot written in part until the next writer.
+        // Bytes behind the end stay where cutting them off fails or the slot's state is not known, a slot written in part too:
+        // until the next writer.
         ASSERT_EQ(findings_of(path, {"R-FL-2", "R-SB-1", "R-SB-3"}), "");
-        if (!(*reader)->warnings().empty() || how == Fault::How::kForEver) {
-          ASSERT_TRUE(Writer::open(path.string(), fault_options()).ok());
-        }
+        ASSERT_TRUE(Writer::open(path.string(), fault_options()).ok());
         ASSERT_EQ(findings_of(path), "");
         ASSERT_EQ(difference(is_new ? after : before, path), "") << "opened again";
       }

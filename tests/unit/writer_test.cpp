@@ -1,0 +1,460 @@
+// What nmb/writer.h promises, call by call.
+#include "nmb/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "nmb/file_source.h"
+#include "nmb/reader.h"
+#include "support/corpus.h"
+#include "support/model.h"
+#include "support/programs.h"
+
+namespace nmb::test {
+namespace {
+
+class WriterTest : public testing::Test {
+ protected:
+  WriterTest() {
+    options_.piece_size = 65536;
+    options_.sync = false;
+  }
+  std::string path(const std::string& name = "f.nmb") const { return (folder_.path() / name).string(); }
+  std::unique_ptr<Writer> create() {
+    options_.overwrite = true;
+    auto writer = Writer::create(path(), options_);
+    EXPECT_TRUE(writer.ok()) << writer.status().text();
+    return std::move(*writer);
+  }
+  std::unique_ptr<Writer> open() {
+    auto writer = Writer::open(path(), options_);
+    EXPECT_TRUE(writer.ok()) << writer.status().text();
+    return std::move(*writer);
+  }
+  std::unique_ptr<Reader> read() {
+    EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
+    ReadOptions options;
+    options.verify_values = true;
+    auto reader = Reader::open(path(), options);
+    EXPECT_TRUE(reader.ok()) << reader.status().text();
+    return std::move(*reader);
+  }
+  template <class T>
+  std::vector<T> values(const std::string& block, VarId variable = 0) {
+    auto values = (*read()->block(block))->read_all<T>(variable);
+    EXPECT_TRUE(values.ok()) << values.status().text();
+    return *values;
+  }
+  // A block of bytes of one variable "v" over "x".
+  static BlockId bytes_block(Writer& writer, const std::string& name, std::uint64_t length) {
+    const BlockId block = *writer.define_block(name);
+    const DimId x = *writer.def_dim(block, "x", length);
+    EXPECT_TRUE(writer.def_var(block, "v", Type::kUByte, {{x}}).ok());
+    return block;
+  }
+  static std::vector<std::uint8_t> pattern(std::size_t length, unsigned seed = 0) {
+    std::vector<std::uint8_t> out(length);
+    for (std::size_t i = 0; i < length; ++i) out[i] = static_cast<std::uint8_t>(i * 7 + i / 251 + seed);
+    return out;
+  }
+  static Status put(Writer& writer, BlockId block, const std::vector<std::uint8_t>& values) {
+    return writer.put(block, 0, std::span<const std::uint8_t>(values));
+  }
+  TemporaryFolder folder_;
+  WriterOptions options_;
+};
+
+TEST_F(WriterTest, OptionsOutOfRangeAreRefused) {
+  for (const std::uint32_t size : {0u, 32768u, 65537u, 1u << 31}) {
+    WriterOptions options;
+    options.piece_size = size;
+    EXPECT_EQ(Writer::create(path(), options).status().code(), Code::kUsage) << size;
+  }
+  WriterOptions options;
+  options.inline_limit = 65537;
+  EXPECT_EQ(Writer::create(path(), options).status().code(), Code::kUsage);
+}
+
+TEST_F(WriterTest, AnExistingTargetStaysUnlessReplaced) {
+  write_file(path(), "old");
+  EXPECT_EQ(Writer::create(path()).status().code(), Code::kExists);
+  ASSERT_TRUE(create()->close().ok());
+  EXPECT_EQ(read()->generation(), 1u);
+  EXPECT_EQ(read()->totals().blocks, 0u);
+}
+
+TEST_F(WriterTest, TwoWritersAreOneTooMany) {
+  auto writer = create();
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_EQ(Writer::open(path(), options_).status().code(), Code::kBusy);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_TRUE(Writer::open(path(), options_).ok());
+}
+
+TEST_F(WriterTest, NothingFollowsClose) {
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", 4);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(writer->generation(), 1u);
+  EXPECT_EQ(writer->close().code(), Code::kUsage);
+  EXPECT_EQ(writer->sync().code(), Code::kUsage);
+  EXPECT_EQ(writer->redefine().code(), Code::kUsage);
+  EXPECT_EQ(writer->find_block("a").status().code(), Code::kUsage);
+  EXPECT_EQ(put(*writer, block, pattern(4)).code(), Code::kUsage);
+  EXPECT_EQ(read()->generation(), 1u);
+}
+
+TEST_F(WriterTest, NamesOfBlocks) {
+  auto writer = create();
+  const std::string longest(65535, 'n');
+  for (const std::string& name : {std::string(""), std::string("a"), std::string("a/b"), longest})
+    EXPECT_TRUE(writer->define_block(name).ok()) << name.size();
+  for (const std::string& name : {std::string("/a"), std::string("a/"), std::string("a//b"), std::string("."),
+                                  std::string("a/.."), std::string("a\0b", 3), std::string("\xFF"),
+                                  longest + "n"})
+    EXPECT_EQ(writer->define_block(name).status().code(), Code::kUsage) << name.substr(0, 9);
+  EXPECT_EQ(writer->define_block("a").status().code(), Code::kExists);
+  EXPECT_EQ(writer->find_block("b").status().code(), Code::kNotFound);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->totals().blocks, 4u);
+  writer = open();
+  EXPECT_EQ(writer->define_block("a/b").status().code(), Code::kExists);
+}
+
+TEST_F(WriterTest, FullNamesDefineBlocks) {
+  auto writer = create();
+  auto x = writer->def_dim("a/b/x", 3);
+  ASSERT_TRUE(x.ok());
+  const std::string_view dimensions[] = {"x"};
+  auto v = writer->def_var("a/b/v", Type::kInt, dimensions);
+  ASSERT_TRUE(v.ok());
+  EXPECT_EQ(v->block, x->block);
+  auto root = writer->def_var("top", Type::kInt, {});
+  ASSERT_TRUE(root.ok());
+  EXPECT_EQ(writer->def_var("a/b/w", Type::kInt, {{"y"}}).status().code(), Code::kNotFound);
+  EXPECT_TRUE(writer->put_att_text("a/b/v", "units", "m").ok());
+  EXPECT_EQ(writer->put_att_text("a/b/w", "units", "m").code(), Code::kNotFound);
+  ASSERT_TRUE(writer->close().ok());
+  auto reader = read();
+  EXPECT_TRUE(reader->object("top").ok());
+  auto object = reader->object("a/b/v");
+  ASSERT_TRUE(object.ok());
+  EXPECT_EQ(object->block->metadata.find_attribute(0, "units")->count, 1u);
+}
+
+TEST_F(WriterTest, ModesAreChecked) {
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", 4);
+  EXPECT_EQ(writer->sync().code(), Code::kUsage);
+  EXPECT_EQ(writer->redefine().code(), Code::kUsage);
+  EXPECT_EQ(put(*writer, block, pattern(4)).code(), Code::kUsage);
+  EXPECT_EQ(writer->global_id(block).status().code(), Code::kUsage);
+  ASSERT_TRUE(writer->end_define().ok());
+  EXPECT_EQ(writer->end_define().code(), Code::kUsage);
+  EXPECT_EQ(writer->define_block("b").status().code(), Code::kUsage);
+  EXPECT_EQ(writer->remove_block(block).code(), Code::kUsage);
+  EXPECT_EQ(writer->set_samples(block, 1).code(), Code::kUsage);
+  EXPECT_EQ(writer->set_samples(77, 1).code(), Code::kUsage);
+  EXPECT_EQ(put(*writer, block, pattern(5)).code(), Code::kUsage);
+  EXPECT_TRUE(put(*writer, block, pattern(4)).ok());
+}
+
+TEST_F(WriterTest, ASyncWithoutChangesMakesNoGeneration) {
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", 4);
+  ASSERT_TRUE(writer->end_define().ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(writer->sync().ok());
+  EXPECT_EQ(writer->generation(), 1u);
+  ASSERT_TRUE(put(*writer, block, pattern(4)).ok());
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_EQ(writer->generation(), 2u);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(values<std::uint8_t>("a"), pattern(4));
+  ASSERT_TRUE(open()->close().ok());
+  EXPECT_EQ(read()->generation(), 2u);
+}
+
+TEST_F(WriterTest, ValuesOutOfRangeAreToldAndPut) {
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", 3);
+  EXPECT_EQ(writer->put_att(block, kGlobal, "n", Type::kByte, std::span<const int>(std::vector{300})).code(),
+            Code::kRange);
+  ASSERT_TRUE(writer->end_define().ok());
+  const std::vector<int> wide{1, 300, 3};
+  EXPECT_EQ(writer->put(block, 0, std::span<const int>(wide)).code(), Code::kRange);
+  EXPECT_EQ(writer->put(block, 0, std::span<const char>("abc", 3)).code(), Code::kUsage);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(values<std::uint8_t>("a"), (std::vector<std::uint8_t>{1, 44, 3}));
+}
+
+TEST_F(WriterTest, ExtentsAroundTheLimitsOfInlineAndPieces) {
+  for (const std::uint32_t limit : {0u, 64u, 65536u}) {
+    options_.inline_limit = limit;
+    auto writer = create();
+    const std::vector<std::uint64_t> lengths{1, 60, 64, 65, 65532, 65536, 65537, 131072, 131080};
+    std::vector<BlockId> ids;
+    for (std::uint64_t length : lengths)
+      ids.push_back(bytes_block(*writer, "n" + std::to_string(length), length));
+    ASSERT_TRUE(writer->end_define().ok());
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      ASSERT_TRUE(put(*writer, ids[i], pattern(lengths[i])).ok());
+    ASSERT_TRUE(writer->close().ok());
+    auto reader = read();
+    for (std::uint64_t length : lengths) {
+      auto block = *reader->block("n" + std::to_string(length));
+      EXPECT_EQ(*block->read_all<std::uint8_t>(0), pattern(length)) << length << ", inline " << limit;
+      // Extents are padded to 4 bytes.
+      EXPECT_EQ(block->entry.has_map(), (length + 3) / 4 * 4 > 65536) << length;
+    }
+  }
+}
+
+TEST_F(WriterTest, HolesAreNotStoredAndReadAsFillValues) {
+  auto writer = create();
+  const std::uint64_t length = 300 * 65536;  // a map of several pages
+  const BlockId block = bytes_block(*writer, "a", length);
+  const std::uint8_t fill = 9;
+  ASSERT_TRUE(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).ok());
+  const BlockId hole = bytes_block(*writer, "hole", 1000);
+  ASSERT_TRUE(writer->end_define().ok());
+  std::vector<std::uint8_t> expected(length, fill);
+  for (std::uint64_t i = 0; i < 300; i += 2) {
+    const std::uint64_t at = i * 65536 + i;
+    const std::uint8_t one = static_cast<std::uint8_t>(i);
+    ASSERT_TRUE(writer->put(block, 0, {{at}, {1}, {}}, std::span(&one, 1)).ok());
+    expected[at] = one;
+  }
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_TRUE((*read()->block("hole"))->entry.hole);
+  EXPECT_EQ(values<std::uint8_t>("hole"), std::vector<std::uint8_t>(1000, 255));
+  EXPECT_TRUE(values<std::uint8_t>("a") == expected);
+  // Changes in place of stored pieces and of holes; a fill value that holes have cannot change.
+  for (std::uint64_t at = 65535; at < length; at += 40 * 65536) {
+    const std::vector<std::uint8_t> two{1, 2};
+    ASSERT_TRUE(writer->put(block, 0, {{at}, {2}, {}}, std::span(two)).ok());
+    expected[at] = 1;
+    expected[at + 1] = 2;
+  }
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_TRUE(values<std::uint8_t>("a") == expected);
+  ASSERT_TRUE(writer->redefine().ok());
+  EXPECT_EQ(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(), Code::kUsage);
+  EXPECT_EQ(writer->put_att(hole, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(), Code::kUsage);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_TRUE(values<std::uint8_t>("a") == expected);
+}
+
+TEST_F(WriterTest, ValuesThatWereCutBeforeTheCommitLeaveNoBytes) {
+  auto writer = create();
+  const BlockId gone = bytes_block(*writer, "gone", 200000), kept = bytes_block(*writer, "kept", 5000);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(put(*writer, gone, pattern(200000)).ok());
+  ASSERT_TRUE(put(*writer, kept, pattern(5000)).ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  ASSERT_TRUE(writer->remove_block(gone).ok());
+  ASSERT_TRUE(writer->def_dim(kept, "time", kUnlimited).ok());
+  ASSERT_TRUE(writer->def_var(kept, "t", Type::kByte, {{1}}).ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->totals().blocks, 1u);
+  EXPECT_EQ(values<std::uint8_t>("kept"), pattern(5000));
+}
+
+TEST_F(WriterTest, ARenameAfterARedefinitionKeepsTheDefinition) {
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", 4);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(put(*writer, block, pattern(4)).ok());
+  ASSERT_TRUE(writer->sync().ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  ASSERT_TRUE(writer->put_att_text(block, kGlobal, "title", "new").ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  ASSERT_TRUE(writer->rename_block(block, "b").ok());
+  ASSERT_TRUE(writer->close().ok());
+  auto found = *read()->block("b");
+  EXPECT_TRUE(found->metadata.find_attribute(kGlobal, "title"));
+  EXPECT_EQ(values<std::uint8_t>("b"), pattern(4));
+  EXPECT_FALSE((*read()->find("a")).has_value());
+}
+
+TEST_F(WriterTest, ABlockRemovedAfterItsRedefinitionDiesOnce) {
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", 70000);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(put(*writer, block, pattern(70000)).ok());
+  ASSERT_TRUE(writer->sync().ok());
+  ASSERT_TRUE(put(*writer, block, pattern(70000, 1)).ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  ASSERT_TRUE(writer->put_att_text(block, kGlobal, "title", "t").ok());
+  ASSERT_TRUE(writer->remove_block(block).ok());
+  ASSERT_TRUE(bytes_block(*writer, "a", 3) != block);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(values<std::uint8_t>("a"), std::vector<std::uint8_t>(3, 255));
+}
+
+TEST_F(WriterTest, NewVariablesDoNotShowBytesThatAPackedFileHadThere) {
+  ModelBlock model;
+  model.dimensions = {{"x", 3}};
+  model.variables.resize(1);
+  model.variables[0].name = "v";
+  model.variables[0].dimensions = {0};
+  model.resize_values();
+  auto writer = create();
+  ASSERT_TRUE(writer->pack_block(packed_block("a", model, Kind::kCdf5, 20)).ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->sync().ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  const BlockId block = *writer->find_block("a");
+  ASSERT_TRUE(writer->def_var(block, "w", Type::kInt, {{0}}).ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(values<int>("a", 1), std::vector<int>(3, -2147483647));
+}
+
+TEST_F(WriterTest, KindSixIsNotPacked) {
+  PackedBlock packed;
+  packed.name = "a";
+  packed.kind = Kind::kExtended;
+  EXPECT_EQ(create()->pack_block(std::move(packed)).status().code(), Code::kUnsupported);
+}
+
+// A source that says some of it is not stored.
+class SparseSource final : public ByteSource {
+ public:
+  explicit SparseSource(std::uint64_t size) : size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  Status read_at(std::uint64_t, std::span<std::byte> out) const override {
+    std::ranges::fill(out, std::byte{0});
+    return {};
+  }
+  const std::string& name() const override { return name_; }
+  bool is_unallocated(std::uint64_t, std::uint64_t) const override { return true; }
+
+ private:
+  std::uint64_t size_;
+  std::string name_ = "sparse";
+};
+
+TEST_F(WriterTest, MovingASparseSourceCutsNoValuesOff) {
+  auto writer = create();
+  const BlockId sparse = bytes_block(*writer, "a", 100000), dense = bytes_block(*writer, "b", 100000);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(put(*writer, dense, pattern(100000)).ok());
+  ASSERT_TRUE(writer->take_values(sparse, std::make_shared<SparseSource>(100000), {{0, 0, 0, 0, 100000, 1}}).ok());
+  EXPECT_EQ(put(*writer, sparse, pattern(100000)).code(), Code::kUsage);
+  EXPECT_EQ(writer->pending_bytes(), 100000u);
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(values<std::uint8_t>("b"), pattern(100000));
+  EXPECT_EQ(values<std::uint8_t>("a"), std::vector<std::uint8_t>(100000));
+}
+
+TEST_F(WriterTest, TakenRunsComeFromTheirPlacesAndTheRestIsZero) {
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    options_.threads = threads;
+    auto writer = create();
+    const std::uint64_t length = 3 << 20;
+    const BlockId block = bytes_block(*writer, "a", length);
+    ASSERT_TRUE(writer->end_define().ok());
+    const auto source = pattern(length);
+    auto memory = std::make_shared<MemorySource>(std::as_bytes(std::span(source)));
+    EXPECT_EQ(writer->take_values(block, memory, {{0, 0, 8, 0, 8, 1}, {0, 0, 0, 0, 8, 1}}).code(), Code::kUsage);
+    EXPECT_EQ(writer->take_values(block, memory, {{0, 0, length, 0, 8, 1}}).code(), Code::kUsage);
+    // Every second run of 1000 bytes, in opposite places.
+    ASSERT_TRUE(writer->take_values(block, memory, {{1000, 2000, 0, 2000, 1000, 1000}, {5, 0, 2500000, 0, 77, 1}}).ok());
+    ASSERT_TRUE(writer->close().ok());
+    std::vector<std::uint8_t> expected(length);
+    for (std::uint64_t i = 0; i < 1000; ++i)
+      std::copy_n(&source[1000 + i * 2000], 1000, &expected[i * 2000]);
+    std::copy_n(&source[5], 77, &expected[2500000]);
+    EXPECT_TRUE(values<std::uint8_t>("a") == expected);
+  }
+}
+
+TEST_F(WriterTest, TheIndexGrowsSplitsAndShrinks) {
+  options_.metadata_codec = MetadataCodec::kNone;
+  const auto name = [](int i) {
+    std::string digits = std::to_string(i);
+    return "b" + std::string(6 - digits.size(), '0') + digits;
+  };
+  auto writer = create();
+  for (int i = 0; i < 8300; ++i) ASSERT_TRUE(writer->define_block(name(2 * i)).ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_EQ(read()->totals().blocks, 8300u);
+  // Between others, behind all, ahead of all.
+  ASSERT_TRUE(writer->redefine().ok());
+  for (int i = 100; i < 300; ++i) ASSERT_TRUE(writer->define_block(name(2 * i + 1)).ok());
+  for (int i = 0; i < 70; ++i) ASSERT_TRUE(writer->define_block(name(500000 + i)).ok());
+  ASSERT_TRUE(writer->define_block("a").ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  EXPECT_EQ(*writer->global_id(*writer->find_block("a")), 0u);
+  EXPECT_EQ(*writer->global_id(*writer->find_block(name(201))), 102u);
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_EQ(read()->totals().blocks, 8571u);
+  EXPECT_EQ(*read()->global_id(name(201)), 102u);
+  // Down to one leaf that changes in the same commit, then to nothing.
+  for (const int left : {9000, 100, 65, 64, 1, 0}) {
+    std::vector<std::string> names;
+    ASSERT_TRUE(read()->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      names.push_back(entry.name);
+      return true;
+    }).ok());
+    ASSERT_TRUE(writer->redefine().ok());
+    for (std::size_t i = static_cast<std::size_t>(left); i < names.size(); ++i)
+      ASSERT_TRUE(writer->remove_block(*writer->find_block(names[i])).ok());
+    if (left > 0) {
+      ASSERT_TRUE(writer->set_samples(*writer->find_block(names[0]), 1).ok());
+    }
+    ASSERT_TRUE(writer->end_define().ok());
+    const Status status = writer->sync();
+    ASSERT_TRUE(status.ok()) << left << ": " << status.text();
+    EXPECT_EQ(read()->totals().blocks, std::min<std::size_t>(names.size(), static_cast<std::size_t>(left)));
+  }
+  ASSERT_TRUE(writer->redefine().ok());
+  ASSERT_TRUE(writer->define_block("new").ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->totals().blocks, 1u);
+}
+
+TEST_F(WriterTest, RecordsOfOneByteVariableHaveNoPadding) {
+  auto writer = create();
+  const BlockId block = *writer->define_block("a");
+  const DimId time = *writer->def_dim(block, "time", kUnlimited), x = *writer->def_dim(block, "x", 3);
+  ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{time, x}}).ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  std::vector<std::uint8_t> all;
+  for (unsigned generation = 0; generation < 8; ++generation) {
+    const std::uint64_t records = generation == 5 ? 30000 : 1 + generation;
+    const auto more = pattern(records * 3, generation);
+    ASSERT_TRUE(writer->put(block, 0, {{all.size() / 3, 0}, {records, 3}, {}}, std::span(more)).ok());
+    all.insert(all.end(), more.begin(), more.end());
+    ASSERT_TRUE(writer->sync().ok());
+    ASSERT_EQ(*writer->records(block), all.size() / 3);
+    ASSERT_TRUE(values<std::uint8_t>("a") == all) << generation;
+  }
+}
+
+TEST_F(WriterTest, FailedChecksBeforePublishingLeaveNoFile) {
+  options_.before_publish = [](const ByteSource& file) {
+    EXPECT_TRUE(Reader::open(std::shared_ptr<const ByteSource>(&file, [](auto*) {})).ok());
+    return Status(Code::kConflict, "no");
+  };
+  EXPECT_EQ(create()->close().code(), Code::kConflict);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(WriterTest, ACancelledMoveIsAnInterruption) {
+  std::atomic<bool> cancel{true};
+  options_.cancel = &cancel;
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", 100000);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->take_values(block, std::make_shared<SparseSource>(100000), {}).ok());
+  EXPECT_EQ(writer->close().code(), Code::kIo);
+  writer.reset();
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+}  // namespace
+}  // namespace nmb::test
