@@ -1,12 +1,12 @@
-// A machine that stops at any time: of the calls that change a file, any prefix may have reached the device, and of those since
-// the last sync any part.
+// A machine that stops at any time: of the calls that change a file, any prefix may have reached
+// the device, and of those since the last sync any part.
 #include <gtest/gtest.h>
 
 #include "fault/session_file.h"
+#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"
-#include "superblock/superblock.h"
 
 namespace nmb::test {
 namespace {
@@ -59,14 +59,17 @@ class Crash {
 TEST(Crash, AnyStopLeavesOneGenerationOrTheOther) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb";
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     Generation before, after;
     std::filesystem::remove(path);
-    ASSERT_TRUE(write_session(path, true, seed, SessionKind::kAll, fault_options(), &before.model).ok());
+    ASSERT_TRUE(
+        write_session(path, true, seed, SessionKind::kAll, fault_options(), &before.model).ok());
     before.number = 1 + seed % 2;
     after.number = before.number + 1;
     if (before.number == 2) {
-      ASSERT_TRUE(write_session(path, false, seed + 50, SessionKind::kAll, fault_options(), &before.model).ok());
+      ASSERT_TRUE(
+          write_session(path, false, seed + 50, SessionKind::kAll, fault_options(), &before.model)
+              .ok());
     }
     std::vector<std::byte> image = before.bytes = read_file(path);
     std::vector<OutputCall> calls;
@@ -121,7 +124,8 @@ TEST(Crash, AFileGetsItsNameWhenAllOfItIsOnTheDevice) {
   std::vector<OutputCall> calls;
   Model model;
   ASSERT_TRUE(write_session(folder.path() / "f.nmb", true, 7, SessionKind::kAll,
-                            fault_options(recording(calls)), &model).ok());
+                            fault_options(recording(calls)), &model)
+                  .ok());
   ASSERT_GE(calls.size(), 2u);
   EXPECT_EQ(calls.back().what, OutputCall::What::kPublish);
   EXPECT_EQ(calls[calls.size() - 2].what, OutputCall::What::kSync);

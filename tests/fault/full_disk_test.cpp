@@ -1,4 +1,5 @@
-// A disk that is full, or a limit on the length of files: nmcat says so, leaves nothing and keeps the target.
+// A disk that is full, or a limit on the length of files: nmcat says so, leaves nothing and keeps
+// the target.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

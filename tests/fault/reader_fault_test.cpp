@@ -1,4 +1,5 @@
-// Every read of a file is made to fail: the reader and verify say so, and the reader goes on when reads work again.
+// Every read of a file is made to fail: the reader and verify say so, and the reader goes on when
+// reads work again.
 #include <gtest/gtest.h>
 
 #include "fault/session_file.h"

@@ -22,7 +22,8 @@ inline WriterOptions fault_options(OutputLayer layer = {}) {
 // What a session does to the file.
 enum class SessionKind { kAll, kGrowth, kDefinitions };
 
-// One generation, from creation (first) or opening to close(). The model follows; it is that of the new generation only if the status is ok.
+// One generation, from creation (first) or opening to close(). The model follows; it is that of the
+// new generation only if the status is ok.
 inline Status write_session(const std::string& path, bool first, std::uint64_t seed,
                             SessionKind kind, const WriterOptions& options, Model* model) {
   NMB_ASSIGN(std::unique_ptr<Writer> writer,

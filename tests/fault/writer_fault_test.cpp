@@ -25,7 +25,7 @@ TEST(WriterFault, EveryFailureOfACreationLeavesTheTargetAlone) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb";
   for (const bool target : {false, true}) {
-    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       Fault count;
       Model model;
       const Status sound =
@@ -59,11 +59,12 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb", base = folder.path() / "base.nmb";
   int new_ones = 0, old_ones = 0;
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const SessionKind kind = kSessionKinds[seed % 3];
     Model before;
     ASSERT_TRUE(write_session(base, true, seed, SessionKind::kAll, fault_options(), &before).ok());
-    ASSERT_TRUE(write_session(base, false, seed + 50, SessionKind::kAll, fault_options(), &before).ok());
+    ASSERT_TRUE(
+        write_session(base, false, seed + 50, SessionKind::kAll, fault_options(), &before).ok());
     const auto copy = [&] {
       std::filesystem::copy_file(base, path, std::filesystem::copy_options::overwrite_existing);
     };
@@ -77,7 +78,8 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
     for (std::uint64_t call = 0; call < count.calls; ++call) {
       for (const auto& [how, code] : kFaults) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ", call " + std::to_string(call) + " of " +
-                     std::to_string(count.calls) + ", how " + std::to_string(static_cast<int>(how)));
+                     std::to_string(count.calls) + ", how " +
+                     std::to_string(static_cast<int>(how)));
         copy();
         Fault fault{call, how, code};
         Model ignored = before;
@@ -90,8 +92,8 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
         ++(is_new ? new_ones : old_ones);
         ASSERT_TRUE(is_new || (*reader)->generation() == 2);
         ASSERT_EQ(difference(is_new ? after : before, **reader), "") << (is_new ? "new" : "old");
-        // Bytes behind the end stay where cutting them off fails or the slot's state is not known, a slot written in part too:
-        // until the next writer.
+        // Bytes behind the end stay where cutting them off fails or the slot's state is not known,
+        // a slot written in part too: until the next writer.
         ASSERT_EQ(findings_of(path, {"R-FL-2", "R-SB-1", "R-SB-3"}), "");
         ASSERT_TRUE(Writer::open(path.string(), fault_options()).ok());
         ASSERT_EQ(findings_of(path), "");

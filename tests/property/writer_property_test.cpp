@@ -1,4 +1,5 @@
-// Random sequences of calls to the writer, over several generations and openings, against a model in memory.
+// Random sequences of calls to the writer, over several generations and openings, against a model
+// in memory.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -89,7 +90,8 @@ TEST(WriterProperty, EveryGenerationReadsAsTheModelAndVerifies) {
     ASSERT_NO_FATAL_FAILURE(write_generations(path, seed, 0, &history));
     // Readers that were opened earlier still see what they opened.
     for (std::size_t g = 0; g < history.readers.size(); ++g)
-      ASSERT_EQ(difference(history.models[g], *history.readers[g]), "") << "old generation " << g + 1;
+      ASSERT_EQ(difference(history.models[g], *history.readers[g]), "")
+          << "old generation " << g + 1;
     std::filesystem::remove(path);
   }
 }

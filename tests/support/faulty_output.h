@@ -1,4 +1,5 @@
-// Layers around an output file: one fails a call, one records all of them. Neither waits for the device.
+// Layers around an output file: one fails a call, one records all of them. Neither waits for the
+// device.
 #pragma once
 
 #include <algorithm>

@@ -39,7 +39,8 @@ Metadata metadata_of(const ModelBlock& block) {
     for (const auto& [name, text] : list)
       (void)metadata.put_attribute(owner, name, Type::kChar, std::as_bytes(std::span(text))).ok();
   };
-  for (const auto& [name, length] : block.dimensions) (void)metadata.add_dimension(name, length).ok();
+  for (const auto& [name, length] : block.dimensions)
+    (void)metadata.add_dimension(name, length).ok();
   texts(kGlobal, block.texts);
   for (const ModelVariable& variable : block.variables) {
     const VarId id = *metadata.add_variable(variable.name, variable.type, variable.dimensions);
@@ -73,8 +74,8 @@ std::string variable_difference(const ModelBlock& block, const ModelVariable& ex
   if (variable.name != expected.name || variable.type != expected.type ||
       !std::ranges::equal(variable.dimensions, expected.dimensions))
     return "definition differs";
-  if (std::string text = attribute_difference(expected.texts, found.metadata, id,
-                                              expected.fill.has_value());
+  if (std::string text =
+          attribute_difference(expected.texts, found.metadata, id, expected.fill.has_value());
       !text.empty())
     return text;
   std::vector<double> values;
@@ -199,7 +200,8 @@ std::string findings_of(const ByteSource& file, const std::vector<std::string>& 
   return text;
 }
 
-std::string findings_of(const std::filesystem::path& file, const std::vector<std::string>& allowed) {
+std::string findings_of(const std::filesystem::path& file,
+                        const std::vector<std::string>& allowed) {
   Result<std::unique_ptr<FileSource>> source = FileSource::open(file.string());
   return source.ok() ? findings_of(**source, allowed) : source.status().text();
 }
@@ -224,8 +226,10 @@ PackedBlock packed_block(const std::string& name, const ModelBlock& block, Kind 
         const double value = variable.values[index + i];
         if (std::isnan(value)) continue;
         std::byte* to = extent.data() + offset + i * type_size(variable.type);
-        if (variable.type == Type::kChar) *to = static_cast<std::byte>(value);
-        else convert_to_external(MemoryType::kDouble, &value, 1, variable.type, to);
+        if (variable.type == Type::kChar)
+          *to = static_cast<std::byte>(value);
+        else
+          convert_to_external(MemoryType::kDouble, &value, 1, variable.type, to);
       }
       return Status();
     }).ok();
@@ -277,7 +281,8 @@ ModelBlock RandomSession::random_block(bool classic_types) {
     block.dimensions.push_back(
         {"d" + std::to_string(i), one_in(6) ? 9000 + below(40000) : 1 + below(6)});
   if (records) {
-    const auto at = block.dimensions.begin() + static_cast<std::ptrdiff_t>(below(block.dimensions.size() + 1));
+    const auto at =
+        block.dimensions.begin() + static_cast<std::ptrdiff_t>(below(block.dimensions.size() + 1));
     block.dimensions.insert(at, {"time", kUnlimited});
   }
   for (std::uint64_t i = 0, n = below(5); i < n; ++i) add_variable(&block, classic_types);
@@ -321,8 +326,7 @@ Status RandomSession::pack() {
   PackedBlock packed = packed_block(name, block, kind, one_in(2) ? below(20) : 0);
   if (one_in(5)) {  // a hole
     packed.extent.reset();
-    for (ModelVariable& variable : block.variables)
-      std::ranges::fill(variable.values, kNotPut);
+    for (ModelVariable& variable : block.variables) std::ranges::fill(variable.values, kNotPut);
   }
   NMB_ASSIGN(BlockId id, writer_.pack_block(std::move(packed)));
   (void)id;
@@ -461,8 +465,9 @@ Status RandomSession::put_values(Model::iterator at) {
   const bool is_record = block.is_record_variable(variable);
   if (is_record) shape[0] += below(4);
   Hyperslab slab;
-  const bool whole = one_in(3), one_run = few_runs_ && variable.values.size() > 100;
-  std::uint64_t count = 1;
+  std::uint64_t size = 1, count = 1;
+  for (std::uint64_t length : shape) size *= length;
+  const bool whole = one_in(3), one_run = few_runs_ && size > 100;
   for (std::uint64_t length : shape) {
     std::uint64_t start = 0, stride = 1, n = length;
     if (!whole && length > 0 && !(one_run && !slab.start.empty())) {
@@ -485,7 +490,8 @@ Status RandomSession::put_values(Model::iterator at) {
   }
   if (count == 0) return {};
   if (is_record)
-    block.records = std::max(block.records, slab.start[0] + (slab.count[0] - 1) * slab.stride[0] + 1);
+    block.records =
+        std::max(block.records, slab.start[0] + (slab.count[0] - 1) * slab.stride[0] + 1);
   block.resize_values();
   shape = block.shape(variable);
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// A model of an NMB file: what a writer was told, compared with what a reader sees; and a session of random calls that keeps
-// a model in step with a writer.
+// A model of an NMB file: what a writer was told, compared with what a reader sees; and a session
+// of random calls that keeps a model in step with a writer.
 #pragma once
 
 #include <cstdint>
@@ -55,11 +55,12 @@ std::string findings_of(const std::filesystem::path& file,
 PackedBlock packed_block(const std::string& name, const ModelBlock& block, Kind kind,
                          std::size_t trailing_bytes);
 
-// Calls to a writer at random, the same for the same seed. The model follows calls that succeed; failures other than the refusals
-// that the writer promises are returned.
+// Calls to a writer at random, the same for the same seed. The model follows calls that succeed;
+// failures other than the refusals that the writer promises are returned.
 class RandomSession {
  public:
-  // few_runs: values of large variables are put in one run, so that there are few calls to the file.
+  // few_runs: values of large variables are put in one run, so that there are few calls to the
+  // file.
   RandomSession(Writer& writer, Model& model, std::uint64_t seed, bool few_runs = false)
       : writer_(writer), model_(model), random_(seed), few_runs_(few_runs) {}
 

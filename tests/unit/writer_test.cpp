@@ -20,7 +20,9 @@ class WriterTest : public testing::Test {
     options_.piece_size = 65536;
     options_.sync = false;
   }
-  std::string path(const std::string& name = "f.nmb") const { return (folder_.path() / name).string(); }
+  std::string path(const std::string& name = "f.nmb") const {
+    return (folder_.path() / name).string();
+  }
   std::unique_ptr<Writer> create() {
     options_.overwrite = true;
     auto writer = Writer::create(path(), options_);
@@ -55,7 +57,8 @@ class WriterTest : public testing::Test {
   }
   static std::vector<std::uint8_t> pattern(std::size_t length, unsigned seed = 0) {
     std::vector<std::uint8_t> out(length);
-    for (std::size_t i = 0; i < length; ++i) out[i] = static_cast<std::uint8_t>(i * 7 + i / 251 + seed);
+    for (std::size_t i = 0; i < length; ++i)
+      out[i] = static_cast<std::uint8_t>(i * 7 + i / 251 + seed);
     return out;
   }
   static Status put(Writer& writer, BlockId block, const std::vector<std::uint8_t>& values) {
@@ -111,9 +114,9 @@ TEST_F(WriterTest, NamesOfBlocks) {
   const std::string longest(65535, 'n');
   for (const std::string& name : {std::string(""), std::string("a"), std::string("a/b"), longest})
     EXPECT_TRUE(writer->define_block(name).ok()) << name.size();
-  for (const std::string& name : {std::string("/a"), std::string("a/"), std::string("a//b"), std::string("."),
-                                  std::string("a/.."), std::string("a\0b", 3), std::string("\xFF"),
-                                  longest + "n"})
+  for (const std::string& name :
+       {std::string("/a"), std::string("a/"), std::string("a//b"), std::string("."),
+        std::string("a/.."), std::string("a\0b", 3), std::string("\xFF"), longest + "n"})
     EXPECT_EQ(writer->define_block(name).status().code(), Code::kUsage) << name.substr(0, 9);
   EXPECT_EQ(writer->define_block("a").status().code(), Code::kExists);
   EXPECT_EQ(writer->find_block("b").status().code(), Code::kNotFound);
@@ -179,8 +182,10 @@ TEST_F(WriterTest, ASyncWithoutChangesMakesNoGeneration) {
 TEST_F(WriterTest, ValuesOutOfRangeAreToldAndPut) {
   auto writer = create();
   const BlockId block = bytes_block(*writer, "a", 3);
-  EXPECT_EQ(writer->put_att(block, kGlobal, "n", Type::kByte, std::span<const int>(std::vector{300})).code(),
-            Code::kRange);
+  EXPECT_EQ(
+      writer->put_att(block, kGlobal, "n", Type::kByte, std::span<const int>(std::vector{300}))
+          .code(),
+      Code::kRange);
   ASSERT_TRUE(writer->end_define().ok());
   const std::vector<int> wide{1, 300, 3};
   EXPECT_EQ(writer->put(block, 0, std::span<const int>(wide)).code(), Code::kRange);
@@ -204,7 +209,8 @@ TEST_F(WriterTest, ExtentsAroundTheLimitsOfInlineAndPieces) {
     auto reader = read();
     for (std::uint64_t length : lengths) {
       auto block = *reader->block("n" + std::to_string(length));
-      EXPECT_EQ(*block->read_all<std::uint8_t>(0), pattern(length)) << length << ", inline " << limit;
+      EXPECT_EQ(*block->read_all<std::uint8_t>(0), pattern(length))
+          << length << ", inline " << limit;
       // Extents are padded to 4 bytes.
       EXPECT_EQ(block->entry.has_map(), (length + 3) / 4 * 4 > 65536) << length;
     }
@@ -240,15 +246,18 @@ TEST_F(WriterTest, HolesAreNotStoredAndReadAsFillValues) {
   ASSERT_TRUE(writer->sync().ok());
   EXPECT_TRUE(values<std::uint8_t>("a") == expected);
   ASSERT_TRUE(writer->redefine().ok());
-  EXPECT_EQ(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(), Code::kUsage);
-  EXPECT_EQ(writer->put_att(hole, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(), Code::kUsage);
+  EXPECT_EQ(writer->put_att(block, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(),
+            Code::kUsage);
+  EXPECT_EQ(writer->put_att(hole, 0, "_FillValue", Type::kUByte, std::span(&fill, 1)).code(),
+            Code::kUsage);
   ASSERT_TRUE(writer->close().ok());
   EXPECT_TRUE(values<std::uint8_t>("a") == expected);
 }
 
 TEST_F(WriterTest, ValuesThatWereCutBeforeTheCommitLeaveNoBytes) {
   auto writer = create();
-  const BlockId gone = bytes_block(*writer, "gone", 200000), kept = bytes_block(*writer, "kept", 5000);
+  const BlockId gone = bytes_block(*writer, "gone", 200000),
+                kept = bytes_block(*writer, "kept", 5000);
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(put(*writer, gone, pattern(200000)).ok());
   ASSERT_TRUE(put(*writer, kept, pattern(5000)).ok());
@@ -338,10 +347,13 @@ class SparseSource final : public ByteSource {
 
 TEST_F(WriterTest, MovingASparseSourceCutsNoValuesOff) {
   auto writer = create();
-  const BlockId sparse = bytes_block(*writer, "a", 100000), dense = bytes_block(*writer, "b", 100000);
+  const BlockId sparse = bytes_block(*writer, "a", 100000),
+                dense = bytes_block(*writer, "b", 100000);
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(put(*writer, dense, pattern(100000)).ok());
-  ASSERT_TRUE(writer->take_values(sparse, std::make_shared<SparseSource>(100000), {{0, 0, 0, 0, 100000, 1}}).ok());
+  ASSERT_TRUE(
+      writer->take_values(sparse, std::make_shared<SparseSource>(100000), {{0, 0, 0, 0, 100000, 1}})
+          .ok());
   EXPECT_EQ(put(*writer, sparse, pattern(100000)).code(), Code::kUsage);
   EXPECT_EQ(writer->pending_bytes(), 100000u);
   ASSERT_TRUE(writer->close().ok());
@@ -358,10 +370,14 @@ TEST_F(WriterTest, TakenRunsComeFromTheirPlacesAndTheRestIsZero) {
     ASSERT_TRUE(writer->end_define().ok());
     const auto source = pattern(length);
     auto memory = std::make_shared<MemorySource>(std::as_bytes(std::span(source)));
-    EXPECT_EQ(writer->take_values(block, memory, {{0, 0, 8, 0, 8, 1}, {0, 0, 0, 0, 8, 1}}).code(), Code::kUsage);
+    EXPECT_EQ(writer->take_values(block, memory, {{0, 0, 8, 0, 8, 1}, {0, 0, 0, 0, 8, 1}}).code(),
+              Code::kUsage);
     EXPECT_EQ(writer->take_values(block, memory, {{0, 0, length, 0, 8, 1}}).code(), Code::kUsage);
     // Every second run of 1000 bytes, in opposite places.
-    ASSERT_TRUE(writer->take_values(block, memory, {{1000, 2000, 0, 2000, 1000, 1000}, {5, 0, 2500000, 0, 77, 1}}).ok());
+    ASSERT_TRUE(writer
+                    ->take_values(block, memory,
+                                  {{1000, 2000, 0, 2000, 1000, 1000}, {5, 0, 2500000, 0, 77, 1}})
+                    .ok());
     ASSERT_TRUE(writer->close().ok());
     std::vector<std::uint8_t> expected(length);
     for (std::uint64_t i = 0; i < 1000; ++i)
@@ -396,10 +412,13 @@ TEST_F(WriterTest, TheIndexGrowsSplitsAndShrinks) {
   // Down to one leaf that changes in the same commit, then to nothing.
   for (const int left : {9000, 100, 65, 64, 1, 0}) {
     std::vector<std::string> names;
-    ASSERT_TRUE(read()->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      names.push_back(entry.name);
-      return true;
-    }).ok());
+    ASSERT_TRUE(read()
+                    ->for_each_entry("",
+                                     [&](const BlockEntry& entry) -> Result<bool> {
+                                       names.push_back(entry.name);
+                                       return true;
+                                     })
+                    .ok());
     ASSERT_TRUE(writer->redefine().ok());
     for (std::size_t i = static_cast<std::size_t>(left); i < names.size(); ++i)
       ASSERT_TRUE(writer->remove_block(*writer->find_block(names[i])).ok());
@@ -409,7 +428,8 @@ TEST_F(WriterTest, TheIndexGrowsSplitsAndShrinks) {
     ASSERT_TRUE(writer->end_define().ok());
     const Status status = writer->sync();
     ASSERT_TRUE(status.ok()) << left << ": " << status.text();
-    EXPECT_EQ(read()->totals().blocks, std::min<std::size_t>(names.size(), static_cast<std::size_t>(left)));
+    EXPECT_EQ(read()->totals().blocks,
+              std::min<std::size_t>(names.size(), static_cast<std::size_t>(left)));
   }
   ASSERT_TRUE(writer->redefine().ok());
   ASSERT_TRUE(writer->define_block("new").ok());
@@ -420,14 +440,16 @@ TEST_F(WriterTest, TheIndexGrowsSplitsAndShrinks) {
 TEST_F(WriterTest, RecordsOfOneByteVariableHaveNoPadding) {
   auto writer = create();
   const BlockId block = *writer->define_block("a");
-  const DimId time = *writer->def_dim(block, "time", kUnlimited), x = *writer->def_dim(block, "x", 3);
+  const DimId time = *writer->def_dim(block, "time", kUnlimited),
+              x = *writer->def_dim(block, "x", 3);
   ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{time, x}}).ok());
   ASSERT_TRUE(writer->end_define().ok());
   std::vector<std::uint8_t> all;
   for (unsigned generation = 0; generation < 8; ++generation) {
     const std::uint64_t records = generation == 5 ? 30000 : 1 + generation;
     const auto more = pattern(records * 3, generation);
-    ASSERT_TRUE(writer->put(block, 0, {{all.size() / 3, 0}, {records, 3}, {}}, std::span(more)).ok());
+    ASSERT_TRUE(
+        writer->put(block, 0, {{all.size() / 3, 0}, {records, 3}, {}}, std::span(more)).ok());
     all.insert(all.end(), more.begin(), more.end());
     ASSERT_TRUE(writer->sync().ok());
     ASSERT_EQ(*writer->records(block), all.size() / 3);
