@@ -20,8 +20,7 @@ std::string Status::text() const {
 
 Status Status::in_file(std::string_view file) const {
   if (ok() || !detail_->file.empty()) return *this;
-  return Status(detail_->code, std::string(file), detail_->offset, detail_->rule,
-                detail_->message);
+  return Status(detail_->code, std::string(file), detail_->offset, detail_->rule, detail_->message);
 }
 
 }  // namespace nmb

@@ -119,8 +119,7 @@ TEST(WriterProperty, TheReferenceReaderHasNoFindings) {
   for (std::uint64_t seed = 900; seed < 906; ++seed) {
     const std::string path = (folder.path() / ("f" + std::to_string(seed) + ".nmb")).string();
     ASSERT_NO_FATAL_FAILURE(write_generations(path, seed, 0, nullptr));
-    const ProgramResult result =
-        run(reference + std::string(" --findings ") + shell_quoted(path));
+    const ProgramResult result = run(reference + std::string(" --findings ") + shell_quoted(path));
     EXPECT_EQ(result.exit_code, 0) << result.output;
     EXPECT_EQ(result.output, "") << "seed " << seed;
   }

@@ -7,13 +7,16 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool("nmcat",
             {"Merges per-process files (CDF-1, CDF-2, CDF-5, NMB, mixed) into one NMB file.",
-             "Each input becomes a block, named after the file; with --split-names variables whose names carry a group "
-             "become a block\na group. Nothing is published before all inputs are known to go together: conflicts are all "
+             "Each input becomes a block, named after the file; with --split-names variables whose "
+             "names carry a group "
+             "become a block\na group. Nothing is published before all inputs are known to go "
+             "together: conflicts are all "
              "told, and an existing target\nsurvives every failure.\n\n"
              "Exit codes: 0 done, 1 conflicts or a damaged input, 2 could not run.",
              "  nmcat rank_*.nc -o all.nmb                   # a block a file: rank_0000, ...\n"
              "  nmcat --files-from list -o all.nmb --block-name '{path}'\n"
-             "  nmcat part.*.nc -o events.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' --block-name '{group}'\n"
+             "  nmcat part.*.nc -o events.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' "
+             "--block-name '{group}'\n"
              "                                               # a block a sample"});
   PackCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });

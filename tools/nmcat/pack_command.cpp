@@ -43,7 +43,8 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "{stem}/{group} where there are groups)")
       ->type_name("TEMPLATE");
   app.add_option("--split-names", options_.split_names,
-                 "divide variables into blocks by the first capture; what follows the match is the new name")
+                 "divide variables into blocks by the first capture; what follows the match is the "
+                 "new name")
       ->type_name("REGEX");
   app.add_option("--unmatched", unmatched_,
                  "keep: variables that --split-names does not match stay in the block above "
@@ -54,7 +55,8 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
       ->type_name("WHAT")
       ->check(one_of({"{group}"}));
   app.add_option("--samples", options_.samples,
-                 "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; blocks of NMB files "
+                 "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; "
+                 "blocks of NMB files "
                  "keep theirs)")
       ->type_name("RULE");
   app.add_option("--sort", sort_, "order of inputs: given (default) or name, natural numeric")
@@ -65,8 +67,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "are many and small)")
       ->type_name("CODEC")
       ->check(one_of({"none", "zstd", "zstd-dictionary"}));
-  app.add_option("--inline", inline_limit_,
-                 "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
+  app.add_option(
+         "--inline", inline_limit_,
+         "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
       ->type_name("BYTES");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
@@ -140,9 +143,9 @@ void PackCommand::tell(const PackReport& report) {
       diagnostics.error(Status(Code::kConflict, conflict_text(conflict)));
   for (const auto& [kind, count] : shown)
     if (count > kShownConflicts)
-      diagnostics.error(Status(
-          Code::kConflict, fmt::format("{}: {} more such conflicts (--json lists them all)", kind,
-                                       count - kShownConflicts)));
+      diagnostics.error(
+          Status(Code::kConflict, fmt::format("{}: {} more such conflicts (--json lists them all)",
+                                              kind, count - kShownConflicts)));
 }
 
 Status PackCommand::tell_json(const PackReport& report, const Status& status) {
@@ -170,7 +173,8 @@ Status PackCommand::tell_json(const PackReport& report, const Status& status) {
     json["conflicts"].push_back(std::move(one));
   }
   json["errors"] = Json::array();
-  for (const Status& failure : report.unreadable) json["errors"].push_back(json_text(failure.text()));
+  for (const Status& failure : report.unreadable)
+    json["errors"].push_back(json_text(failure.text()));
   if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
     json["errors"].push_back(json_text(status.text()));
   json["warnings"] = Json::array();

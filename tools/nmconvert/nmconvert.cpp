@@ -4,15 +4,19 @@
 
 int main(int argc, char** argv) {
   using namespace nmb::tools;
-  Tool tool("nmconvert",
-            {"Converts a classic netCDF file to NMB, and what is in an NMB file back to a classic one.",
-             "The kind of INPUT is told by its content, that of OUTPUT by --to or its ending: .nmb is NMB, .nc the kind of the "
-             "block.\nA block that was packed whole comes back byte for byte. The result is read back and checked before it gets "
-             "its name.\n\nExit codes: 0 done, 1 the input is damaged, 2 could not run.",
-             "  nmconvert in.nc out.nmb                      # header and values as they are, checksummed\n"
-             "  nmconvert out.nmb in.nc                      # the same bytes again\n"
-             "  nmconvert all.nmb rank_0007.nc --extract rank_0007\n"
-             "  nmconvert in.nc out.nc --to cdf5"});
+  Tool tool(
+      "nmconvert",
+      {"Converts a classic netCDF file to NMB, and what is in an NMB file back to a classic one.",
+       "The kind of INPUT is told by its content, that of OUTPUT by --to or its ending: .nmb is "
+       "NMB, .nc the kind of the "
+       "block.\nA block that was packed whole comes back byte for byte. The result is read back "
+       "and checked before it gets "
+       "its name.\n\nExit codes: 0 done, 1 the input is damaged, 2 could not run.",
+       "  nmconvert in.nc out.nmb                      # header and values as they are, "
+       "checksummed\n"
+       "  nmconvert out.nmb in.nc                      # the same bytes again\n"
+       "  nmconvert all.nmb rank_0007.nc --extract rank_0007\n"
+       "  nmconvert in.nc out.nc --to cdf5"});
   ConvertCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

@@ -14,12 +14,12 @@ struct BlockEntry {
   std::string name;
   std::uint16_t kind = 0;
   std::uint16_t codec = 0;
-  bool hole = false;             // the extent is not empty and no byte of it is stored
-  std::uint64_t position = 0;    // of the block's header
+  bool hole = false;                // the extent is not empty and no byte of it is stored
+  std::uint64_t position = 0;       // of the block's header
   std::uint64_t stored_length = 0;  // of the body, in bytes
   std::uint64_t raw_length = 0;
-  Digest digest;                 // of the raw body
-  std::uint64_t sum = 0;         // of header and name
+  Digest digest;                      // of the raw body
+  std::uint64_t sum = 0;              // of header and name
   std::uint64_t extent_position = 0;  // 0: not in one run
   std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;

@@ -16,8 +16,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // Bytes there are. Fixed for the life of the source.
   virtual std::uint64_t size() const = 0;
-  // Fills `out` from `offset`, whole or not at all: bytes past size() are kDamaged ("cut"), failures
-  // of the system kIo. Thread-safe.
+  // Fills `out` from `offset`, whole or not at all: bytes past size() are kDamaged ("cut"),
+  // failures of the system kIo. Thread-safe.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   // The name for messages.
   virtual const std::string& name() const = 0;

@@ -32,11 +32,13 @@ struct HeaderRemark {
 struct ClassicLayout {
   Kind kind = Kind::kCdf5;
   std::uint64_t header_length = 0;  // bytes of the header
-  // End of the last fixed-size value (>= header_length), padded to 4 unless a record begins earlier.
+  // End of the last fixed-size value (>= header_length), padded to 4 unless a record begins
+  // earlier.
   std::uint64_t fixed_end = 0;
-  std::uint64_t record_begin = 0;   // begin of the first record variable; fixed_end where there is none
-  std::uint64_t record_size = 0;    // bytes from one record to the next; 0: no record variable
-  std::uint64_t records = 0;        // numrecs, worked out from the source's size where STREAMING
+  std::uint64_t record_begin =
+      0;  // begin of the first record variable; fixed_end where there is none
+  std::uint64_t record_size = 0;  // bytes from one record to the next; 0: no record variable
+  std::uint64_t records = 0;      // numrecs, worked out from the source's size where STREAMING
   RecordCount record_count = RecordCount::kKnown;
   // First byte after the values of `count` records, from the start of the header.
   std::uint64_t end(std::uint64_t count) const {
@@ -58,27 +60,27 @@ struct DecodeOptions {
   bool values_follow = true;
 };
 
-// Decodes the header at the start of `source`, reading in windows (16 KiB, then 256 KiB). What breaks
-// a rule is kDamaged with rule and offset; kUnknownKind if the magic is not of a classic file; kLimit
-// past the limits of Metadata. Memory: bounded by the bytes of the header that exist.
+// Decodes the header at the start of `source`, reading in windows (16 KiB, then 256 KiB). What
+// breaks a rule is kDamaged with rule and offset; kUnknownKind if the magic is not of a classic
+// file; kLimit past the limits of Metadata. Memory: bounded by the bytes of the header that exist.
 NMB_EXPORT Result<ClassicHeader> decode_classic_header(const ByteSource& source,
                                                        const DecodeOptions& options = {});
 
-// Sets canonical begins in `metadata` (fixed-size variables in order of definition behind the header, then
-// record variables, each padded to 4 bytes; a single record variable of a type shorter than 4 bytes
-// has records without padding) and returns the layout, records = 0. kUnsupported: `kind` cannot hold
-// it (type, length or offset), naming the object. kLimit: sizes past 2^63 - 1.
+// Sets canonical begins in `metadata` (fixed-size variables in order of definition behind the
+// header, then record variables, each padded to 4 bytes; a single record variable of a type shorter
+// than 4 bytes has records without padding) and returns the layout, records = 0. kUnsupported:
+// `kind` cannot hold it (type, length or offset), naming the object. kLimit: sizes past 2^63 - 1.
 NMB_EXPORT Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind);
 
 // numrecs of a header to be written as STREAMING, for any kind.
 inline constexpr std::uint64_t kStreamingRecords = ~std::uint64_t{0};
 
-// Writes the header with the begins in `metadata` to `emit`, in pieces of at most 256 KiB. The number
-// of bytes is layout_classic(...).header_length; vsize follows the format (all ones where it
+// Writes the header with the begins in `metadata` to `emit`, in pieces of at most 256 KiB. The
+// number of bytes is layout_classic(...).header_length; vsize follows the format (all ones where it
 // does not fit). kUnsupported: `kind` cannot hold it; kLimit: sizes past 2^63 - 1. After a failure
 // some pieces may have been emitted.
-NMB_EXPORT Status encode_classic_header(
-    const Metadata& metadata, Kind kind, std::uint64_t records,
-    const std::function<Status(std::span<const std::byte>)>& emit);
+NMB_EXPORT Status
+encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t records,
+                      const std::function<Status(std::span<const std::byte>)>& emit);
 
 }  // namespace nmb

@@ -29,7 +29,8 @@ struct Dataset {
   Result<VariableShape> shape(VarId variable) const {
     return shape_of(metadata, layout, variable, records);
   }
-  // Reads a hyperslab (element_count(slab) values) into `out`. kRange: some values did not fit; all are converted.
+  // Reads a hyperslab (element_count(slab) values) into `out`. kRange: some values did not fit; all
+  // are converted.
   NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MemoryType type, void* out) const;
   // The whole variable.
   template <class T>

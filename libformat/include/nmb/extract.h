@@ -15,7 +15,8 @@
 namespace nmb {
 
 struct ExtractOptions {
-  // The kind to write. Empty: the source's own, byte for byte as it was packed; numrecs is brought up to date if records were added.
+  // The kind to write. Empty: the source's own, byte for byte as it was packed; numrecs is brought
+  // up to date if records were added.
   std::optional<Kind> kind;
   bool overwrite = false;
   bool sync = true;

@@ -1,5 +1,5 @@
-// FileSource: a file to read from by positioned reads, never mapped, so that a file that is cut while it is
-// read is an error and not a signal.
+// FileSource: a file to read from by positioned reads, never mapped, so that a file that is cut
+// while it is read is an error and not a signal.
 #pragma once
 
 #include <atomic>

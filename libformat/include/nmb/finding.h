@@ -1,5 +1,5 @@
-// Findings: what decoders report about bytes that break a rule. One decoder serves the reader (stops at
-// the first finding) and nmverify (wants them all).
+// Findings: what decoders report about bytes that break a rule. One decoder serves the reader
+// (stops at the first finding) and nmverify (wants them all).
 #pragma once
 
 #include <cstdint>

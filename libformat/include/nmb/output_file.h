@@ -1,5 +1,5 @@
-// OutputFile: a file being written, by positioned writes. The one interface through which the writer changes anything on
-// disk, so that tests fail the Nth call.
+// OutputFile: a file being written, by positioned writes. The one interface through which the
+// writer changes anything on disk, so that tests fail the Nth call.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ class OutputFile {
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
   // Waits until all that was written is on the device.
   virtual Status sync() = 0;
-  // Gives a file that was created its name (once). kExists: there is a target and it must not be replaced.
+  // Gives a file that was created its name (once). kExists: there is a target and it must not be
+  // replaced.
   virtual Status publish() = 0;
   virtual Result<std::uint64_t> size() const = 0;
   virtual const std::string& name() const = 0;
@@ -36,8 +37,9 @@ struct CreateOptions {
   bool sync = true;        // publish() syncs the folder
 };
 
-// A new file without a name until publish(): it vanishes with the process. kExists at once if the target exists and overwrite
-// is not set. Where the file system has no unnamed files, a hidden one (".NAME.PID.part") that is removed unless published.
+// A new file without a name until publish(): it vanishes with the process. kExists at once if the
+// target exists and overwrite is not set. Where the file system has no unnamed files, a hidden one
+// (".NAME.PID.part") that is removed unless published.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
 // An existing file, locked against other writers (kBusy) until it is closed.

@@ -23,7 +23,8 @@ namespace nmb {
 struct ReadOptions {
   // Memory for blocks that were loaded and may be wanted again, in bytes.
   std::size_t cache_bytes = 64 << 20;
-  // Every piece of values that is touched is read whole and checked; otherwise only those read whole are.
+  // Every piece of values that is touched is read whole and checked; otherwise only those read
+  // whole are.
   bool verify_values = false;
 };
 
@@ -58,11 +59,13 @@ class Reader {
 
   // The totals of the block `name` and of those below it ("" : all).
   NMB_EXPORT Result<Totals> totals_of_subtree(std::string_view name) const;
-  // The totals of the blocks whose names begin with `prefix`: no more than the edges of the range are read.
+  // The totals of the blocks whose names begin with `prefix`: no more than the edges of the range
+  // are read.
   NMB_EXPORT Result<Totals> totals_of_prefix(std::string_view prefix) const;
-  // Entries whose names begin with `prefix`, in order of names, until `visit` returns false or fails.
-  NMB_EXPORT Status for_each_entry(std::string_view prefix,
-                                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+  // Entries whose names begin with `prefix`, in order of names, until `visit` returns false or
+  // fails.
+  NMB_EXPORT Status for_each_entry(
+      std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view block) const;
   // A block's global ID: its place in the order of names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;

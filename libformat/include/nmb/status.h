@@ -93,16 +93,16 @@ class [[nodiscard]] Result {
 
 #define NMB_CONCAT_(a, b) a##b
 #define NMB_CONCAT(a, b) NMB_CONCAT_(a, b)
-#define NMB_TRY_(temporary, expression)                                   \
-  do {                                                                    \
+#define NMB_TRY_(temporary, expression)                                            \
+  do {                                                                             \
     if (::nmb::Status temporary = (expression); !temporary.ok()) return temporary; \
   } while (0)
 // Leaves the enclosing function with the status of `expression` unless it is ok.
 #define NMB_TRY(expression) NMB_TRY_(NMB_CONCAT(nmb_status_, __LINE__), expression)
 
-#define NMB_ASSIGN_(temporary, target, expression)  \
-  auto temporary = (expression);                    \
-  if (!temporary.ok()) return temporary.status();   \
+#define NMB_ASSIGN_(temporary, target, expression) \
+  auto temporary = (expression);                   \
+  if (!temporary.ok()) return temporary.status();  \
   target = std::move(temporary).value()
 // Binds the value of a Result, or leaves the enclosing function with its status.
 #define NMB_ASSIGN(target, expression) \

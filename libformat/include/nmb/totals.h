@@ -1,4 +1,5 @@
-// Totals: the counts that the index keeps for every block, subtree and file (spec/format.md, section 7).
+// Totals: the counts that the index keeps for every block, subtree and file (spec/format.md,
+// section 7).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // Writer: creates an NMB file, or adds a generation to one (spec/format.md).
 //
-// Define mode (from create, open and redefine to end_define): blocks, dimensions, variables, attributes. Then values are put.
-// sync() and close() commit: until then nobody sees anything new, and what was committed stays as it is whatever happens.
-// A file that is created has no name before its first commit.
+// Define mode (from create, open and redefine to end_define): blocks, dimensions, variables,
+// attributes. Then values are put. sync() and close() commit: until then nobody sees anything new,
+// and what was committed stays as it is whatever happens. A file that is created has no name before
+// its first commit.
 #pragma once
 
 #include <atomic>
@@ -34,21 +35,24 @@ enum class MetadataCodec : std::uint8_t {
 };
 
 struct WriterOptions {
-  std::uint32_t piece_size = 1 << 20;   // a power of 2 from 65,536 to 2^30; of a new file
-  std::uint32_t inline_limit = 4096;    // at most 65,536; of a new file
+  std::uint32_t piece_size = 1 << 20;  // a power of 2 from 65,536 to 2^30; of a new file
+  std::uint32_t inline_limit = 4096;   // at most 65,536; of a new file
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
   int compression_level = 1;
-  unsigned threads = 1;                 // that move values of packed blocks
-  bool overwrite = false;               // a new file may replace an existing one
-  bool sync = true;                     // commits wait for the device
+  unsigned threads = 1;                       // that move values of packed blocks
+  bool overwrite = false;                     // a new file may replace an existing one
+  bool sync = true;                           // commits wait for the device
   const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
-  // Called by a commit when everything but the superblock is written; a failure makes the commit fail.
+  // Called by a commit when everything but the superblock is written; a failure makes the commit
+  // fail.
   std::function<Status()> before_commit{};
-  // Called before a new file gets its name, with all of it as readers will see it; a failure leaves no file.
+  // Called before a new file gets its name, with all of it as readers will see it; a failure leaves
+  // no file.
   std::function<Status(const ByteSource&)> before_publish{};
-  // Called while values are moved, with bytes done and to do in all; from any of the threads, one at a time.
+  // Called while values are moved, with bytes done and to do in all; from any of the threads, one
+  // at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
-  OutputLayer layer{};                  // around the file, for tests
+  OutputLayer layer{};  // around the file, for tests
 };
 
 // A block taken over as it is from a classic file: header and everything behind it.
@@ -58,8 +62,9 @@ struct PackedBlock {
   std::uint64_t dimensions = 0, variables = 0, attributes = 0;
   std::uint64_t records = 0;  // 0 without a record dimension
   std::uint64_t samples = 0;
-  std::shared_ptr<const ByteSource> body;    // the header, exactly
-  std::shared_ptr<const ByteSource> extent;  // what lies behind it; nullptr: a hole of extent_length bytes
+  std::shared_ptr<const ByteSource> body;  // the header, exactly
+  std::shared_ptr<const ByteSource>
+      extent;  // what lies behind it; nullptr: a hole of extent_length bytes
   std::uint64_t extent_length = 0;
 };
 
@@ -71,14 +76,16 @@ struct ValueRuns {
   std::uint64_t count = 1;
 };
 
-// Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every further call returns it.
+// Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
+// further call returns it.
 class Writer {
  public:
-  // kExists: the target is there and overwrite is not set; kUsage: an option out of range; kIo, kNoSpace.
+  // kExists: the target is there and overwrite is not set; kUsage: an option out of range; kIo,
+  // kNoSpace.
   NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
                                                            const WriterOptions& options = {});
-  // Opens for a new generation, in define mode. Cuts off what was not committed. kBusy: another writer; kUnsupported: a feature
-  // that only newer writers keep.
+  // Opens for a new generation, in define mode. Cuts off what was not committed. kBusy: another
+  // writer; kUnsupported: a feature that only newer writers keep.
   NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
                                                          const WriterOptions& options = {});
   // Without close(): what was not committed is gone.
@@ -124,8 +131,9 @@ class Writer {
   NMB_EXPORT Status rename_block(BlockId block, std::string_view name);
   // A block taken over whole. Its values are moved by the next commit, on options.threads.
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
-  // After end_define: values that the next commit moves from `source` into the block's extent (offset 0: behind the header). The runs
-  // ascend in the extent and do not overlap; bytes that none covers are zero.
+  // After end_define: values that the next commit moves from `source` into the block's extent
+  // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that
+  // none covers are zero.
   NMB_EXPORT Status take_values(BlockId block, std::shared_ptr<const ByteSource> source,
                                 std::vector<ValueRuns> runs);
 
@@ -134,7 +142,8 @@ class Writer {
   NMB_EXPORT Status redefine();
 
   // --- values ---
-  // Puts a hyperslab; records grow as needed. kRange: some values did not fit, all are put. kUsage: shape, types, mode.
+  // Puts a hyperslab; records grow as needed. kRange: some values did not fit, all are put. kUsage:
+  // shape, types, mode.
   NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                         const void* values);
   template <class T>

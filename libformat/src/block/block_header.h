@@ -1,4 +1,5 @@
-// The header ahead of every block's body, by which blocks identify themselves (spec/format.md, section 8).
+// The header ahead of every block's body, by which blocks identify themselves (spec/format.md,
+// section 8).
 #pragma once
 
 #include <cstddef>
@@ -48,10 +49,11 @@ struct BlockHeader {
   std::uint64_t body_sum = 0;
   std::uint64_t sum = 0;  // set by encode and decode
 
-  // Writes header, name and padding to `out` (block_body_offset(name.size()) bytes); name_length and sum are set from them.
+  // Writes header, name and padding to `out` (block_body_offset(name.size()) bytes); name_length
+  // and sum are set from them.
   void encode(std::string_view name, std::span<std::byte> out);
-  // `bytes` begins with a header at file position `at`. Checks R-BK-1, R-BK-2 (own sum) and R-BK-5; the name is a view
-  // into `bytes`. false: unusable.
+  // `bytes` begins with a header at file position `at`. Checks R-BK-1, R-BK-2 (own sum) and R-BK-5;
+  // the name is a view into `bytes`. false: unusable.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
                      std::string_view* name, Findings& findings);
 };

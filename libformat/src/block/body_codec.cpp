@@ -68,8 +68,8 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
   if (stored.empty() || raw_length / kMaxExpansion > stored.size() ||
       raw_length > stored.size() * kMaxExpansion)
     return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                  "found raw length " + std::to_string(raw_length) + ", expected at most 1024 times " +
-                      std::to_string(stored.size()));
+                  "found raw length " + std::to_string(raw_length) +
+                      ", expected at most 1024 times " + std::to_string(stored.size()));
   if (raw_length > kMaxBody)
     return Status(Code::kLimit, "found a body of " + std::to_string(raw_length) +
                                     " bytes, expected at most " + std::to_string(kMaxBody));
@@ -83,7 +83,8 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
   thread_local std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
   std::vector<std::byte> raw(raw_length);
-  const bool one_frame = ZSTD_findFrameCompressedSize(stored.data(), stored.size()) == stored.size();
+  const bool one_frame =
+      ZSTD_findFrameCompressedSize(stored.data(), stored.size()) == stored.size();
   const std::size_t got =
       codec == BodyCodec::kZstdDictionary
           ? ZSTD_decompress_usingDDict(context.get(), raw.data(), raw.size(), stored.data(),
@@ -99,8 +100,8 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths) {
   std::vector<std::byte> dictionary(kMaxDictionary);
-  // Fixed parameters: the search for better ones costs more than it gains. Long segments, since bodies are alike as
-  // wholes (spec/rationale.md).
+  // Fixed parameters: the search for better ones costs more than it gains. Long segments, since
+  // bodies are alike as wholes (spec/rationale.md).
   ZDICT_fastCover_params_t parameters{};
   parameters.k = 2000;
   parameters.d = 8;

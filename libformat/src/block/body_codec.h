@@ -27,8 +27,8 @@ class BodyCompressor {
   // dictionary: empty for none; copied.
   BodyCompressor(int level, std::span<const std::byte> dictionary);
   ~BodyCompressor();
-  // Appends the stored form to `out` if that is shorter than the body by an eighth or more (and within kMaxExpansion);
-  // otherwise the body itself. Returns which.
+  // Appends the stored form to `out` if that is shorter than the body by an eighth or more (and
+  // within kMaxExpansion); otherwise the body itself. Returns which.
   BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
 
  private:
@@ -43,8 +43,8 @@ class BodyDecompressor {
   ~BodyDecompressor();
   BodyDecompressor(const BodyDecompressor&) = delete;
   BodyDecompressor& operator=(const BodyDecompressor&) = delete;
-  // kDamaged (R-BK-8) unless `stored` decodes to exactly raw_length bytes, without offset or file; kLimit past
-  // kMaxBody.
+  // kDamaged (R-BK-8) unless `stored` decodes to exactly raw_length bytes, without offset or file;
+  // kLimit past kMaxBody.
   Result<std::vector<std::byte>> decode(BodyCodec codec, std::vector<std::byte> stored,
                                         std::uint64_t raw_length) const;
 
@@ -52,8 +52,8 @@ class BodyDecompressor {
   ZSTD_DDict_s* dictionary_ = nullptr;
 };
 
-// A dictionary of at most 4096 bytes for bodies like `samples` (one after the other, with these lengths); empty if they do not
-// make one that helps.
+// A dictionary of at most 4096 bytes for bodies like `samples` (one after the other, with these
+// lengths); empty if they do not make one that helps.
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths);
 

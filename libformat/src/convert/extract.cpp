@@ -95,7 +95,8 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
   const ByteSource& extent = *block.extent;
   if (!block.metadata.record_dimension()) return {};
   const bool wide = block.kind() == Kind::kCdf5;
-  const std::uint64_t found = wide ? load_be<std::uint64_t>(&body[4]) : load_be<std::uint32_t>(&body[4]);
+  const std::uint64_t found =
+      wide ? load_be<std::uint64_t>(&body[4]) : load_be<std::uint32_t>(&body[4]);
   const std::uint64_t streaming = wide ? ~std::uint64_t{0} : ~std::uint32_t{0};
   if (found == block.records || found == streaming) return {};
   if (!wide && block.records >= streaming)
@@ -103,8 +104,10 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
                   "block \"" + block.name + "\": found " + std::to_string(block.records) +
                       " records, expected less than 2^32 - 1 in a file of kind CDF-" +
                       std::to_string(static_cast<int>(block.kind())));
-  if (wide) store_be(&body[4], block.records);
-  else store_be(&body[4], static_cast<std::uint32_t>(block.records));
+  if (wide)
+    store_be(&body[4], block.records);
+  else
+    store_be(&body[4], static_cast<std::uint32_t>(block.records));
   return {};
 }
 
@@ -171,9 +174,8 @@ Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
                       "found " + std::to_string(records) + " records, expected less than 2^32 - 1");
   ClassicFile file(path, options, layout.end(records));
   NMB_TRY(file.open());
-  NMB_TRY(encode_classic_header(metadata, kind, records, [&](std::span<const std::byte> part) {
-    return file.append(part);
-  }));
+  NMB_TRY(encode_classic_header(
+      metadata, kind, records, [&](std::span<const std::byte> part) { return file.append(part); }));
   auto copy_slice = [&](VarId v, std::uint64_t from, std::uint64_t to) -> Status {
     NMB_TRY(file.zeros(to - file.written()));
     return file.copy(*dataset.extent, from, from + dataset.metadata.slice_bytes(v).value_or(0));

@@ -117,8 +117,9 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
     if (begin >= to) break;
     NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
     if (below->value(0, kLogicalOffset) != begin)
-      return Status(Code::kDamaged, file_.name(), page.value_offset(row, kLogicalOffset), "R-EX-1",
-                    "found logical offset " + std::to_string(begin) + ", expected that of the child");
+      return Status(
+          Code::kDamaged, file_.name(), page.value_offset(row, kLogicalOffset), "R-EX-1",
+          "found logical offset " + std::to_string(begin) + ", expected that of the child");
     NMB_TRY(visit(*below, from, to, child_end, on_piece));
   }
   return {};

@@ -1,4 +1,5 @@
-// Data maps: the pieces of an extent that is not one run under one sum (spec/format.md, section 10.1).
+// Data maps: the pieces of an extent that is not one run under one sum (spec/format.md,
+// section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -27,10 +28,15 @@ struct Piece {
 class DataMap {
  public:
   // owner: position of the block's header; root.sum is the page's `sum` field.
-  DataMap(const ByteSource& file, Digest file_id, std::uint64_t max_generation,
-          std::uint64_t owner, Place root, std::uint64_t extent_length, std::uint32_t piece_size)
-      : file_(file), file_id_(file_id), max_generation_(max_generation), owner_(owner),
-        root_(root), extent_length_(extent_length), piece_size_(piece_size) {}
+  DataMap(const ByteSource& file, Digest file_id, std::uint64_t max_generation, std::uint64_t owner,
+          Place root, std::uint64_t extent_length, std::uint32_t piece_size)
+      : file_(file),
+        file_id_(file_id),
+        max_generation_(max_generation),
+        owner_(owner),
+        root_(root),
+        extent_length_(extent_length),
+        piece_size_(piece_size) {}
 
   // The pieces that touch [from, to), in order; stops at the first failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
@@ -54,7 +60,8 @@ class DataMap {
   mutable std::shared_ptr<const Page> last_leaf_;
 };
 
-// Checks R-EX-1 to R-EX-4 and R-EX-8 of a leaf whose pieces must cover [*next, end); *next: where its last one ends.
+// Checks R-EX-1 to R-EX-4 and R-EX-8 of a leaf whose pieces must cover [*next, end); *next: where
+// its last one ends.
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
                          std::uint32_t piece_size, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);

@@ -84,8 +84,10 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
     const std::uint64_t from = std::max(offset, piece.logical);
     const std::uint64_t to = std::min(end, piece.end());
     auto part = out.subspan(from - offset, to - from);
-    if (piece.hole) fill_.fill(from, part);
-    else NMB_TRY(read_piece(piece, from, part));
+    if (piece.hole)
+      fill_.fill(from, part);
+    else
+      NMB_TRY(read_piece(piece, from, part));
   }
   return {};
 }

@@ -14,8 +14,8 @@
 
 namespace nmb {
 
-// Thread-safe. A piece that a read covers whole is checked against its sum; with `verify` every piece that a read
-// touches is read whole and checked.
+// Thread-safe. A piece that a read covers whole is checked against its sum; with `verify` every
+// piece that a read touches is read whole and checked.
 class ExtentSource final : public ByteSource {
  public:
   // `file` and `fill` outlive it. inline_bytes: the extent if it was read with the block.

@@ -108,8 +108,7 @@ Totals totals_of(const Page& page) {
 
 std::string separator_between(std::string_view before, std::string_view name) {
   std::size_t common = 0;
-  while (common < before.size() && common < name.size() && before[common] == name[common])
-    ++common;
+  while (common < before.size() && common < name.size() && before[common] == name[common]) ++common;
   return std::string(name.substr(0, common + 1));
 }
 

@@ -21,8 +21,10 @@ std::uint32_t lower_bound_row(const Page& leaf, std::string_view name) {
   std::uint32_t low = 0, high = leaf.rows();
   while (low < high) {
     std::uint32_t middle = (low + high) / 2;
-    if (leaf.name(middle) < name) low = middle + 1;
-    else high = middle;
+    if (leaf.name(middle) < name)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -31,8 +33,10 @@ std::uint32_t child_row_for(const Page& node, std::string_view name) {
   std::uint32_t low = 0, high = node.rows();
   while (high - low > 1) {
     std::uint32_t middle = (low + high) / 2;
-    if (node.name(middle) <= name) low = middle;
-    else high = middle;
+    if (node.name(middle) <= name)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }
@@ -115,9 +119,9 @@ Status IndexTree::totals_below(const Page& page, const NameRange& range, Totals*
   }
   for (std::uint32_t row = child_row_for(page, range.first); row < page.rows(); ++row) {
     if (range.end && page.name(row) >= *range.end) break;
-    const bool whole = range.first <= page.name(row) &&
-                       (row + 1 < page.rows() ? !range.end || page.name(row + 1) <= *range.end
-                                              : !range.end);
+    const bool whole =
+        range.first <= page.name(row) &&
+        (row + 1 < page.rows() ? !range.end || page.name(row + 1) <= *range.end : !range.end);
     if (whole) {
       *totals += totals_at(page, row);
     } else {

@@ -1,4 +1,5 @@
-// Reading the index: lookup, ranges and totals with a bounded cache of pages (spec/format.md, section 7).
+// Reading the index: lookup, ranges and totals with a bounded cache of pages (spec/format.md,
+// section 7).
 #pragma once
 
 #include <cstdint>

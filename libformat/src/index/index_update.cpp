@@ -68,12 +68,12 @@ class Update {
     return expect;
   }
 
-  // The bytes of the page that this update wrote last in its level, or of a committed one. An only page of a level is one of them.
+  // The bytes of the page that this update wrote last in its level, or of a committed one. An only
+  // page of a level is one of them.
   Result<std::vector<std::byte>> page_bytes(const ChildRow& row, std::uint16_t level) {
     if (level < last_.size() && row.position == last_[level].position)
       return std::move(last_[level].bytes);
-    NMB_ASSIGN(std::shared_ptr<const Page> page,
-               read_page(old_->file(), expectation(row, level)));
+    NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(old_->file(), expectation(row, level)));
     return std::vector<std::byte>(page->bytes().begin(), page->bytes().end());
   }
 
@@ -83,8 +83,8 @@ class Update {
     NMB_ASSIGN(Place place,
                write_page(sink_, builder, file_id_, generation_, 0, &last_[level].bytes));
     last_[level].position = place.position;
-    rows->push_back({std::move(separator), place.position,
-                     static_cast<std::uint32_t>(place.length), place.sum, totals});
+    rows->push_back({std::move(separator), place.position, static_cast<std::uint32_t>(place.length),
+                     place.sum, totals});
     return {};
   }
 
@@ -115,8 +115,7 @@ class Update {
     const std::uint32_t old_rows = leaf ? leaf->rows() : 0;
     for (std::size_t i = from; i < to; ++i) {
       const std::string_view name = changes_.name(i);
-      for (; row < old_rows && leaf->name(row) < name; ++row)
-        NMB_TRY(emit(entry_at(*leaf, row)));
+      for (; row < old_rows && leaf->name(row) < name; ++row) NMB_TRY(emit(entry_at(*leaf, row)));
       if (row < old_rows && leaf->name(row) == name) ++row;
       if (std::optional<BlockEntry> entry = changes_.entry(i)) NMB_TRY(emit(*entry));
     }
@@ -142,7 +141,8 @@ class Update {
     return rows;
   }
 
-  // The pages of the same level that take the place of `page` under changes [from, to), which is not empty.
+  // The pages of the same level that take the place of `page` under changes [from, to), which is
+  // not empty.
   Result<std::vector<ChildRow>> update_page(const Page& page, std::size_t from, std::size_t to,
                                             std::string_view separator) {
     if (from == to) {
@@ -155,8 +155,7 @@ class Update {
     std::size_t i = from;
     for (std::uint32_t row = 0; row < page.rows(); ++row) {
       std::size_t end = i;
-      while (end < to && (row + 1 == page.rows() || changes_.name(end) < page.name(row + 1)))
-        ++end;
+      while (end < to && (row + 1 == page.rows() || changes_.name(end) < page.name(row + 1))) ++end;
       if (end == i) {
         children.push_back(child_at(page, row));
         continue;

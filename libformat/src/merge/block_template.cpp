@@ -15,12 +15,17 @@ Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
       continue;
     }
     const std::size_t close = text.find('}');
-    const std::string_view field = text.substr(0, close == std::string_view::npos ? close : close + 1);
+    const std::string_view field =
+        text.substr(0, close == std::string_view::npos ? close : close + 1);
     Field kind;
-    if (field == "{stem}") kind = Field::kStem;
-    else if (field == "{path}") kind = Field::kPath;
-    else if (field == "{index}") kind = Field::kIndex;
-    else if (field == "{group}") kind = Field::kGroup;
+    if (field == "{stem}")
+      kind = Field::kStem;
+    else if (field == "{path}")
+      kind = Field::kPath;
+    else if (field == "{index}")
+      kind = Field::kIndex;
+    else if (field == "{group}")
+      kind = Field::kGroup;
     else
       return Status(Code::kUsage, "found \"" + std::string(field) + "\" in block name template \"" +
                                       shown + "\", expected {stem}, {path}, {index} or {group}");
@@ -74,8 +79,10 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
       case Field::kGroup:
         piece = group;
         if (group.empty()) {
-          if (!out.empty() && out.back() == '/') out.pop_back();
-          else drop_slash = true;
+          if (!out.empty() && out.back() == '/')
+            out.pop_back();
+          else
+            drop_slash = true;
           continue;
         }
         break;

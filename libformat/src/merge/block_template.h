@@ -15,7 +15,8 @@ class BlockTemplate {
   // kUsage: an unknown or unclosed field.
   static Result<BlockTemplate> parse(std::string_view text);
   bool has_group() const;
-  // The name for a group ("": none) of the input `path` at `index`. An empty group drops its '/'. kUsage: {path} with "..".
+  // The name for a group ("": none) of the input `path` at `index`. An empty group drops its '/'.
+  // kUsage: {path} with "..".
   Result<std::string> expand(std::string_view path, std::size_t index,
                              std::string_view group) const;
 

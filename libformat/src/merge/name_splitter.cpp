@@ -26,8 +26,8 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
   auto compiled = std::make_unique<Compiled>();
   int error = 0;
   PCRE2_SIZE at = 0;
-  compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()),
-                                 expression.size(), 0, &error, &at, nullptr);
+  compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
+                                 0, &error, &at, nullptr);
   if (!compiled->code) {
     PCRE2_UCHAR text[256];
     pcre2_get_error_message(error, text, sizeof text);
@@ -51,11 +51,12 @@ Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) cons
                                 name.size(), 0, 0, compiled_->match, nullptr);
   if (found == PCRE2_ERROR_NOMATCH) return std::optional<SplitName>();
   if (found < 0)
-    return Status(Code::kLimit, "the regular expression takes too many steps on name " + quoted(name));
+    return Status(Code::kLimit,
+                  "the regular expression takes too many steps on name " + quoted(name));
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
   if (found < 2 || offsets[2] == PCRE2_UNSET) return std::optional<SplitName>();
-  return std::optional<SplitName>(SplitName{name.substr(offsets[2], offsets[3] - offsets[2]),
-                                            name.substr(offsets[1])});
+  return std::optional<SplitName>(
+      SplitName{name.substr(offsets[2], offsets[3] - offsets[2]), name.substr(offsets[1])});
 }
 
 }  // namespace nmb

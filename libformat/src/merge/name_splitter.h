@@ -1,4 +1,5 @@
-// NameSplitter: divides names that carry their group ("_grp_r1_x") by a regular expression with one capture.
+// NameSplitter: divides names that carry their group ("_grp_r1_x") by a regular expression with one
+// capture.
 #pragma once
 
 #include <memory>

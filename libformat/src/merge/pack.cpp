@@ -72,7 +72,8 @@ class Packer {
   };
 
   Status prepare() {
-    if (options_.inputs.empty()) return Status(Code::kUsage, "found no inputs, expected at least one");
+    if (options_.inputs.empty())
+      return Status(Code::kUsage, "found no inputs, expected at least one");
     if (!options_.block_name.empty()) {
       NMB_ASSIGN(template_, BlockTemplate::parse(options_.block_name));
     }
@@ -226,7 +227,8 @@ class Packer {
   Status plan_nmb(std::size_t index, std::shared_ptr<PooledFile> file) {
     if (splitter_)
       return Status(Code::kUnsupported, file->name(), kNoOffset, "",
-                    "found an NMB file, whose blocks are groups already, expected classic files with --split-names");
+                    "found an NMB file, whose blocks are groups already, expected classic files "
+                    "with --split-names");
     ReadOptions read;
     read.cache_bytes = std::min(kCachedBytesOfInput, kCachedBytes / options_.inputs.size());
     NMB_ASSIGN(std::unique_ptr<Reader> opened, Reader::open(file, read));
@@ -269,13 +271,15 @@ class Packer {
     });
   }
 
-  // The name without what carried the group; the whole name if it does not match or nothing is left.
+  // The name without what carried the group; the whole name if it does not match or nothing is
+  // left.
   Result<std::string_view> cut(std::string_view name) {
     NMB_ASSIGN(std::optional<SplitName> parts, splitter_->split(name));
     return parts && !parts->rest.empty() ? parts->rest : name;
   }
 
-  // Copies variables of `from` (and the dimensions they use) into one Metadata. names: of the variables there.
+  // Copies variables of `from` (and the dimensions they use) into one Metadata. names: of the
+  // variables there.
   struct Selection {
     std::vector<VarId> variables;
     std::vector<std::string_view> names;
@@ -351,8 +355,7 @@ class Packer {
         continue;
       }
       if (last == kUnmatched || groups[last] != parts->group) {
-        auto [it, is_new] =
-            ids.emplace(parts->group, static_cast<std::uint32_t>(groups.size()));
+        auto [it, is_new] = ids.emplace(parts->group, static_cast<std::uint32_t>(groups.size()));
         if (is_new) groups.push_back(parts->group);
         last = it->second;
       }
@@ -383,12 +386,14 @@ class Packer {
       ++stamp_;
       Metadata metadata;
       NMB_TRY(copy_variables(from, selection, name, index, true, &metadata));
-      NMB_TRY(define_split(index, name, group, std::move(metadata), from, selection, header, records));
+      NMB_TRY(
+          define_split(index, name, group, std::move(metadata), from, selection, header, records));
     }
     return {};
   }
 
-  // Global attributes, and variables kept although they did not match, go to the block above the groups.
+  // Global attributes, and variables kept although they did not match, go to the block above the
+  // groups.
   Status plan_parent(std::size_t index, const Metadata& from, const Selection& unmatched,
                      const ClassicHeader& header, std::uint64_t records,
                      const BlockTemplate& names) {
@@ -451,8 +456,8 @@ class Packer {
     NMB_ASSIGN(std::uint64_t count, samples(metadata, records, group, name, index));
     metadata.shrink();
     Status status;
-    std::optional<BlockId> id = defined(writer_->define_block(name, std::move(metadata), records),
-                                        name, index, &status);
+    std::optional<BlockId> id =
+        defined(writer_->define_block(name, std::move(metadata), records), name, index, &status);
     if (!id) return status;
     block.id = *id;
     NMB_TRY(writer_->set_samples(*id, count));

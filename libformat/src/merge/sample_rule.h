@@ -19,7 +19,8 @@ class SampleRule {
   std::uint64_t variables_per_sample() const { return divisor_; }
   const std::string& dimension() const { return dimension_; }
 
-  // Samples of a block with these definitions; `group`: its path in its input, "" for the root. kConflict: the variables leave a remainder.
+  // Samples of a block with these definitions; `group`: its path in its input, "" for the root.
+  // kConflict: the variables leave a remainder.
   Result<std::uint64_t> count(const Metadata& metadata, std::uint64_t records,
                               std::string_view group) const;
 

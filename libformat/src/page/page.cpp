@@ -26,8 +26,7 @@ bool defined(PageUse use, bool leaf, std::uint16_t id) {
       return id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum ||
              (id >= kBlocks && id <= kSamples);
     case PageUse::kDataMap:
-      if (id == kLogicalOffset || id == kPosition || id == kStoredLength || id == kSum)
-        return true;
+      if (id == kLogicalOffset || id == kPosition || id == kStoredLength || id == kSum) return true;
       return leaf && (id == kCodec || id == kRawLength || id == kFileNumber || id == kState);
     case PageUse::kDead:
       return id == kPosition || id == kStoredLength || id == kSum || id == kState;
@@ -116,8 +115,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,
                           std::uint64_t expected, const char* what) {
     if (found == expected) return true;
-    report(rule, offset, std::string(what) + " " + std::to_string(found),
-           std::to_string(expected));
+    report(rule, offset, std::string(what) + " " + std::to_string(found), std::to_string(expected));
     return false;
   };
   auto expect_zero = [&](std::size_t offset, std::size_t length, const char* what) {
@@ -148,7 +146,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   page.position_ = at;
   page.sum_ = sum;
   const bool leaf = level == 0;
-  const std::uint32_t max_rows = expect.use == PageUse::kDead ? expect.length
+  const std::uint32_t max_rows = expect.use == PageUse::kDead            ? expect.length
                                  : expect.use == PageUse::kIndex && leaf ? kLeafRows
                                                                          : kNodeRows;
   if (page.rows_ == 0 || page.rows_ > max_rows) {
@@ -182,7 +180,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
       return std::nullopt;
     }
     if (!known && (id & kCriticalForReading)) {
-      report("R-PG-6", entry, "critical column " + std::to_string(id), "one that this version knows");
+      report("R-PG-6", entry, "critical column " + std::to_string(id),
+             "one that this version knows");
       return std::nullopt;
     }
     previous = id;
@@ -273,9 +272,8 @@ void PageBuilder::clear() {
 
 std::uint32_t PageBuilder::width(std::uint16_t column) const {
   if (column == kDigest)
-    return std::any_of(digests_.begin(), digests_.end(), [](Digest d) { return !d.is_zero(); })
-               ? 16
-               : 0;
+    return std::any_of(digests_.begin(), digests_.end(), [](Digest d) { return !d.is_zero(); }) ? 16
+                                                                                                : 0;
   std::uint64_t all = 0;
   for (std::uint64_t value : values_[column]) all |= value;
   return smallest_width(all);

@@ -22,7 +22,8 @@ class PageSink {
   virtual void replaced(const Page& page) = 0;
 };
 
-// Encodes `builder` at the sink's next position; the place's sum is the page's `sum` field. `copy`: receives the bytes, if wanted.
+// Encodes `builder` at the sink's next position; the place's sum is the page's `sum` field. `copy`:
+// receives the bytes, if wanted.
 Result<Place> write_page(PageSink& sink, const PageBuilder& builder, Digest file_id,
                          std::uint64_t generation, std::uint64_t owner = 0,
                          std::vector<std::byte>* copy = nullptr);

@@ -46,8 +46,7 @@ struct Reader::State {
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Reader::~Reader() = default;
 
-Result<std::unique_ptr<Reader>> Reader::open(const std::string& path,
-                                             const ReadOptions& options) {
+Result<std::unique_ptr<Reader>> Reader::open(const std::string& path, const ReadOptions& options) {
   NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(path));
   return open(std::shared_ptr<const ByteSource>(std::move(file)), options);
 }
@@ -68,9 +67,7 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
 
 std::uint64_t Reader::generation() const { return state_->core().head().superblock.generation; }
 Digest Reader::file_id() const { return state_->core().head().identity.file_id; }
-std::uint64_t Reader::file_length() const {
-  return state_->core().head().superblock.file_length;
-}
+std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
 const Totals& Reader::totals() const { return state_->core().head().superblock.totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
@@ -87,9 +84,8 @@ Result<Totals> Reader::totals_of_prefix(std::string_view prefix) const {
   return state_->core().index().totals_in(prefix_range(prefix));
 }
 
-Status Reader::for_each_entry(
-    std::string_view prefix,
-    const std::function<Result<bool>(const BlockEntry&)>& visit) const {
+Status Reader::for_each_entry(std::string_view prefix,
+                              const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   return state_->core().index().for_each(prefix_range(prefix), visit);
 }
 

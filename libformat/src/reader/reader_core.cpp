@@ -107,19 +107,21 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   if (std::size_t bad = first_nonzero(stored.subspan(entry.stored_length)); bad != kAllZero)
     report("R-BK-5", body + entry.stored_length + bad, "padding that is not zero", "0");
   if (inline_extent) {
-    block.inline_extent.emplace(bytes.begin() + static_cast<std::ptrdiff_t>(block_bytes), bytes.end());
+    block.inline_extent.emplace(bytes.begin() + static_cast<std::ptrdiff_t>(block_bytes),
+                                bytes.end());
     if (!entry.has_map() && sum_of(*block.inline_extent) != entry.extent_sum)
       report("R-EX-6", end, "values with a wrong sum", "the one in the index");
   }
   bytes.resize(body - at + entry.stored_length);
   bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(body - at));
-  Result<std::vector<std::byte>> raw = decompressor_.decode(
-      static_cast<BodyCodec>(entry.codec), std::move(bytes), entry.raw_length);
+  Result<std::vector<std::byte>> raw =
+      decompressor_.decode(static_cast<BodyCodec>(entry.codec), std::move(bytes), entry.raw_length);
   if (!raw.ok()) {
     if (raw.status().code() != Code::kDamaged) return raw.status().in_file(file_.name());
     report("R-BK-8", body,
            std::to_string(entry.stored_length) + " bytes of codec " + std::to_string(entry.codec),
-           "bytes that decode to " + std::to_string(entry.raw_length) + ", at most 1024 times as many");
+           "bytes that decode to " + std::to_string(entry.raw_length) +
+               ", at most 1024 times as many");
     return std::optional<StoredBlock>();
   }
   block.body = std::move(*raw);
@@ -132,15 +134,16 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
 
 namespace {
 
-// First byte behind the last value of so many records, padding not counted; past 2^64: all bits set.
+// First byte behind the last value of so many records, padding not counted; past 2^64: all bits
+// set.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
   std::uint64_t end = header.layout.header_length, before_last = 0;
   if (records != 0 && !checked_mul(records - 1, header.layout.record_size, &before_last))
     return ~std::uint64_t{0};
   for (VarId id = 0; id < header.metadata.variable_count(); ++id) {
     const Variable variable = header.metadata.variable(id);
-    const bool is_record =
-        !variable.dimensions.empty() && variable.dimensions[0] == header.metadata.record_dimension();
+    const bool is_record = !variable.dimensions.empty() &&
+                           variable.dimensions[0] == header.metadata.record_dimension();
     if (is_record && records == 0) continue;
     std::uint64_t variable_end = variable.begin;
     const auto slice = header.metadata.slice_bytes(id);
@@ -154,12 +157,9 @@ std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
 
 }  // namespace
 
-Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
-                                                std::uint64_t header_records,
-                                                std::span<const std::byte> body,
-                                                const ByteSource& file,
-                                                const ValueOffset& value_offset,
-                                                Findings& findings) {
+Result<std::optional<ClassicHeader>> check_body(
+    const BlockEntry& entry, std::uint64_t header_records, std::span<const std::byte> body,
+    const ByteSource& file, const ValueOffset& value_offset, Findings& findings) {
   const std::string object = "block \"" + entry.name + "\"";
   const std::uint64_t at = entry.position + block_body_offset(entry.name.size());
   auto report = [&](const char* rule, std::uint64_t offset, std::string found,
@@ -240,8 +240,7 @@ struct BlockExtent {
 
 }  // namespace
 
-Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
-                                                        StoredBlock stored,
+Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry, StoredBlock stored,
                                                         std::shared_ptr<const void> keep_alive,
                                                         bool verify_values) const {
   NMB_ASSIGN(ClassicHeader header, decode_body(entry, stored.header.records, stored.body, file_));

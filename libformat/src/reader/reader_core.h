@@ -1,4 +1,5 @@
-// ReaderCore: the head, the index and the loading of blocks, which reader, writer and nmverify share.
+// ReaderCore: the head, the index and the loading of blocks, which reader, writer and nmverify
+// share.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ namespace nmb {
 // A block as it is stored.
 struct StoredBlock {
   BlockHeader header;
-  std::vector<std::byte> body;                            // raw
+  std::vector<std::byte> body;                          // raw
   std::optional<std::vector<std::byte>> inline_extent;  // if it lies behind the block and is small
 };
 
@@ -31,8 +32,8 @@ class ReaderCore {
 
   // Reads and checks a block against its entry: R-BK-1 to R-BK-9. The first finding is the error.
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
-  // As load, all findings reported (R-FL-5 at the block: who knows the entry's place checks it before);
-  // nullopt: the body is of no use.
+  // As load, all findings reported (R-FL-5 at the block: who knows the entry's place checks it
+  // before); nullopt: the body is of no use.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings) const;
   // Decodes a loaded block's metadata and gives it its values.
@@ -50,14 +51,11 @@ class ReaderCore {
 // Where an entry's value lies in the file, for findings.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
-// Decodes a body and checks R-BK-10 to R-BK-12, all findings reported; nullopt: no header. header_records: of the
-// block's header. kUnsupported: kind 6.
-Result<std::optional<ClassicHeader>> check_body(const BlockEntry& entry,
-                                                std::uint64_t header_records,
-                                                std::span<const std::byte> body,
-                                                const ByteSource& file,
-                                                const ValueOffset& value_offset,
-                                                Findings& findings);
+// Decodes a body and checks R-BK-10 to R-BK-12, all findings reported; nullopt: no header.
+// header_records: of the block's header. kUnsupported: kind 6.
+Result<std::optional<ClassicHeader>> check_body(
+    const BlockEntry& entry, std::uint64_t header_records, std::span<const std::byte> body,
+    const ByteSource& file, const ValueOffset& value_offset, Findings& findings);
 // As check_body; the first finding is the error.
 Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
                                   std::span<const std::byte> body, const ByteSource& file);

@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kDictionaryPosition = 12288;
 inline constexpr std::uint64_t kBodyStart = 16384;  // first byte of blocks, extents and pages
 
 struct Identity {
-  Digest file_id;          // zero where the sum is wrong
-  bool supported = true;   // R-ID-3
+  Digest file_id;         // zero where the sum is wrong
+  bool supported = true;  // R-ID-3
 
   std::array<std::byte, kIdentitySize> encode() const;
   // Reports what breaks R-ID-1 to R-ID-4; false: unusable. `bytes`: kIdentitySize of them.

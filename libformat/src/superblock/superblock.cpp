@@ -31,9 +31,9 @@ Place load_place(const std::byte* from) {
           load_le<std::uint64_t>(from + 16)};
 }
 
-constexpr const char* kIncompatibleNames[] = {"compressed metadata", "a metadata dictionary",
+constexpr const char* kIncompatibleNames[] = {"compressed metadata",      "a metadata dictionary",
                                               "extended bodies (kind 6)", "chunked storage",
-                                              "external files", "compressed values"};
+                                              "external files",           "compressed values"};
 
 }  // namespace
 
@@ -98,8 +98,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
                         Findings& findings) {
   const std::byte* p = bytes.data();
   auto wrong = [&](const char* rule, std::size_t offset, std::string found, std::string expected) {
-    findings.report(
-        {rule, position + offset, "superblock", std::move(found), std::move(expected)});
+    findings.report({rule, position + offset, "superblock", std::move(found), std::move(expected)});
   };
   out->generation = load_le<std::uint64_t>(p + 16);
   out->file_length = load_le<std::uint64_t>(p + 24);
@@ -155,10 +154,11 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   }
   if (out->height > kMaxHeight)
     wrong("R-SB-7", 68, "height " + std::to_string(out->height), "at most 10");
-  if (none && no_position && out->totals != Totals{}) wrong("R-SB-8", 88, "totals without blocks", "0");
+  if (none && no_position && out->totals != Totals{})
+    wrong("R-SB-8", 88, "totals without blocks", "0");
   const std::pair<std::size_t, const Place*> places[] = {
-      {136, &out->dead_map},       {160, &out->file_table}, {184, &out->global_sections},
-      {208, &out->view},           {232, &out->previous_trailer}, {312, &out->dictionary}};
+      {136, &out->dead_map}, {160, &out->file_table},       {184, &out->global_sections},
+      {208, &out->view},     {232, &out->previous_trailer}, {312, &out->dictionary}};
   for (auto [offset, place] : places) {
     if (place->absent()) continue;
     if (place->position == 0 || place->length == 0)
@@ -222,14 +222,14 @@ Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::by
   const std::uint64_t position = (file.size() / kSlotUnit - 1) * kSlotUnit;
   std::array<std::byte, kSlotUnit> trailer;
   NMB_TRY(file.read_at(position, trailer));
-  if (Superblock::valid(trailer) &&
-      load_le<std::uint64_t>(&trailer[24]) == position + kSlotUnit &&
+  if (Superblock::valid(trailer) && load_le<std::uint64_t>(&trailer[24]) == position + kSlotUnit &&
       (choice.position == 0 || generation_of(trailer) == generation_of(choice.bytes) + 1))
     return Choice{position, trailer, true};
   return choice;
 }
 
-// Section 8.3: either copy will do. With neither the bodies made with it cannot be read, but all else can.
+// Section 8.3: either copy will do. With neither the bodies made with it cannot be read, but all
+// else can.
 static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
   const Place& place = head.superblock.dictionary;
   if (place.absent()) return {};
@@ -253,8 +253,7 @@ Result<Head> read_head(const ByteSource& file, Findings& findings) {
   const std::uint64_t size = file.size();
   head.bytes.resize(std::min<std::uint64_t>(size, kBodyStart));
   NMB_TRY(file.read_at(0, head.bytes));
-  if (!is_nmb(head.bytes))
-    return Status(Code::kUnknownKind, file.name(), 0, "", "not an NMB file");
+  if (!is_nmb(head.bytes)) return Status(Code::kUnknownKind, file.name(), 0, "", "not an NMB file");
   if (size < kBodyStart)
     return Status(Code::kDamaged, file.name(), size, "R-FL-1",
                   "cut: found " + std::to_string(size) + " bytes, expected at least 20480");
@@ -266,8 +265,7 @@ Result<Head> read_head(const ByteSource& file, Findings& findings) {
     return Status(Code::kUnsupported, file.name(), status.offset(), status.rule(),
                   status.message());
   }
-  NMB_ASSIGN(Choice choice,
-             choose_superblock(file, bytes, true, Severity::kWarning, findings));
+  NMB_ASSIGN(Choice choice, choose_superblock(file, bytes, true, Severity::kWarning, findings));
   if (choice.position == 0)
     return Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",
                   "no valid superblock: found neither slot nor trailer");

@@ -10,9 +10,9 @@
 #include "nmb/byte_source.h"
 #include "nmb/digest.h"
 #include "nmb/finding.h"
+#include "nmb/place.h"
 #include "nmb/totals.h"
 #include "superblock/identity.h"
-#include "nmb/place.h"
 
 namespace nmb {
 
@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kFeatureChunked = 1 << 3;
 inline constexpr std::uint64_t kFeatureExternal = 1 << 4;
 inline constexpr std::uint64_t kFeaturePieceCodec = 1 << 5;
 inline constexpr std::uint64_t kSupportedIncompatible = kFeatureZstdBody | kFeatureDictionary;
-inline constexpr std::uint64_t kFeatureView = 1 << 0;  // read-only compatible
+inline constexpr std::uint64_t kFeatureView = 1 << 0;        // read-only compatible
 inline constexpr std::uint64_t kFeatureStatistics = 1 << 0;  // compatible
 inline constexpr std::uint64_t kFeatureTags = 1 << 1;
 inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;
@@ -64,12 +64,12 @@ struct Superblock {
   // Magic, version and sum are right: only then decode.
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
-  // `position`: of the bytes in the file, for messages. Reports all that breaks R-SB-4, R-SB-5, R-SB-7,
-  // R-SB-9 (shape) and R-SB-11.
+  // `position`: of the bytes in the file, for messages. Reports all that breaks R-SB-4, R-SB-5,
+  // R-SB-7, R-SB-9 (shape) and R-SB-11.
   static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
-  bool usable_length() const;  // R-SB-4
-  bool usable_root() const;    // R-SB-7: there is a root
+  bool usable_length() const;      // R-SB-4
+  bool usable_root() const;        // R-SB-7: there is a root
   bool usable_piece_size() const;  // R-SB-11
 };
 
@@ -77,7 +77,7 @@ struct Superblock {
 struct Head {
   std::vector<std::byte> bytes;  // the first 16 KiB
   Identity identity;
-  Superblock superblock;      // of the newest generation
+  Superblock superblock;       // of the newest generation
   std::uint64_t position = 0;  // where that superblock was found: a slot, or the trailer
   bool rolled_forward = false;
   // Of the copy whose sum is right; empty if there is none.
@@ -94,20 +94,21 @@ struct Choice {
   bool rolled_forward = false;
 };
 
-// `head`: the first 16 KiB. identity_sound: R-ID-1 to R-ID-3 hold. Damaged slots (R-SB-1) go to `findings` with this severity. One read, and only if a
-// slot is damaged.
+// `head`: the first 16 KiB. identity_sound: R-ID-1 to R-ID-3 hold. Damaged slots (R-SB-1) go to
+// `findings` with this severity. One read, and only if a slot is damaged.
 Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::byte> head,
                                  bool identity_sound, Severity severity, Findings& findings);
 
 // A superblock's magic stands at 4096 or 8192, or the identity's magic at 0.
 bool is_nmb(std::span<const std::byte> first_bytes);
 
-// Reads and chooses (section 5, "Choosing"). Errors: kUnknownKind, kDamaged, kUnsupported (an incompatible feature, by name),
-// kIo. Warnings and findings that do not hinder reading go to `findings`. One read, a second one only if a
-// slot is damaged.
+// Reads and chooses (section 5, "Choosing"). Errors: kUnknownKind, kDamaged, kUnsupported (an
+// incompatible feature, by name), kIo. Warnings and findings that do not hinder reading go to
+// `findings`. One read, a second one only if a slot is damaged.
 Result<Head> read_head(const ByteSource& file, Findings& findings);
 
-// "compressed metadata", ...: names of the incompatible features in `mask` that this version does not support.
+// "compressed metadata", ...: names of the incompatible features in `mask` that this version does
+// not support.
 std::string unsupported_features(std::uint64_t mask);
 
 }  // namespace nmb

@@ -24,7 +24,8 @@ enum class BodyFrom : std::uint8_t {
   kCommitted,  // in the file, unchanged
 };
 
-// Definitions and values as they were before a redefinition, until the values are in their new places.
+// Definitions and values as they were before a redefinition, until the values are in their new
+// places.
 struct OldContent {
   Metadata metadata;
   ClassicLayout layout;
@@ -33,7 +34,8 @@ struct OldContent {
 };
 
 struct BlockState {
-  // Metadata of the block: canonical begins after end_define. Null for blocks that are packed or not looked at.
+  // Metadata of the block: canonical begins after end_define. Null for blocks that are packed or
+  // not looked at.
   std::unique_ptr<Metadata> metadata;
   // Present when values were put, or the committed extent was looked at.
   std::unique_ptr<ExtentState> extent;
@@ -61,9 +63,9 @@ struct BlockState {
   std::uint8_t codec = 0;
   bool pending = false;      // the next end_define encodes and places it
   bool header_dead = false;  // the committed block gives way to a new one or to none
-  bool edited = false;   // definitions changed since the last end_define
-  bool written = false;  // has a layout: end_define was called since it was defined
-  bool dirty = false;    // the next commit has something to write of it
+  bool edited = false;       // definitions changed since the last end_define
+  bool written = false;      // has a layout: end_define was called since it was defined
+  bool dirty = false;        // the next commit has something to write of it
   bool removed = false;
   bool renamed = false;
 

@@ -14,8 +14,7 @@ constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kSmallGrowth = 64 << 10;
 }  // namespace
 
-Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position,
-                                  std::uint64_t length) {
+Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length) {
   std::vector<std::byte> buffer(std::min<std::uint64_t>(length, kBuffer));
   SumStream stream;
   for (std::uint64_t done = 0; done < length;) {
@@ -44,9 +43,9 @@ void ExtentState::start_committed(std::uint64_t length, const std::vector<Piece>
 }
 
 std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
-  auto it = std::upper_bound(
-      segments_.begin(), segments_.end(), offset,
-      [](std::uint64_t at, const Segment& segment) { return at < segment.end(); });
+  auto it =
+      std::upper_bound(segments_.begin(), segments_.end(), offset,
+                       [](std::uint64_t at, const Segment& segment) { return at < segment.end(); });
   return static_cast<std::size_t>(it - segments_.begin());
 }
 
@@ -85,8 +84,10 @@ Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, SpaceAllocat
   if (length < length_) {
     while (!segments_.empty() && segments_.back().logical >= length) {
       const Segment& last = segments_.back();
-      if (last.fresh) NMB_TRY(clear(last, last.logical, file));
-      else space.piece_died({last.logical, last.length, false, last.position, last.sum});
+      if (last.fresh)
+        NMB_TRY(clear(last, last.logical, file));
+      else
+        space.piece_died({last.logical, last.length, false, last.position, last.sum});
       segments_.pop_back();
     }
     if (!segments_.empty() && segments_.back().end() > length) {
@@ -107,7 +108,8 @@ Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, SpaceAllocat
 
 void ExtentState::allocate_gap(std::size_t index, std::uint64_t from, std::uint64_t to,
                                std::uint64_t gap_end, SpaceAllocator& space) {
-  // Every piece starts at a multiple of 8 in the file, so what begins elsewhere in the extent ends with its window.
+  // Every piece starts at a multiple of 8 in the file, so what begins elsewhere in the extent ends
+  // with its window.
   const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
   // Continue the segment before if it was the last thing that took space.
   if (index > 0) {
@@ -131,8 +133,8 @@ void ExtentState::allocate_gap(std::size_t index, std::uint64_t from, std::uint6
                    Segment{from, want, position, true, 0});
 }
 
-Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes,
-                          WriteBuffer& file, SpaceAllocator& space) {
+Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
+                          SpaceAllocator& space) {
   std::uint64_t at = offset;
   const std::uint64_t end = offset + bytes.size();
   forget_sums(offset, end);
@@ -202,8 +204,10 @@ Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPatt
   std::uint64_t at = 0;
   auto add_hole = [&](std::uint64_t to) {
     if (to <= at) return;
-    if (!pieces.empty() && pieces.back().hole) pieces.back().length += to - at;
-    else pieces.push_back({at, to - at, true, 0, 0});
+    if (!pieces.empty() && pieces.back().hole)
+      pieces.back().length += to - at;
+    else
+      pieces.push_back({at, to - at, true, 0, 0});
     at = to;
   };
   std::vector<std::byte> buffer;

@@ -1,5 +1,6 @@
-// ExtentState: a block's values while they are being written: where bytes are stored, which were written since the last
-// commit, and what the next commit makes of them (spec/format.md, section 10.1).
+// ExtentState: a block's values while they are being written: where bytes are stored, which were
+// written since the last commit, and what the next commit makes of them (spec/format.md,
+// section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ class ExtentState {
   void start_committed(std::uint64_t length, const std::vector<Piece>& pieces);
 
   std::uint64_t length() const { return length_; }
-  // Longer: new bytes are unwritten. Shorter: bytes behind are forgotten (those not committed become zero in the file), the
-  // committed piece that is cut is written anew.
+  // Longer: new bytes are unwritten. Shorter: bytes behind are forgotten (those not committed
+  // become zero in the file), the committed piece that is cut is written anew.
   Status resize(std::uint64_t length, WriteBuffer& file, SpaceAllocator& space);
   // Writes bytes; committed pieces that they touch are copied to new places first.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
@@ -49,7 +50,8 @@ class ExtentState {
   // The parts of [from, to) that hold values.
   std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
 
-  // Fills what was written in part, sums what has no sum, and returns the pieces that cover the extent.
+  // Fills what was written in part, sums what has no sum, and returns the pieces that cover the
+  // extent.
   Result<std::vector<Piece>> finish(WriteBuffer& file, const FillPattern& fill);
   // After a commit: the pieces of finish() are committed.
   void committed(const std::vector<Piece>& pieces) { start_committed(length_, pieces); }

@@ -22,8 +22,9 @@ class NameIndex {
     return id;
   }
   std::optional<std::uint32_t> find(std::string_view name) const {
-    const std::uint32_t id = name_table::find(slots_, name_table::tag_of(name),
-                                              [&](std::uint32_t i) { return live_[i] && at(i) == name; });
+    const std::uint32_t id =
+        name_table::find(slots_, name_table::tag_of(name),
+                         [&](std::uint32_t i) { return live_[i] && at(i) == name; });
     if (id == name_table::kAbsent) return std::nullopt;
     return id;
   }

@@ -105,8 +105,7 @@ Status run_job(const Job& job, std::uint32_t piece_size, OutputFile& file,
 
 }  // namespace
 
-Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
-                  bool* stored) {
+Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out, bool* stored) {
   const std::uint64_t end = offset + out.size();
   std::uint64_t filled = offset;
   // Reads that follow one another in source and extent become one.
@@ -122,10 +121,10 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
     if (stored) *stored = true;
     return move.source->read_at(read_source, part);
   };
-  auto run = std::upper_bound(move.runs.begin(), move.runs.end(), offset,
-                              [](std::uint64_t at, const ValueRuns& r) {
-                                return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
-                              });
+  auto run = std::upper_bound(
+      move.runs.begin(), move.runs.end(), offset, [](std::uint64_t at, const ValueRuns& r) {
+        return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
+      });
   for (; run != move.runs.end() && run->extent_offset < end; ++run) {
     std::uint64_t i = 0;
     if (run->count > 1 && offset > run->extent_offset)

@@ -1,5 +1,5 @@
-// ValueMover: reads values where they lie, sums them and writes them to their place in one pass, in windows of at most 1 MiB on
-// several threads (spec/format.md, section 10.1).
+// ValueMover: reads values where they lie, sums them and writes them to their place in one pass, in
+// windows of at most 1 MiB on several threads (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Move {
   std::vector<std::uint64_t> sums;
 };
 
-// Fills `out`, which is the extent's bytes from `offset`. *stored: false if all of it is known to be zeros that the source
-// does not store (left alone if null).
+// Fills `out`, which is the extent's bytes from `offset`. *stored: false if all of it is known to
+// be zeros that the source does not store (left alone if null).
 Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
                   bool* stored = nullptr);
 

@@ -188,8 +188,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
   for (std::string_view dimension : dimensions) {
     std::optional<DimId> id = state->metadata->find_dimension(dimension);
     if (!id)
-      return Status(Code::kNotFound, "found no dimension " + quoted(dimension) + " in block " +
-                                         quoted(block_name));
+      return Status(Code::kNotFound,
+                    "found no dimension " + quoted(dimension) + " in block " + quoted(block_name));
     ids.push_back(*id);
   }
   NMB_ASSIGN(VarId id, def_var(*block, name, type, ids));
@@ -203,8 +203,8 @@ Status Writer::put_att_text(std::string_view full_name, std::string_view attribu
   NMB_ASSIGN(BlockState * state, impl_->readable(block));
   std::optional<VarId> variable = state->metadata->find_variable(name);
   if (!variable)
-    return Status(Code::kNotFound, "found no variable " + quoted(name) + " in block " +
-                                       quoted(block_name));
+    return Status(Code::kNotFound,
+                  "found no variable " + quoted(name) + " in block " + quoted(block_name));
   return put_att_text(block, *variable, attribute, text);
 }
 
@@ -231,7 +231,8 @@ Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t val
   NMB_ASSIGN(BlockState * state, impl_->readable(block));
   if (variable >= state->metadata->variable_count())
     return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
-                                    std::to_string(state->metadata->variable_count()) + " variables");
+                                    std::to_string(state->metadata->variable_count()) +
+                                    " variables");
   NMB_ASSIGN(VariableShape shape,
              shape_of(*state->metadata, state->layout, variable, state->records));
   Hyperslab slab;

@@ -1,4 +1,5 @@
-// Commits: values are finished, blocks, maps and index written, then the superblock (spec/format.md, section 5).
+// Commits: values are finished, blocks, maps and index written, then the superblock
+// (spec/format.md, section 5).
 #include <algorithm>
 #include <cstring>
 
@@ -20,13 +21,14 @@ Status Writer::Impl::load_committed() {
   superblock_ = head.superblock;
   identity_ = head.identity;
   if (superblock_.readonly_compatible != 0)
-    return Status(Code::kUnsupported, file_->name(), head.position + 40, "R-SB-6",
-                  "the file has features that only a newer writer keeps up (an HDF5 view among them)");
+    return Status(
+        Code::kUnsupported, file_->name(), head.position + 40, "R-SB-6",
+        "the file has features that only a newer writer keeps up (an HDF5 view among them)");
   // Nothing of an unfinished commit may look like ours later.
   if (size != superblock_.file_length) NMB_TRY(file_->truncate(superblock_.file_length));
   if (head.rolled_forward) {
-    NMB_TRY(file_->write_at(Superblock::slot_position(superblock_.generation),
-                            superblock_.encode()));
+    NMB_TRY(
+        file_->write_at(Superblock::slot_position(superblock_.generation), superblock_.encode()));
   }
   if (options_.sync && (head.rolled_forward || size != superblock_.file_length))
     NMB_TRY(file_->sync());
@@ -107,8 +109,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   }
   bool one_run = true;
   for (const Piece& piece : c.pieces)
-    one_run = one_run && !piece.hole &&
-              piece.position == c.pieces[0].position + piece.logical;
+    one_run = one_run && !piece.hole && piece.position == c.pieces[0].position + piece.logical;
   if (one_run) c.extent_position = c.pieces[0].position;
   if (one_run && c.pieces.size() == 1) {
     const bool header_says =
@@ -138,8 +139,8 @@ Status Writer::Impl::write_map(Commitment& c) {
     }
   }
   if (c.pieces.empty()) return {};
-  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), *this, identity_.file_id,
-                                   new_generation(), block.position));
+  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), *this, identity_.file_id, new_generation(),
+                                   block.position));
   return {};
 }
 
@@ -147,7 +148,8 @@ Status Writer::Impl::write_block(Commitment& c) {
   BlockState& block = state(c.id);
   const std::string_view name = names_.at(c.id);
   std::vector<std::byte> inline_bytes;
-  if (is_inline(c.id) && block.extent_length > 0 && (c.hole || c.extent_position == block.run_position)) {
+  if (is_inline(c.id) && block.extent_length > 0 &&
+      (c.hole || c.extent_position == block.run_position)) {
     inline_bytes.resize(round_up(block.extent_length, 8));
     auto values = std::span(inline_bytes).first(block.extent_length);
     if (block.move) {
@@ -266,8 +268,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
     page.set(kSum, range.sum);
   }
   std::vector<std::byte> bytes;
-  NMB_ASSIGN(Place place,
-             write_page(*this, page, identity_.file_id, new_generation(), 0, &bytes));
+  NMB_ASSIGN(Place place, write_page(*this, page, identity_.file_id, new_generation(), 0, &bytes));
   next.dead_map = {place.position, place.length, sum_of(bytes)};
   return {};
 }
@@ -391,9 +392,10 @@ Status Writer::Impl::commit(bool closing) {
     std::vector<Commitment*> by_position;
     for (Commitment& c : blocks)
       if (c.rewritten) by_position.push_back(&c);
-    std::sort(by_position.begin(), by_position.end(), [&](const Commitment* a, const Commitment* b) {
-      return state(a->id).position < state(b->id).position;
-    });
+    std::sort(by_position.begin(), by_position.end(),
+              [&](const Commitment* a, const Commitment* b) {
+                return state(a->id).position < state(b->id).position;
+              });
     for (Commitment* c : by_position) NMB_TRY(write_block(*c));
     for (BlockId id : dirty_) {
       const BlockState& block = state(id);
@@ -425,7 +427,8 @@ Status Writer::Impl::commit(bool closing) {
     return closing ? (superblock_ = next, cursor_ = next.file_length, Status())
                    : settle(blocks, next);
   };
-  // A commit that stopped half-way has accounted for pages that are not there: nothing can follow it.
+  // A commit that stopped half-way has accounted for pages that are not there: nothing can follow
+  // it.
   failure_ = work().in_file(file_->name());
   return failure_;
 }
@@ -456,7 +459,8 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& n
     block.own_body.reset();
     block.dirty = block.renamed = block.header_dead = false;
   }
-  for (BlockId id : dirty_) state(id).committed = state(id).removed ? nullptr : std::move(state(id).committed);
+  for (BlockId id : dirty_)
+    state(id).committed = state(id).removed ? nullptr : std::move(state(id).committed);
   dirty_.clear();
   dead_.clear();
   removed_names_.clear();

@@ -34,7 +34,8 @@ Status wrong_mode() {
 
 Status Writer::Impl::check_id(BlockId id) const {
   if (id >= blocks_.size() || blocks_[id]->removed)
-    return Status(Code::kUsage, "found block ID " + std::to_string(id) + ", expected one of a block");
+    return Status(Code::kUsage,
+                  "found block ID " + std::to_string(id) + ", expected one of a block");
   return {};
 }
 
@@ -133,7 +134,8 @@ Status Writer::Impl::load_definitions(BlockId id) {
   return {};
 }
 
-// Turns a block whose layout is fixed into one that is being defined; its values are carried over by end_define.
+// Turns a block whose layout is fixed into one that is being defined; its values are carried over
+// by end_define.
 Status Writer::Impl::start_edit(BlockId id) {
   BlockState& block = state(id);
   if (!block.written || block.edited) return {};
@@ -169,9 +171,9 @@ Result<BlockState*> Writer::Impl::defining(BlockId id) {
 
 Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
   if (!is_classic(packed.kind))
-    return Status(Code::kUnsupported, "found body kind " +
-                                          std::to_string(static_cast<unsigned>(packed.kind)) +
-                                          " of block " + quoted(packed.name) + ", expected 1, 2 or 5");
+    return Status(Code::kUnsupported,
+                  "found body kind " + std::to_string(static_cast<unsigned>(packed.kind)) +
+                      " of block " + quoted(packed.name) + ", expected 1, 2 or 5");
   NMB_ASSIGN(BlockId id, define_block(packed.name));
   BlockState& block = state(id);
   block.metadata.reset();

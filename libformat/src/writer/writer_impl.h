@@ -1,5 +1,5 @@
-// Writer::Impl: state and phases of the writer. Definitions are in writer_define.cpp, end_define in writer_layout.cpp, values in
-// writer_values.cpp, commits in writer_commit.cpp.
+// Writer::Impl: state and phases of the writer. Definitions are in writer_define.cpp, end_define in
+// writer_layout.cpp, values in writer_values.cpp, commits in writer_commit.cpp.
 #pragma once
 
 #include <memory>
@@ -114,7 +114,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   // What a commit makes of one block.
   struct Commitment {
     BlockId id = 0;
-    bool rewritten = false;      // header and body are written anew
+    bool rewritten = false;  // header and body are written anew
     bool hole = false;
     std::uint64_t extent_position = 0;  // of values in one run
     std::uint64_t extent_sum = 0;       // without a map
@@ -161,14 +161,16 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   WriteBuffer buffer_;
   Status failure_;
   bool define_mode_ = true;
-  bool slot_begun_ = false;  // a slot write began and is not known to have ended: nothing is cut off any more
+  bool slot_begun_ =
+      false;  // a slot write began and is not known to have ended: nothing is cut off any more
 
   NameIndex names_;
   mutable Blocks blocks_;
   std::set<std::string, std::less<>> removed_names_;  // of committed blocks, since the last commit
-  std::vector<BlockId> pending_;   // defined or edited since the last end_define
-  std::vector<BlockId> dirty_;     // to be written by the next commit
-  std::vector<BlockId> by_name_;   // new blocks in order of names; made when a global ID is asked for
+  std::vector<BlockId> pending_;                      // defined or edited since the last end_define
+  std::vector<BlockId> dirty_;                        // to be written by the next commit
+  std::vector<BlockId>
+      by_name_;  // new blocks in order of names; made when a global ID is asked for
 
   Identity identity_;
   bool has_file_id_ = false;
@@ -181,8 +183,8 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
   std::uint64_t next_order_ = 0;
   std::uint64_t pending_bytes_ = 0;
-  // Stored bodies, so that the commit need not encode them again. A compressed one is a small part of the definitions that
-  // are in memory anyway; others are kept up to a smaller limit.
+  // Stored bodies, so that the commit need not encode them again. A compressed one is a small part
+  // of the definitions that are in memory anyway; others are kept up to a smaller limit.
   GrowArray<std::byte> retained_;
   static constexpr std::size_t kRetainLimit = 16 << 20, kRetainCompressedLimit = 1 << 30;
   // Bodies larger than this are few: they are encoded in passing and stored as they are.

@@ -1,4 +1,5 @@
-// end_define: bodies are encoded and summed, positions given out (spec/format.md, sections 4 and 8).
+// end_define: bodies are encoded and summed, positions given out (spec/format.md, sections 4 and
+// 8).
 #include <algorithm>
 #include <cstring>
 
@@ -37,7 +38,8 @@ Status Writer::Impl::for_body(const BlockState& block, const BodySink& sink) con
       const ByteSource& source = *block.packed->body;
       std::vector<std::byte> window(std::min<std::uint64_t>(source.size(), 256 << 10));
       for (std::uint64_t at = 0; at < source.size(); at += window.size()) {
-        auto part = std::span(window).first(std::min<std::uint64_t>(window.size(), source.size() - at));
+        auto part =
+            std::span(window).first(std::min<std::uint64_t>(window.size(), source.size() - at));
         NMB_TRY(source.read_at(at, part));
         NMB_TRY(sink(part));
       }
@@ -65,8 +67,9 @@ Status Writer::Impl::lay_out_definitions(BlockId id) {
       if (block.layout.record_size != 0 && block.records != 0 &&
           (!checked_mul(block.records, block.layout.record_size, &end) ||
            !checked_add(end, block.layout.record_begin, &end) || end >> 63))
-        return Status(Code::kLimit, "found " + std::to_string(block.records) + " records of block " +
-                                        quoted(names_.at(id)) + ", expected less than 2^63 bytes");
+        return Status(Code::kLimit, "found " + std::to_string(block.records) +
+                                        " records of block " + quoted(names_.at(id)) +
+                                        ", expected less than 2^63 bytes");
       block.extent_length = end - block.layout.header_length;
       break;
     }
@@ -184,9 +187,7 @@ void Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
   has_file_id_ = true;
 }
 
-bool Writer::Impl::is_inline(BlockId id) const {
-  return blocks_[id]->inline_run;
-}
+bool Writer::Impl::is_inline(BlockId id) const { return blocks_[id]->inline_run; }
 
 Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   if (!dictionary_.empty() && superblock_.dictionary.absent()) {
@@ -211,7 +212,8 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     BlockState& block = state(id);
     if (needs_run(block) && block.run_position == 0) {
       if (!checked_add(cursor_, block.extent_length, &limit) || limit >> 62)
-        return Status(Code::kLimit, "found values of block " + quoted(names_.at(id)) + " behind 2^62");
+        return Status(Code::kLimit,
+                      "found values of block " + quoted(names_.at(id)) + " behind 2^62");
       block.run_position = allocate(block.extent_length, extent_alignment(block.extent_length));
     }
     if (block.packed && block.packed->extent && block.extent_length > 0) {
@@ -234,8 +236,8 @@ std::uint64_t values_end(const OldContent& old) {
   return std::max(old.layout.fixed_end, end) - old.layout.header_length;
 }
 
-// Whether every old variable's values keep their offsets in the extent, and new ones come behind them: not into a gap of a
-// packed file, whose bytes are anything.
+// Whether every old variable's values keep their offsets in the extent, and new ones come behind
+// them: not into a gap of a packed file, whose bytes are anything.
 bool same_offsets(const OldContent& old, const Metadata& metadata, const ClassicLayout& layout) {
   for (VarId v = old.metadata.variable_count(); v < metadata.variable_count(); ++v)
     if (metadata.begin(v) - layout.header_length < values_end(old)) return false;
@@ -266,7 +268,8 @@ Status Writer::Impl::carry_values(BlockId id) {
       const std::uint64_t target = to.begin + i * to.record_size;
       for (const Interval& part : old->extent->stored_in(begin, begin + slice)) {
         for (std::uint64_t at = part.begin; at < part.end;) {
-          auto bytes = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), part.end - at));
+          auto bytes =
+              std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), part.end - at));
           NMB_TRY(old->extent->read(at, bytes, buffer_, fill));
           NMB_TRY(block.extent->write(target + (at - begin), bytes, buffer_, *this));
           at += bytes.size();
@@ -280,7 +283,8 @@ Status Writer::Impl::carry_values(BlockId id) {
 Status Writer::Impl::end_define() {
   NMB_TRY(failure_);
   if (!define_mode_)
-    return Status(Code::kUsage, "found end_define() outside define mode, expected it after definitions");
+    return Status(Code::kUsage,
+                  "found end_define() outside define mode, expected it after definitions");
   std::vector<BlockId> ids;
   for (BlockId id : pending_)
     if (!state(id).removed) ids.push_back(id);
@@ -319,10 +323,12 @@ Result<std::uint64_t> Writer::Impl::global_id(BlockId id) {
   NMB_TRY(failure_);
   NMB_TRY(check_id(id));
   if (define_mode_)
-    return Status(Code::kUsage, "found a global ID asked for in define mode, expected end_define() before");
+    return Status(Code::kUsage,
+                  "found a global ID asked for in define mode, expected end_define() before");
   if (by_name_.empty()) {
     for (BlockId b = 0; b < blocks_.size(); ++b)
-      if (!blocks_[b]->removed && (blocks_[b]->is_new() || blocks_[b]->renamed)) by_name_.push_back(b);
+      if (!blocks_[b]->removed && (blocks_[b]->is_new() || blocks_[b]->renamed))
+        by_name_.push_back(b);
     std::sort(by_name_.begin(), by_name_.end(),
               [&](BlockId a, BlockId b) { return names_.at(a) < names_.at(b); });
   }

@@ -22,7 +22,8 @@ Result<ExtentState*> Writer::Impl::extent_of(BlockId id) {
     extent->start_run(block.extent_length, block.run_position);
   } else if (block.committed && !block.committed->hole && block.extent_length > 0) {
     const BlockEntry& entry = *block.committed;
-    std::vector<Piece> pieces{{0, entry.extent_length, false, entry.extent_position, entry.extent_sum}};
+    std::vector<Piece> pieces{
+        {0, entry.extent_length, false, entry.extent_position, entry.extent_sum}};
     if (entry.has_map()) {
       const DataMap map(*source_, identity_.file_id, superblock_.generation, entry.position,
                         entry.map, entry.extent_length, superblock_.piece_size);
@@ -53,8 +54,9 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
         !checked_mul(run.count - 1, run.extent_stride, &last) ||
         !checked_add(run.extent_offset, last, &to) || !checked_add(to, run.length, &to) ||
         to > block.extent_length)
-      return Status(Code::kUsage, "found runs of values that do not ascend within the extent of block " +
-                                      quoted(names_.at(id)));
+      return Status(Code::kUsage,
+                    "found runs of values that do not ascend within the extent of block " +
+                        quoted(names_.at(id)));
     end = to;
   }
   block.move = std::make_unique<Move>();
@@ -100,8 +102,8 @@ Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, Memo
     if (last > block.records) {
       // What lies behind the last record (trailing bytes of a packed file) gives way.
       const std::uint64_t before =
-          std::max(block.layout.fixed_end,
-                   block.records == 0 ? block.layout.record_begin : block.layout.end(block.records)) -
+          std::max(block.layout.fixed_end, block.records == 0 ? block.layout.record_begin
+                                                              : block.layout.end(block.records)) -
           block.layout.header_length;
       if (extent->length() > before) NMB_TRY(keep(extent->resize(before, buffer_, *this)));
       block.records = last;
@@ -125,7 +127,8 @@ Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, Memo
           // Parts end where windows of the extent do, so that whole pieces are summed in passing.
           const std::uint64_t at = offset + done * to_size;
           const std::uint64_t window = kBuffer - at % kBuffer;
-          const std::uint64_t count = std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
+          const std::uint64_t count =
+              std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
           buffer.resize(count * to_size);
           out_of_range += convert_to_external(
               memory, static_cast<const std::byte*>(values) + (index + done) * from_size, count,
