@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,20 @@ TEST(Metadata, ChecksNewNames) {
                                 "e"sv,
                                 "\xf0\x9f\x98\x80"sv, " x"sv})
     EXPECT_TRUE(fresh.add_dimension(name, 1).ok()) << name;
+}
+
+TEST(Metadata, ChecksEveryByteOfNewNames) {
+  for (const std::size_t length : {1u, 7u, 8u, 9u, 15u, 16u, 17u, 25u}) {
+    for (std::size_t at = 0; at < length; ++at) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string name(length, 'n');
+        name[at] = static_cast<char>(byte);
+        const bool legal = byte != 0 && byte != '/' && byte < 0x80 && name != ".";
+        Metadata m;
+        EXPECT_EQ(m.add_dimension(name, 1).ok(), legal) << length << " " << at << " " << byte;
+      }
+    }
+  }
 }
 
 TEST(Metadata, SliceBytesSeesOverflow) {
@@ -160,6 +175,34 @@ TEST(Metadata, CopiesAreWhole) {
   ASSERT_TRUE(copy.add_dimension("new", 1).ok());
   EXPECT_EQ(copy.find_dimension("d77"), std::optional<DimId>(77));
   EXPECT_FALSE(m.find_dimension("new"));
+}
+
+TEST(Metadata, GrowsPastTheRoomOfOneThatIsAlike) {
+  std::pmr::monotonic_buffer_resource memory;
+  Metadata first;
+  const auto define = [](Metadata& m, const std::string& name) {
+    const DimId dimension = m.add_dimension(name, 2).value();
+    ASSERT_TRUE(m.add_variable(name, Type::kInt, std::span(&dimension, 1)).ok());
+    ASSERT_TRUE(m.put_attribute(kGlobal, name, Type::kChar, bytes("of " + name)).ok());
+  };
+  define(first, "one");
+  Metadata copy;
+  {
+    Metadata second;
+    second.reserve_like(first, memory);
+    define(second, "two");
+    copy = second;
+    define(second, "more than one");
+    EXPECT_EQ(second.find_variable("two"), std::optional<VarId>(0));
+    EXPECT_EQ(second.find_variable("more than one"), std::optional<VarId>(1));
+    EXPECT_EQ(text(second.find_attribute(kGlobal, "two")->values), "of two");
+    second.shrink();
+    EXPECT_EQ(second.variable(1).dimensions[0], 1u);
+  }
+  memory.release();
+  EXPECT_EQ(copy.variable(0).name, "two");
+  define(copy, "three");
+  EXPECT_EQ(copy.find_dimension("three"), std::optional<DimId>(1));
 }
 
 TEST(Metadata, SmallBlocksStaySmall) {

@@ -2,6 +2,7 @@
 // tens of thousands of small blocks stay small and one block of a million objects grows in place.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +28,9 @@ class GrowArray {
     swap(other);
     return *this;
   }
-  ~GrowArray() { std::free(data_); }
+  ~GrowArray() {
+    if (!borrowed_) std::free(data_);
+  }
 
   std::uint32_t size() const { return size_; }
   std::uint32_t capacity() const { return capacity_; }
@@ -51,10 +54,12 @@ class GrowArray {
     if (grown < need) grown = need;
     if (grown > std::numeric_limits<std::uint32_t>::max())
       grown = std::numeric_limits<std::uint32_t>::max();
-    void* moved = std::realloc(static_cast<void*>(data_), grown * sizeof(T));
+    void* moved = std::realloc(borrowed_ ? nullptr : static_cast<void*>(data_), grown * sizeof(T));
     if (!moved) throw std::bad_alloc();
+    if (borrowed_ && size_ > 0) std::memcpy(moved, static_cast<void*>(data_), size_ * sizeof(T));
     data_ = static_cast<T*>(moved);
     capacity_ = static_cast<std::uint32_t>(grown);
+    borrowed_ = false;
   }
   void push_back(T value) {
     reserve_more(1);
@@ -76,6 +81,19 @@ class GrowArray {
     copy_in(first, first_count);
     copy_in(second, second_count);
   }
+  // Of an empty array: starts in room for `count` values that belongs to somebody else and outlives
+  // it; more than that is its own.
+  void start_in(void* room, std::uint32_t count) {
+    assert(!data_);
+    data_ = static_cast<T*>(room);
+    capacity_ = count;
+    borrowed_ = true;
+  }
+  // Of an empty array: starts in memory of malloc and its kin for `count` values, which it owns.
+  void adopt(void* room, std::uint64_t count) {
+    start_in(room, static_cast<std::uint32_t>(count));
+    borrowed_ = false;
+  }
   // `count` more values of all bits zero.
   void append_zeros(std::uint64_t count) {
     if (count == 0) return;
@@ -86,7 +104,7 @@ class GrowArray {
   void clear() { size_ = 0; }
   // Gives back what is not used.
   void shrink() {
-    if (size_ == capacity_) return;
+    if (size_ == capacity_ || borrowed_) return;
     if (size_ == 0) {
       std::free(data_);
       data_ = nullptr;
@@ -100,6 +118,7 @@ class GrowArray {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(borrowed_, other.borrowed_);
   }
 
  private:
@@ -112,6 +131,7 @@ class GrowArray {
   T* data_ = nullptr;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = 0;
+  bool borrowed_ = false;
 };
 
 }  // namespace nmb

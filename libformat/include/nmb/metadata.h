@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "nmb/grow_array.h"
+#include "nmb/name_table.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 
@@ -68,8 +70,17 @@ class Metadata {
   std::uint32_t attribute_count() const { return atts_.size(); }
   NMB_EXPORT std::uint32_t attribute_count(VarId owner) const;
 
-  NMB_EXPORT Dimension dimension(DimId id) const;
-  NMB_EXPORT Variable variable(VarId id) const;
+  Dimension dimension(DimId id) const {
+    const DimensionRecord& record = dims_[id];
+    return {name_at(record.name, record.name_length), record.length};
+  }
+  Variable variable(VarId id) const {
+    const VariableRecord& record = vars_[id];
+    return {name_at(record.name, record.name_length),
+            static_cast<Type>(record.type),
+            {dim_ids_.data() + record.first_dim, record.rank},
+            record.begin};
+  }
   NMB_EXPORT std::optional<DimId> find_dimension(std::string_view name) const;
   NMB_EXPORT std::optional<VarId> find_variable(std::string_view name) const;
   NMB_EXPORT std::optional<Attribute> find_attribute(VarId owner, std::string_view name) const;
@@ -90,8 +101,18 @@ class Metadata {
   std::uint64_t begin(VarId id) const { return vars_[id].begin; }
   // Values of one record (record variables) or of the whole variable, in bytes without padding;
   // nullopt where the product does not fit 64 bits.
-  NMB_EXPORT std::optional<std::uint64_t> slice_bytes(VarId id) const;
+  std::optional<std::uint64_t> slice_bytes(VarId id) const {
+    const VariableRecord& record = vars_[id];
+    std::uint64_t bytes = type_size(static_cast<Type>(record.type));
+    for (std::uint32_t i = is_record_variable(id) ? 1 : 0; i < record.rank; ++i)
+      if (__builtin_mul_overflow(bytes, dims_[dim_ids_[record.first_dim + i]].length, &bytes))
+        return std::nullopt;
+    return bytes;
+  }
 
+  // Of an empty one: room for as much as `other` holds, of `memory` that outlives this (its copies
+  // and what grows past that have memory of their own).
+  NMB_EXPORT void reserve_like(const Metadata& other, std::pmr::memory_resource& memory);
   // Gives back memory kept for growth.
   NMB_EXPORT void shrink();
   // Bytes held.
@@ -144,10 +165,9 @@ class Metadata {
   GrowArray<AttributeRecord> atts_;
   GrowArray<DimId> dim_ids_;
   GrowArray<char> heap_;  // names and attribute values
-  // Places of names (src/block/name_table.h): of dimensions and variables once there are more than
-  // 32 of them, of attributes from the 33rd of an owner on.
-  GrowArray<std::uint64_t> dim_table_, var_table_, att_table_;
-  std::uint32_t att_table_used_ = 0;
+  // Of dimensions and variables once there are more than 32 of them, of attributes from the 33rd of
+  // an owner on.
+  NameTable dim_table_, var_table_, att_table_;
   std::uint32_t record_dim_ = kNone;
   std::uint32_t first_global_ = kNone, last_global_ = kNone;
   Names names_rule_;

@@ -1,4 +1,5 @@
 // The encoder of classic netCDF headers (spec/format.md, "Classic header", grammar).
+#include <cstring>
 #include <string>
 
 #include "block/classic_grammar.h"
@@ -49,6 +50,14 @@ class ClassicEncoder {
   }
   void put_padded(const void* bytes, std::size_t count) {
     constexpr std::uint32_t kZero = 0;
+    constexpr std::size_t kShort = 256;
+    if (count > 0 && count <= kShort) {
+      const auto whole = static_cast<std::size_t>(classic::padded(count));
+      std::byte* const room = sink_.claim(whole);
+      std::memcpy(room + whole - sizeof kZero, &kZero, sizeof kZero);
+      std::memcpy(room, bytes, count);
+      return;
+    }
     sink_.put(bytes, count);
     sink_.put(&kZero, static_cast<std::size_t>(classic::padded(count)) - count);
   }

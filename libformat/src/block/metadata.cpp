@@ -4,7 +4,7 @@
 #include <string>
 
 #include "block/name_rules.h"
-#include "block/name_table.h"
+#include "block/name_tag.h"
 #include "wire/checked.h"
 
 namespace nmb {
@@ -36,7 +36,7 @@ std::uint32_t Metadata::search_dimension(std::string_view name, std::uint32_t ta
     return dims_[i].name_length == name.size() &&
            name_at(dims_[i].name, dims_[i].name_length) == name;
   };
-  if (!dim_table_.empty()) return name_table::find(dim_table_, tag, same);
+  if (!dim_table_.empty()) return dim_table_.find(tag, same);
   for (std::uint32_t i = 0; i < dims_.size(); ++i)
     if (same(i)) return i;
   return kNone;
@@ -47,7 +47,7 @@ std::uint32_t Metadata::search_variable(std::string_view name, std::uint32_t tag
     return vars_[i].name_length == name.size() &&
            name_at(vars_[i].name, vars_[i].name_length) == name;
   };
-  if (!var_table_.empty()) return name_table::find(var_table_, tag, same);
+  if (!var_table_.empty()) return var_table_.find(tag, same);
   for (std::uint32_t i = 0; i < vars_.size(); ++i)
     if (same(i)) return i;
   return kNone;
@@ -59,11 +59,10 @@ Metadata::AttributeSearch Metadata::search_attribute(VarId owner, std::string_vi
   };
   std::uint32_t seen = 0;
   for (std::uint32_t index = first_attribute(owner); index != kNone; index = atts_[index].next) {
-    if (seen++ == name_table::kLinear)
-      return {name_table::find(att_table_, name_table::tag_of(name, owner), same), true};
+    if (seen++ == NameTable::kLinear) return {att_table_.find(tag_of(name, owner), same), true};
     if (same(index)) return {index, false};
   }
-  return {kNone, seen == name_table::kLinear};
+  return {kNone, seen == NameTable::kLinear};
 }
 
 Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length) {
@@ -78,20 +77,19 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   NMB_TRY(check_room(dims_.size(), heap_.size(), name.size()));
   const std::uint32_t id = dims_.size();
   std::uint32_t tag = 0;
-  if (id >= name_table::kLinear) tag = name_table::tag_of(name);
+  if (id >= NameTable::kLinear) tag = tag_of(name);
   if (search_dimension(name, tag) != kNone) return taken("dimension", name);
 
-  if (id >= name_table::kLinear) {
-    name_table::reserve_one(dim_table_, id);
-    if (id == name_table::kLinear)
-      for (std::uint32_t i = 0; i < id; ++i)
-        name_table::insert(dim_table_, name_table::tag_of(dimension(i).name), i);
+  if (id >= NameTable::kLinear) {
+    dim_table_.reserve_one();
+    if (id == NameTable::kLinear)
+      for (std::uint32_t i = 0; i < id; ++i) dim_table_.insert(tag_of(dimension(i).name), i);
   }
   dims_.reserve_more(1);
   const std::uint32_t place = heap_.size();
   heap_.append(name.data(), name.size());
   dims_.push_back({place, static_cast<std::uint32_t>(name.size()), length});
-  if (id >= name_table::kLinear) name_table::insert(dim_table_, tag, id);
+  if (id >= NameTable::kLinear) dim_table_.insert(tag, id);
   if (length == kUnlimited) record_dim_ = id;
   return id;
 }
@@ -118,14 +116,13 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
     return Status(Code::kLimit, "found more than 2^32 - 1 dimension ids in a block");
   const std::uint32_t id = vars_.size();
   std::uint32_t tag = 0;
-  if (id >= name_table::kLinear) tag = name_table::tag_of(name);
+  if (id >= NameTable::kLinear) tag = tag_of(name);
   if (search_variable(name, tag) != kNone) return taken("variable", name);
 
-  if (id >= name_table::kLinear) {
-    name_table::reserve_one(var_table_, id);
-    if (id == name_table::kLinear)
-      for (std::uint32_t i = 0; i < id; ++i)
-        name_table::insert(var_table_, name_table::tag_of(variable(i).name), i);
+  if (id >= NameTable::kLinear) {
+    var_table_.reserve_one();
+    if (id == NameTable::kLinear)
+      for (std::uint32_t i = 0; i < id; ++i) var_table_.insert(tag_of(variable(i).name), i);
   }
   vars_.reserve_more(1);
   const std::uint32_t first_dim = dim_ids_.size();
@@ -141,7 +138,7 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   record.first_att = record.last_att = kNone;
   record.begin = 0;
   vars_.push_back(record);
-  if (id >= name_table::kLinear) name_table::insert(var_table_, tag, id);
+  if (id >= NameTable::kLinear) var_table_.insert(tag, id);
   return id;
 }
 
@@ -161,8 +158,8 @@ Status Metadata::check_attribute(VarId owner, std::string_view name, Type type,
 
 void Metadata::append_attribute(VarId owner, std::string_view name, Type type,
                                 std::span<const std::byte> values, bool in_table) {
-  if (in_table) name_table::reserve_one(att_table_, att_table_used_);
-  const std::uint32_t tag = in_table ? name_table::tag_of(name, owner) : 0;
+  if (in_table) att_table_.reserve_one();
+  const std::uint32_t tag = in_table ? tag_of(name, owner) : 0;
   atts_.reserve_more(1);
   const std::uint32_t index = atts_.size();
   AttributeRecord record;
@@ -177,10 +174,7 @@ void Metadata::append_attribute(VarId owner, std::string_view name, Type type,
   heap_.append_two(name.data(), name.size(), reinterpret_cast<const char*>(values.data()),
                    values.size());
   atts_.push_back(record);
-  if (in_table) {
-    name_table::insert(att_table_, tag, index);
-    ++att_table_used_;
-  }
+  if (in_table) att_table_.insert(tag, index);
   std::uint32_t& first = owner == kGlobal ? first_global_ : vars_[owner].first_att;
   std::uint32_t& last = owner == kGlobal ? last_global_ : vars_[owner].last_att;
   if (first == kNone)
@@ -227,17 +221,6 @@ std::uint32_t Metadata::attribute_count(VarId owner) const {
   return count;
 }
 
-Dimension Metadata::dimension(DimId id) const {
-  const DimensionRecord& record = dims_[id];
-  return {name_at(record.name, record.name_length), record.length};
-}
-
-Variable Metadata::variable(VarId id) const {
-  const VariableRecord& record = vars_[id];
-  return {name_at(record.name, record.name_length), static_cast<Type>(record.type),
-          dim_ids_.span().subspan(record.first_dim, record.rank), record.begin};
-}
-
 Attribute Metadata::attribute_at(std::uint32_t index) const {
   const AttributeRecord& record = atts_[index];
   const Type type = static_cast<Type>(record.type);
@@ -246,14 +229,12 @@ Attribute Metadata::attribute_at(std::uint32_t index) const {
 }
 
 std::optional<DimId> Metadata::find_dimension(std::string_view name) const {
-  const std::uint32_t found =
-      search_dimension(name, dim_table_.empty() ? 0 : name_table::tag_of(name));
+  const std::uint32_t found = search_dimension(name, dim_table_.empty() ? 0 : tag_of(name));
   return found == kNone ? std::nullopt : std::optional<DimId>(found);
 }
 
 std::optional<VarId> Metadata::find_variable(std::string_view name) const {
-  const std::uint32_t found =
-      search_variable(name, var_table_.empty() ? 0 : name_table::tag_of(name));
+  const std::uint32_t found = search_variable(name, var_table_.empty() ? 0 : tag_of(name));
   return found == kNone ? std::nullopt : std::optional<VarId>(found);
 }
 
@@ -263,13 +244,15 @@ std::optional<Attribute> Metadata::find_attribute(VarId owner, std::string_view 
                                : std::optional<Attribute>(attribute_at(search.index));
 }
 
-std::optional<std::uint64_t> Metadata::slice_bytes(VarId id) const {
-  const VariableRecord& record = vars_[id];
-  std::uint64_t bytes = type_size(static_cast<Type>(record.type));
-  for (std::uint32_t i = is_record_variable(id) ? 1 : 0; i < record.rank; ++i)
-    if (!checked_mul(bytes, dims_[dim_ids_[record.first_dim + i]].length, &bytes))
-      return std::nullopt;
-  return bytes;
+void Metadata::reserve_like(const Metadata& other, std::pmr::memory_resource& memory) {
+  const auto reserve = [&]<class T>(GrowArray<T>& array, std::uint32_t count) {
+    if (count > 0) array.start_in(memory.allocate(count * sizeof(T), alignof(T)), count);
+  };
+  reserve(dims_, other.dims_.size());
+  reserve(vars_, other.vars_.size());
+  reserve(atts_, other.atts_.size());
+  reserve(dim_ids_, other.dim_ids_.size());
+  reserve(heap_, other.heap_.size());
 }
 
 void Metadata::shrink() {
@@ -281,11 +264,10 @@ void Metadata::shrink() {
 }
 
 std::size_t Metadata::memory() const {
-  const std::size_t slots =
-      std::size_t{dim_table_.capacity()} + var_table_.capacity() + att_table_.capacity();
+  const std::size_t tables = dim_table_.memory() + var_table_.memory() + att_table_.memory();
   return sizeof *this + dims_.capacity() * sizeof(DimensionRecord) +
          vars_.capacity() * sizeof(VariableRecord) + atts_.capacity() * sizeof(AttributeRecord) +
-         dim_ids_.capacity() * sizeof(DimId) + heap_.capacity() + slots * sizeof(std::uint64_t);
+         dim_ids_.capacity() * sizeof(DimId) + heap_.capacity() + tables;
 }
 
 }  // namespace nmb

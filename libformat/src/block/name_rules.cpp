@@ -33,7 +33,33 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+namespace {
+
+// Whether a name of at most kMaxNameBytes is ASCII without NUL and '/', as nearly all are: one
+// pass, eight bytes at a time. False: perhaps not.
+bool is_plain(std::string_view name) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
+  // A byte less than 1 borrows from its high bit; bytes of 0x80 and more are refused anyway.
+  const auto bad = [](std::uint64_t word) {
+    const std::uint64_t no_slash = word ^ ('/' * kOnes);
+    return ((word - kOnes) | (no_slash - kOnes) | word) & kHigh;
+  };
+  const auto word_at = [&](std::size_t at, std::size_t bytes) {
+    std::uint64_t word = 'x' * kOnes;
+    std::memcpy(&word, name.data() + at, bytes);
+    return word;
+  };
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  if (name.size() < kWord) return bad(word_at(0, name.size())) == 0;
+  std::uint64_t seen = bad(word_at(name.size() - kWord, kWord));
+  for (std::size_t at = 0; at + kWord < name.size(); at += kWord) seen |= bad(word_at(at, kWord));
+  return seen == 0;
+}
+
+}  // namespace
+
 Status check_new_name(std::string_view kind, std::string_view name) {
+  if (!name.empty() && name.size() <= kMaxNameBytes && name[0] != '.' && is_plain(name)) return {};
   const char* found = nullptr;
   if (name.empty())
     found = "an empty name";

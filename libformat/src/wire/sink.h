@@ -1,4 +1,4 @@
-// Sink: the mirror of Cursor. Gathers bytes into pieces of at most 256 KiB and hands them on.
+// Sink: the mirror of Cursor. Gathers bytes into pieces of at most 32 KiB and hands them on.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace nmb {
 
 class Sink {
  public:
-  static constexpr std::size_t kPiece = 256 * 1024;
+  static constexpr std::size_t kPiece = 32 * 1024;
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
   // `emit` must outlive the sink. Its first failure sticks; nothing is emitted after it.
@@ -24,9 +24,14 @@ class Sink {
 
   template <std::unsigned_integral T>
   void put_be(T value) {
-    if (kPiece - used_ < sizeof value) flush();
-    store_be(piece_.get() + used_, value);
-    used_ += sizeof value;
+    store_be(claim(sizeof value), value);
+  }
+  // Room for `count` bytes in a row, at most kPiece, for the caller to fill.
+  std::byte* claim(std::size_t count) {
+    if (kPiece - used_ < count) flush();
+    std::byte* const room = piece_.get() + used_;
+    used_ += count;
+    return room;
   }
   void put(const void* bytes, std::size_t count) {
     const auto* from = static_cast<const std::byte*>(bytes);

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "block/name_table.h"
+#include "block/name_tag.h"
+#include "nmb/name_table.h"
 
 namespace nmb {
 
@@ -23,9 +24,8 @@ class NameIndex {
   }
   std::optional<std::uint32_t> find(std::string_view name) const {
     const std::uint32_t id =
-        name_table::find(slots_, name_table::tag_of(name),
-                         [&](std::uint32_t i) { return live_[i] && at(i) == name; });
-    if (id == name_table::kAbsent) return std::nullopt;
+        table_.find(tag_of(name), [&](std::uint32_t i) { return live_[i] && at(i) == name; });
+    if (id == NameTable::kAbsent) return std::nullopt;
     return id;
   }
   std::string_view at(std::uint32_t id) const { return places_[id]; }
@@ -55,15 +55,13 @@ class NameIndex {
     insert_slot(id);
   }
   void insert_slot(std::uint32_t id) {
-    name_table::reserve_one(slots_, used_);
-    name_table::insert(slots_, name_table::tag_of(at(id)), id);
-    ++used_;
+    table_.reserve_one();
+    table_.insert(tag_of(at(id)), id);
   }
   std::deque<std::string> chunks_;
   std::vector<std::string_view> places_;
   std::vector<bool> live_;
-  name_table::Slots slots_;
-  std::uint32_t used_ = 0;
+  NameTable table_;
 };
 
 }  // namespace nmb

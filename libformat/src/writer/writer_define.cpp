@@ -79,6 +79,10 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name) {
   BlockState& block = state(id);
   block.order = next_order_++;
   block.metadata = std::make_unique<Metadata>();
+  // Blocks of one file tend to be alike; the first large one says nothing of those to come.
+  constexpr std::size_t kReserve = 64 << 10;
+  if (id > 0 && state(id - 1).metadata && state(id - 1).metadata->memory() <= kReserve)
+    block.metadata->reserve_like(*state(id - 1).metadata, definitions_);
   mark_pending(id);
   return id;
 }

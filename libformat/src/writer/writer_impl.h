@@ -14,6 +14,7 @@
 #include "page/page_sink.h"
 #include "reader/reader_core.h"
 #include "superblock/superblock.h"
+#include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"
 #include "writer/write_buffer.h"
@@ -51,6 +52,13 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Result<BlockId> define_block(std::string_view name);
   Result<BlockId> find_block(std::string_view name);
   Result<BlockState*> defining(BlockId id);  // to be changed, in define mode
+  // The same for a block that was defined since the last end_define, as it nearly always is; else
+  // nullptr.
+  BlockState* defining_new(BlockId id) {
+    if (!define_mode_ || !failure_.ok() || id >= blocks_.size()) return nullptr;
+    BlockState& block = state(id);
+    return block.written || block.removed || block.packed ? nullptr : &block;
+  }
   Result<BlockId> pack_block(PackedBlock packed);
   Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
                  std::span<const std::byte> values);
@@ -165,6 +173,8 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
       false;  // a slot write began and is not known to have ended: nothing is cut off any more
 
   NameIndex names_;
+  HugePageResource huge_pages_;
+  std::pmr::monotonic_buffer_resource definitions_{64 << 10, &huge_pages_};  // of new small blocks
   mutable Blocks blocks_;
   std::set<std::string, std::less<>> removed_names_;  // of committed blocks, since the last commit
   std::vector<BlockId> pending_;                      // defined or edited since the last end_define

@@ -1,0 +1,23 @@
+// The tag of a name in a NameTable.
+#pragma once
+
+#include <xxhash.h>
+
+#include <cstdint>
+#include <random>
+#include <string_view>
+
+namespace nmb {
+
+// `owner` tells apart equal names in one table. The seed is drawn once a process: a file cannot be
+// made of names that all collide. Nothing that is written depends on it.
+inline std::uint32_t tag_of(std::string_view name, std::uint32_t owner = 0) {
+  static const std::uint64_t seed = [] {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+  }();
+  return static_cast<std::uint32_t>(XXH3_64bits_withSeed(name.data(), name.size(), seed + owner) >>
+                                    32);
+}
+
+}  // namespace nmb

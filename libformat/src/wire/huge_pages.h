@@ -1,0 +1,37 @@
+// Memory that asks for huge pages: first touching 80 MB page by page took a seventh of the time of
+// defining 35,530 blocks, and looking up one of millions of names misses few of their addresses
+// (spec/rationale.md, "Creating many objects").
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory_resource>
+#include <new>
+
+#include "wire/checked.h"
+
+namespace nmb {
+
+inline constexpr std::size_t kHugePage = 2 << 20;
+
+// Uninitialised; for free(). Throws std::bad_alloc. What is smaller than a huge page comes as from
+// malloc.
+inline void* allocate_huge(std::size_t bytes) {
+  void* const place = bytes < kHugePage ? std::malloc(bytes)
+                                        : std::aligned_alloc(kHugePage, round_up(bytes, kHugePage));
+  if (!place) throw std::bad_alloc();
+  // Advice: where there are no huge pages, others do.
+  if (bytes >= kHugePage) (void)madvise(place, round_up(bytes, kHugePage), MADV_HUGEPAGE);
+  return place;
+}
+
+// The same for containers of the standard library. Thread-safe.
+class HugePageResource final : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t) override { return allocate_huge(bytes); }
+  void do_deallocate(void* place, std::size_t, std::size_t) override { std::free(place); }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+}  // namespace nmb
