@@ -338,7 +338,11 @@ class SparseSource final : public ByteSource {
     return {};
   }
   const std::string& name() const override { return name_; }
-  bool is_unallocated(std::uint64_t, std::uint64_t) const override { return true; }
+  bool is_unallocated(std::uint64_t, std::uint64_t length) const override {
+    EXPECT_GT(length, 0u) << "asked of no bytes";
+    return true;
+  }
+  bool may_be_sparse() const override { return true; }
 
  private:
   std::uint64_t size_;
@@ -359,6 +363,19 @@ TEST_F(WriterTest, MovingASparseSourceCutsNoValuesOff) {
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(values<std::uint8_t>("b"), pattern(100000));
   EXPECT_EQ(values<std::uint8_t>("a"), std::vector<std::uint8_t>(100000));
+}
+
+TEST_F(WriterTest, MovingASparseSourceSetsNoRoomApart) {
+  constexpr std::uint64_t kLength = 8 << 20;
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", kLength);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(
+      writer->take_values(block, std::make_shared<SparseSource>(kLength), {{0, 0, 0, 0, kLength, 1}})
+          .ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_LT(stored_bytes(path()), kLength / 8);
+  EXPECT_EQ(values<std::uint8_t>("a"), std::vector<std::uint8_t>(kLength));
 }
 
 TEST_F(WriterTest, TakenRunsComeFromTheirPlacesAndTheRestIsZero) {

@@ -59,7 +59,7 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
     moves.push_back(block.move.get());
     from = std::min(from, block.move->position);
     to = std::max(to, block.move->position + block.move->length);
-    sparse = sparse || block.move->source->is_unallocated(0, 0);
+    sparse = sparse || block.move->source->may_be_sparse();
   }
   if (moves.empty()) return {};
   std::sort(moves.begin(), moves.end(),
