@@ -100,8 +100,20 @@ class Vector:
                 )
         if self.with_json:
             self.check_json(update)
-        if self.valid and "blocks" in self.document and len(self.data) < 2**18:
-            self.check_flips()
+        if self.valid and "blocks" in self.document:
+            self.check_scan()
+            if len(self.data) < 2**18:
+                self.check_flips()
+
+    def check_scan(self):
+        """Headers alone tell the blocks that the index tells."""
+        scanned, indexed = nmb_reference.scan_and_index(self.data)
+        for name in sorted(scanned.keys() | indexed.keys()):
+            if scanned.get(name) != indexed.get(name):
+                self.fail(
+                    f"block {name}: the headers tell {scanned.get(name)} (position, generation), "
+                    f"the index {indexed.get(name)}"
+                )
 
     def check_flips(self):
         """Any flipped bit of a file is found."""
