@@ -10,7 +10,7 @@ nothing is shared with the library: a file is read whole, every rule is checked,
     nmb_reference.py --scan FILE      the blocks that headers tell without the index, one line each:
                                       POSITION<TAB>GENERATION<TAB>name; exit 1: not those of the index
 
-Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, or unreadable.
+Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, not supported, or unreadable.
 """
 
 import bisect
@@ -99,6 +99,7 @@ class File:
     def __init__(self, data, tracing=False):
         self.data = data
         self.findings = []
+        self.unsupported = set()  # (rule, offset) of those that make the file unsupported
         self.fields = [] if tracing else None
         self.claims = []  # (start, end, what): the structures, for R-FL-3 and R-FL-4
         self.claimed = 0
@@ -122,6 +123,11 @@ class File:
     def find(self, rule, offset, message):
         if len(self.findings) < MAX_FINDINGS and (rule, offset, message) not in self.findings[-50:]:
             self.findings.append((rule, offset, message))
+
+    def refuse(self, rule, offset, message):
+        """What makes a file unsupported, not damaged."""
+        self.find(rule, offset, message)
+        self.unsupported.add((rule, offset))
 
     def fail(self, rule, offset, message):
         """A finding that ends the reading of a structure."""
@@ -251,13 +257,15 @@ def read_identity(file):
         file.find("R-ID-2", 0, "the identity's sum is not right")
     for name, value in IDENTITY_VALUES.items():
         if sum_right and identity[name] != value:
-            file.find("R-ID-3", identity.at(name), f"{name} is {identity[name]}, expected {value}")
-    unsupported = sum_right and any(f[0] == "R-ID-3" for f in file.findings)
-    file.check_zero("R-ID-4", 40, 504, ("identity", "reserved"))
+            file.refuse(
+                "R-ID-3", identity.at(name), f"{name} is {identity[name]}, expected {value}"
+            )
+    if not file.unsupported:
+        file.check_zero("R-ID-4", 40, 504, ("identity", "reserved"))
     if sum_right:
         file.file_id = identity["file id"]
     file.identity_sound = len(file.findings) == before
-    return not unsupported
+    return not file.unsupported
 
 
 # --- 5. Superblock: slots and trailer --------------------------------------------------------------
@@ -661,11 +669,10 @@ class Page:
             ):
                 file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
             if id_ & 0x8000 and not known:
-                file.fail(
-                    "R-PG-6",
-                    entry_at,
-                    f"{self.what}: column {id_} is critical and unknown: unsupported",
+                file.refuse(
+                    "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
                 )
+                raise Damaged
             previous = id_
             raw = file.data[data_at : data_at + rows * width]
             values = [
@@ -1561,14 +1568,10 @@ def check_feature_masks(file):
     mask, at = sb["incompatible features"], sb.at("incompatible features")
     file.unknown_features = mask & ~KNOWN["incompatible features"]
     if file.unknown_features:
-        file.find(
-            "R-SB-6",
-            at,
-            f"incompatible features {file.unknown_features:#x} are unknown: unsupported",
-        )
+        file.refuse("R-SB-6", at, f"incompatible features {file.unknown_features:#x} are unknown")
     file.refused_features = [what for bit, what in REFUSED.items() if mask >> bit & 1]
     for what in file.refused_features:
-        file.find("R-SB-6", at, f"unsupported: {what}")
+        file.refuse("R-SB-6", at, f"unsupported: {what}")
 
 
 def check_features(file):
@@ -1663,7 +1666,10 @@ def nmb_document(file):
             "totals": {name: sb[name] for name in TOTALS},
             "blocks": [block_document(file, *block) for block in file.blocks],
         }
-    document["findings"] = [{"rule": r, "offset": o, "message": m} for r, o, m in file.findings]
+    document["findings"] = [
+        {"rule": r, "offset": o, "message": m, "unsupported": (r, o) in file.unsupported}
+        for r, o, m in file.findings
+    ]
     return document
 
 
@@ -1757,6 +1763,8 @@ def main(arguments):
                 f["message"].encode("utf-8", "backslashreplace").decode(),
                 sep="\t",
             )
+    if any(f.get("unsupported") for f in document["findings"]):
+        return 2
     return 1 if document["findings"] else 0
 
 
