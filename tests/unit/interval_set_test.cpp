@@ -44,7 +44,7 @@ TEST(IntervalSet, IsWhatATableOfBytesIs) {
 TEST(IntervalSet, MillionsMayComeInBetween) {
   constexpr std::uint64_t kCount = 500000;
   IntervalSet set;
-  for (const std::uint64_t first : {6, 2})
+  for (const std::uint64_t first : {6u, 2u})
     for (std::uint64_t i = 0; i < kCount; ++i) set.add(first + i * 8, first + i * 8 + 1);
   EXPECT_EQ(set.gaps(0, kCount * 8).size(), 2 * kCount + 1);
 }

@@ -102,7 +102,7 @@ TEST_F(PackHolesTest, RecordsFarApartTakeNoRoomBetweenThem) {
   ASSERT_TRUE(writer->def_var(block, "v", Type::kInt, {{time, x}}).ok());
   ASSERT_TRUE(writer->end_define().ok());
   const std::vector<int> record(1000, 5);
-  for (const std::uint64_t at : {0, 1000000})
+  for (const std::uint64_t at : {0u, 1000000u})
     ASSERT_TRUE(writer->put(block, 0, {{at, 0}, {1, 1000}, {}}, std::span<const int>(record)).ok());
   ASSERT_TRUE(writer->close().ok());
   merge();
@@ -134,18 +134,19 @@ TEST_F(PackHolesTest, PiecesOfAnotherSizeHoldTheSameValues) {
 TEST_F(PackHolesTest, ManyHolesMergeIntoTheSameBytesWithAnyNumberOfThreads) {
   auto writer = create();
   std::vector<BlockId> blocks;
-  for (int i = 0; i < 20; ++i)
+  for (unsigned i = 0; i < 20; ++i)
     blocks.push_back(ints(*writer, "b" + std::to_string(i), (5 + i) * kPiece / 4 + i));
   ASSERT_TRUE(writer->end_define().ok());
-  for (int i = 0; i < 20; ++i)
-    for (int k = i % 3; k < 5 + i; k += 1 + i % 4) put(*writer, blocks[i], k * kPiece / 4 + i, 1);
+  for (unsigned i = 0; i < 20; ++i)
+    for (unsigned k = i % 3; k < 5 + i; k += 1 + i % 4)
+      put(*writer, blocks[i], k * kPiece / 4 + i, 1);
   ASSERT_TRUE(writer->close().ok());
   std::vector<std::string> bytes;
   for (const unsigned threads : {1u, 3u}) {
     merge_.writer.threads = threads;
     merge_.writer.overwrite = true;
     merge();
-    for (int i = 0; i < 20; ++i) {
+    for (unsigned i = 0; i < 20; ++i) {
       const std::string block = "b" + std::to_string(i);
       EXPECT_TRUE(values(out(), block) == values(in(), block)) << block;
       EXPECT_TRUE(holes(out(), block) == holes(in(), block)) << block;
