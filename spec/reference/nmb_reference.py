@@ -7,8 +7,10 @@ nothing is shared with the library: a file is read whole, every rule is checked,
     nmb_reference.py --json FILE      what the file holds, as one JSON document
     nmb_reference.py --findings FILE  one line a broken rule (or a remark): RULE<TAB>OFFSET<TAB>message
     nmb_reference.py --trace FILE     every field: OFFSET<TAB>LENGTH<TAB>structure<TAB>field<TAB>value
+    nmb_reference.py --scan FILE      the blocks that headers tell without the index, one line each:
+                                      POSITION<TAB>GENERATION<TAB>name; exit 1: not those of the index
 
-Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, or unreadable.
+Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, not supported, or unreadable.
 """
 
 import bisect
@@ -97,6 +99,7 @@ class File:
     def __init__(self, data, tracing=False):
         self.data = data
         self.findings = []
+        self.unsupported = set()  # (rule, offset) of those that make the file unsupported
         self.fields = [] if tracing else None
         self.claims = []  # (start, end, what): the structures, for R-FL-3 and R-FL-4
         self.claimed = 0
@@ -120,6 +123,11 @@ class File:
     def find(self, rule, offset, message):
         if len(self.findings) < MAX_FINDINGS and (rule, offset, message) not in self.findings[-50:]:
             self.findings.append((rule, offset, message))
+
+    def refuse(self, rule, offset, message):
+        """What makes a file unsupported, not damaged."""
+        self.find(rule, offset, message)
+        self.unsupported.add((rule, offset))
 
     def fail(self, rule, offset, message):
         """A finding that ends the reading of a structure."""
@@ -249,13 +257,15 @@ def read_identity(file):
         file.find("R-ID-2", 0, "the identity's sum is not right")
     for name, value in IDENTITY_VALUES.items():
         if sum_right and identity[name] != value:
-            file.find("R-ID-3", identity.at(name), f"{name} is {identity[name]}, expected {value}")
-    unsupported = sum_right and any(f[0] == "R-ID-3" for f in file.findings)
-    file.check_zero("R-ID-4", 40, 504, ("identity", "reserved"))
+            file.refuse(
+                "R-ID-3", identity.at(name), f"{name} is {identity[name]}, expected {value}"
+            )
+    if not file.unsupported:
+        file.check_zero("R-ID-4", 40, 504, ("identity", "reserved"))
     if sum_right:
         file.file_id = identity["file id"]
     file.identity_sound = len(file.findings) == before
-    return not unsupported
+    return not file.unsupported
 
 
 # --- 5. Superblock: slots and trailer --------------------------------------------------------------
@@ -659,11 +669,10 @@ class Page:
             ):
                 file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
             if id_ & 0x8000 and not known:
-                file.fail(
-                    "R-PG-6",
-                    entry_at,
-                    f"{self.what}: column {id_} is critical and unknown: unsupported",
+                file.refuse(
+                    "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
                 )
+                raise Damaged
             previous = id_
             raw = file.data[data_at : data_at + rows * width]
             values = [
@@ -948,6 +957,7 @@ BLOCK = fields_of(
 BLOCK_HEADER = 152
 BLOCK_MAGIC = b"\x89NMBBLCK"
 TOMBSTONE, HOLE = 1, 2
+KIND_OF_A_DICTIONARY = 255
 
 
 def read_block_header(file, position, expected, name, parent_sum, placed_at, what):
@@ -1040,6 +1050,35 @@ def read_block(file, entry):
     if header["kind"] not in (1, 2, 5):
         return header, None
     return header, read_body(file, entry, header, body, what)
+
+
+def scan_blocks(file):
+    """8, without the index: {name: (position, generation)} of the headers that win."""
+    newest = {}
+    at = file.data.find(BLOCK_MAGIC)
+    while at >= 0:
+        f = Fields(file, None, at, BLOCK)
+        name_at = at + BLOCK_HEADER
+        name = file.data[name_at : name_at + up(f["name length"])]
+        if (
+            at % 8 == 0
+            and f["version"] == 1
+            and f["own position"] == at
+            and f["file id"] == file.file_id
+            and f["generation"] <= file.superblock["generation"]
+            and f["kind"] != KIND_OF_A_DICTIONARY
+            and f["sum"] == sum64(file.data[at : at + 144] + name)
+        ):
+            live = not f["flags"] & TOMBSTONE
+            rank = (f["generation"], live)
+            name = bytes(name[: f["name length"]])
+            newest[name] = max(newest.get(name, ((0, False), 0)), (rank, at))
+        at = file.data.find(BLOCK_MAGIC, at + 1)
+    return {
+        name: (position, generation)
+        for name, ((generation, live), position) in newest.items()
+        if live
+    }
 
 
 def read_body(file, entry, header, body, what):
@@ -1154,7 +1193,12 @@ def read_dictionary(file):
         if length > 4096:
             file.fail("R-BK-13", position, f"a dictionary of {length} bytes")
         copy = bytes(file.data[12288 : 12288 + length])
-        expected = {"kind": 255, "codec": 0, "stored length": length, "raw length": length}
+        expected = {
+            "kind": KIND_OF_A_DICTIONARY,
+            "codec": 0,
+            "stored length": length,
+            "raw length": length,
+        }
         header = read_block_header(file, position, {}, b"", None, at, "dictionary block")
         for name, value in expected.items():
             if header[name] != value:
@@ -1524,14 +1568,10 @@ def check_feature_masks(file):
     mask, at = sb["incompatible features"], sb.at("incompatible features")
     file.unknown_features = mask & ~KNOWN["incompatible features"]
     if file.unknown_features:
-        file.find(
-            "R-SB-6",
-            at,
-            f"incompatible features {file.unknown_features:#x} are unknown: unsupported",
-        )
+        file.refuse("R-SB-6", at, f"incompatible features {file.unknown_features:#x} are unknown")
     file.refused_features = [what for bit, what in REFUSED.items() if mask >> bit & 1]
     for what in file.refused_features:
-        file.find("R-SB-6", at, f"unsupported: {what}")
+        file.refuse("R-SB-6", at, f"unsupported: {what}")
 
 
 def check_features(file):
@@ -1626,7 +1666,10 @@ def nmb_document(file):
             "totals": {name: sb[name] for name in TOTALS},
             "blocks": [block_document(file, *block) for block in file.blocks],
         }
-    document["findings"] = [{"rule": r, "offset": o, "message": m} for r, o, m in file.findings]
+    document["findings"] = [
+        {"rule": r, "offset": o, "message": m, "unsupported": (r, o) in file.unsupported}
+        for r, o, m in file.findings
+    ]
     return document
 
 
@@ -1673,8 +1716,26 @@ def document_of(data, tracing=False):
     return nmb_document(file), file.fields
 
 
+def scan_and_index(data):
+    """The blocks of an NMB file as scanning and as its index tells them: {name: (position, generation)}."""
+    file = File(data)
+    file.read()
+    if not file.superblock:
+        return {}, {}
+    return scan_blocks(file), {
+        entry.name: (entry["position"], header["generation"]) for entry, header, _ in file.blocks
+    }
+
+
+def print_scan(data):
+    scanned, indexed = scan_and_index(data)
+    for name, (position, generation) in sorted(scanned.items()):
+        print(position, generation, text(name), sep="\t")
+    return 0 if scanned == indexed else 1
+
+
 def main(arguments):
-    if len(arguments) != 2 or arguments[0] not in ("--json", "--findings", "--trace"):
+    if len(arguments) != 2 or arguments[0] not in ("--json", "--findings", "--trace", "--scan"):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -1683,6 +1744,8 @@ def main(arguments):
     except OSError as error:
         print(f"nmb_reference: {arguments[1]}: {error.strerror}", file=sys.stderr)
         return 2
+    if arguments[0] == "--scan" and data[:3] != b"CDF":
+        return print_scan(data)
     document, trace = document_of(data, arguments[0] == "--trace")
     if document is None:
         print(f"nmb_reference: {arguments[1]}: neither NMB nor classic netCDF", file=sys.stderr)
@@ -1700,6 +1763,8 @@ def main(arguments):
                 f["message"].encode("utf-8", "backslashreplace").decode(),
                 sep="\t",
             )
+    if any(f.get("unsupported") for f in document["findings"]):
+        return 2
     return 1 if document["findings"] else 0
 
 

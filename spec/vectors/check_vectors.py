@@ -3,7 +3,7 @@
 
     check_vectors.py --out FOLDER [--update] [VECTOR ...]
 
-Writes FOLDER/NAME.nmb (or .nc) and FOLDER/manifest.tsv: vector, file, valid|invalid|remark, rule,
+Writes FOLDER/NAME.nmb (or .nc) and FOLDER/manifest.tsv: vector, file, valid|invalid|unsupported|remark, rule,
 offset, expected JSON (or -), one line an expectation. Fails if a rule of the specification has no vector that
 breaks it. --update writes the JSON of valid vectors anew; look at the difference before committing it.
 """
@@ -24,7 +24,9 @@ import nmb_reference  # noqa: E402
 
 RULE = re.compile(r"^\|\s*(R-[A-Z]+-\d+)\s*\|")
 FLIPS = 30  # in each valid file that is small
-EXPECT = re.compile(r"^(remark )?(R-[A-Z]+-\d+) at (.*?)( naming (R-CH-\d+))?( only)?$")
+EXPECT = re.compile(
+    r"^(remark |unsupported )?(R-[A-Z]+-\d+) at (.*?)( naming (R-CH-\d+))?( only)?$"
+)
 
 
 def rules_of(path):
@@ -37,7 +39,7 @@ def rules_of(path):
 
 
 class Expected(typing.NamedTuple):
-    remark: bool  # of a classic header: the file is valid
+    kind: str  # "remark": of a classic header, the file is valid; "unsupported"; "invalid"
     rule: str
     offset: int
     naming: str | None  # the rule of the classic header that a message of R-BK-10 names
@@ -64,7 +66,7 @@ class Vector:
                 continue
             self.expected.append(
                 Expected(
-                    bool(m[1]),
+                    (m[1] or "invalid").strip(),
                     m[2],
                     assemble.resolve(places, m[3], len(self.data)),
                     m[5],
@@ -87,21 +89,35 @@ class Vector:
             for f in findings:
                 self.fail(f"valid, found {f['rule']} at {f['offset']}: {f['message']}")
         for e in self.expected:
-            found = remarks if e.remark else findings
+            remark = e.kind == "remark"
+            found = remarks if remark else findings
             met = [
                 f
                 for f in found
                 if (f["rule"], f["offset"]) == (e.rule, e.offset)
                 and (e.naming or "") in f["message"]
+                and f.get("unsupported", False) == (e.kind == "unsupported")
             ]
-            if not met or e.only and len(found) != 1 or e.remark and findings:
+            if not met or e.only and len(found) != 1 or remark and findings:
                 self.fail(
-                    f"expected {'only ' if e.only else ''}{e.rule} at {e.offset}, found {findings + remarks}"
+                    f"expected {'only ' if e.only else ''}{e.kind} {e.rule} at {e.offset}, found {findings + remarks}"
                 )
         if self.with_json:
             self.check_json(update)
-        if self.valid and "blocks" in self.document and len(self.data) < 2**18:
-            self.check_flips()
+        if self.valid and "blocks" in self.document:
+            self.check_scan()
+            if len(self.data) < 2**18:
+                self.check_flips()
+
+    def check_scan(self):
+        """Headers alone tell the blocks that the index tells."""
+        scanned, indexed = nmb_reference.scan_and_index(self.data)
+        for name in sorted(scanned.keys() | indexed.keys()):
+            if scanned.get(name) != indexed.get(name):
+                self.fail(
+                    f"block {name}: the headers tell {scanned.get(name)} (position, generation), "
+                    f"the index {indexed.get(name)}"
+                )
 
     def check_flips(self):
         """Any flipped bit of a file is found."""
@@ -179,11 +195,10 @@ def main():
             print(f"{path.name}: {failure}")
         failed += bool(vector.failures)
         expected_json = str(vector.json_path) if vector.with_json else "-"
-        for e in vector.expected or [Expected(False, "-", "-", None, False)]:
+        for e in vector.expected or [Expected("valid", "-", "-", None, False)]:
             broken |= {e.rule, e.naming or "-"}
-            sort = "remark" if e.remark else "valid" if vector.valid else "invalid"
             manifest.append(
-                (vector.name, str(vector.file), sort, e.rule, str(e.offset), expected_json)
+                (vector.name, str(vector.file), e.kind, e.rule, str(e.offset), expected_json)
             )
     if not arguments.vectors:
         (arguments.out / "manifest.tsv").write_text(

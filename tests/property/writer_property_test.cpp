@@ -122,7 +122,32 @@ TEST(WriterProperty, TheReferenceReaderHasNoFindings) {
     const ProgramResult result = run(reference + std::string(" --findings ") + shell_quoted(path));
     EXPECT_EQ(result.exit_code, 0) << result.output;
     EXPECT_EQ(result.output, "") << "seed " << seed;
+    // Headers alone tell the blocks of the index.
+    EXPECT_EQ(run(reference + std::string(" --scan ") + shell_quoted(path)).exit_code, 0)
+        << "seed " << seed;
   }
+}
+
+TEST(WriterProperty, OfOneGenerationTheBlockCountsAndNotTheTombstone) {
+  const char* reference = std::getenv("NMB_REFERENCE");  // a command
+  if (!reference) GTEST_SKIP() << "NMB_REFERENCE is not set";
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "f.nmb").string();
+  auto writer = *Writer::create(path);
+  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(writer->define_block(name).ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->sync().ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  ASSERT_TRUE(writer->remove_block(*writer->find_block("a")).ok());
+  ASSERT_TRUE(writer->define_block("a").ok());
+  ASSERT_TRUE(writer->rename_block(*writer->find_block("b"), "d").ok());
+  ASSERT_TRUE(writer->rename_block(*writer->find_block("c"), "b").ok());
+  ASSERT_TRUE(writer->close().ok());
+  const ProgramResult result = run(reference + std::string(" --scan ") + shell_quoted(path));
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  for (const char* name : {"a", "b", "d"})
+    EXPECT_NE(result.output.find("\t2\t\"" + std::string(name) + "\"\n"), std::string::npos)
+        << result.output;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "support/programs.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -54,6 +55,13 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
   if (!out) throw std::runtime_error("cannot write " + path.string());
+}
+
+std::uint64_t stored_bytes(const std::filesystem::path& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    throw std::runtime_error("cannot ask for the size of " + path.string());
+  return static_cast<std::uint64_t>(info.st_blocks) * 512;
 }
 
 }  // namespace nmb::test

@@ -1,6 +1,7 @@
 // Other programs as oracles of tests: run if installed.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ class TemporaryFolder {
 };
 
 void write_file(const std::filesystem::path& path, std::string_view text);
+// Bytes that the file system stores of a file.
+std::uint64_t stored_bytes(const std::filesystem::path& path);
 
 }  // namespace nmb::test
 

@@ -25,9 +25,10 @@ std::vector<VectorExpectation> vector_expectations() {
       std::getline(fields, *field, '\t');
     if (!fields) throw std::runtime_error("cannot read the manifest's line: " + line);
     out.push_back({name, file,
-                   sort == "valid"    ? Sort::kValid
-                   : sort == "remark" ? Sort::kRemark
-                                      : Sort::kInvalid,
+                   sort == "valid"         ? Sort::kValid
+                   : sort == "remark"      ? Sort::kRemark
+                   : sort == "unsupported" ? Sort::kUnsupported
+                                           : Sort::kInvalid,
                    rule, offset == "-" ? kNoOffset : std::stoull(offset)});
   }
   if (out.empty()) throw std::runtime_error("no manifest in " + vectors().string());

@@ -13,7 +13,7 @@ namespace nmb::test {
 struct VectorExpectation {
   std::string name;
   std::filesystem::path file;
-  enum class Sort { kValid, kInvalid, kRemark } sort;
+  enum class Sort { kValid, kInvalid, kUnsupported, kRemark } sort;
   std::string rule;  // "-" where valid
   std::uint64_t offset;
 };

@@ -8,6 +8,7 @@
 #include "nmb/file_source.h"
 #include "nmb/reader.h"
 #include "support/corpus.h"
+#include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
 
@@ -338,7 +339,11 @@ class SparseSource final : public ByteSource {
     return {};
   }
   const std::string& name() const override { return name_; }
-  bool is_unallocated(std::uint64_t, std::uint64_t) const override { return true; }
+  bool is_unallocated(std::uint64_t, std::uint64_t length) const override {
+    EXPECT_GT(length, 0u) << "asked of no bytes";
+    return true;
+  }
+  bool may_be_sparse() const override { return true; }
 
  private:
   std::uint64_t size_;
@@ -359,6 +364,20 @@ TEST_F(WriterTest, MovingASparseSourceCutsNoValuesOff) {
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(values<std::uint8_t>("b"), pattern(100000));
   EXPECT_EQ(values<std::uint8_t>("a"), std::vector<std::uint8_t>(100000));
+}
+
+TEST_F(WriterTest, MovingASparseSourceSetsNoRoomApart) {
+  constexpr std::uint64_t kLength = 8 << 20;
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", kLength);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(
+      writer
+          ->take_values(block, std::make_shared<SparseSource>(kLength), {{0, 0, 0, 0, kLength, 1}})
+          .ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_LT(stored_bytes(path()), kLength / 8);
+  EXPECT_EQ(values<std::uint8_t>("a"), std::vector<std::uint8_t>(kLength));
 }
 
 TEST_F(WriterTest, TakenRunsComeFromTheirPlacesAndTheRestIsZero) {
@@ -455,6 +474,61 @@ TEST_F(WriterTest, RecordsOfOneByteVariableHaveNoPadding) {
     ASSERT_EQ(*writer->records(block), all.size() / 3);
     ASSERT_TRUE(values<std::uint8_t>("a") == all) << generation;
   }
+}
+
+TEST_F(WriterTest, ValuesPutWithStridesAreWrittenTogether) {
+  constexpr std::uint64_t kLength = 3 << 20;
+  const auto all = pattern(kLength);
+  const auto every = [&](std::uint64_t start, std::uint64_t stride) {
+    std::vector<std::uint8_t> out;
+    for (std::uint64_t i = start; i < kLength; i += stride) out.push_back(all[i]);
+    return out;
+  };
+  std::vector<OutputCall> calls;
+  options_.layer = recording(calls);
+  const auto put_every = [&](Writer& writer, BlockId block, std::uint64_t start,
+                             std::uint64_t stride) {
+    const auto values = every(start, stride);
+    calls.clear();
+    const Status status =
+        writer.put(block, 0, {{start}, {values.size()}, {stride}}, std::span(values));
+    ASSERT_TRUE(status.ok()) << status.text();
+    EXPECT_LT(calls.size(), 10 + 2 * kLength / options_.piece_size);
+  };
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", kLength);
+  ASSERT_TRUE(writer->end_define().ok());
+  put_every(*writer, block, 2, 3);
+  put_every(*writer, block, 0, 3);
+  ASSERT_TRUE(writer->sync().ok());
+  auto expected = all;
+  for (std::uint64_t i = 1; i < kLength; i += 3) expected[i] = 255;
+  EXPECT_TRUE(values<std::uint8_t>("a") == expected);
+  // A new generation: what is committed stays as it is.
+  const std::uint64_t committed = std::filesystem::file_size(path());
+  put_every(*writer, block, 1, 3);
+  calls.clear();
+  ASSERT_TRUE(writer->close().ok());
+  for (const OutputCall& call : calls)
+    if (call.what == OutputCall::What::kWrite) {
+      EXPECT_TRUE(call.offset >= committed || call.offset == 8192) << call.offset;
+    }
+  EXPECT_TRUE(values<std::uint8_t>("a") == all);
+}
+
+TEST_F(WriterTest, ValuesPutFarApartLeaveHolesBetween) {
+  constexpr std::uint64_t kLength = 40 * 65536;
+  auto writer = create();
+  const BlockId block = bytes_block(*writer, "a", kLength);
+  ASSERT_TRUE(writer->end_define().ok());
+  const auto some = pattern(4);
+  ASSERT_TRUE(writer->put(block, 0, {{100}, {4}, {10 * 65536}}, std::span(some)).ok());
+  ASSERT_TRUE(writer->close().ok());
+  auto expected = std::vector<std::uint8_t>(kLength, 255);
+  for (std::uint64_t i = 0; i < 4; ++i) expected[100 + i * 10 * 65536] = some[i];
+  EXPECT_TRUE(values<std::uint8_t>("a") == expected);
+  auto reader = read();
+  EXPECT_EQ(reader->holes(**reader->find("a"))->size(), 4u);
 }
 
 TEST_F(WriterTest, FailedChecksBeforePublishingLeaveNoFile) {

@@ -26,8 +26,17 @@ TEST(VerifyVectors, EachBreaksItsRule) {
     test::FindingList findings;
     const auto summary = verify(**file, {}, findings);
     ASSERT_TRUE(summary.ok()) << summary.status().text();
-    EXPECT_TRUE(summary->incomplete.ok()) << summary->incomplete.text();
     ++count;
+    if (expected.sort == Sort::kUnsupported) {
+      EXPECT_EQ(summary->incomplete.code(), Code::kUnsupported) << summary->incomplete.text();
+      EXPECT_EQ(summary->incomplete.rule(), expected.rule);
+      EXPECT_EQ(summary->incomplete.offset(), expected.offset);
+      EXPECT_TRUE(findings.has(Severity::kUnsupported, expected.rule, expected.offset))
+          << findings.text();
+      EXPECT_EQ(summary->findings, 0u) << findings.text();
+      continue;
+    }
+    EXPECT_TRUE(summary->incomplete.ok()) << summary->incomplete.text();
     if (expected.sort == Sort::kInvalid) {
       EXPECT_TRUE(findings.has(Severity::kFinding, expected.rule, expected.offset))
           << "expected " << expected.rule << " at " << expected.offset << ", found\n"
@@ -108,6 +117,23 @@ TEST(VerifyVectors, ReadersSurviveThem) {
   for (const auto& expected : test::vector_expectations()) {
     SCOPED_TRACE(expected.name);
     read_all(expected.file);
+  }
+}
+
+// A later version's file is not called damaged.
+TEST(VerifyVectors, ReadersRefuseUnsupportedOnes) {
+  NMB_NEEDS_VECTORS();
+  for (const auto& expected : test::vector_expectations()) {
+    if (expected.sort != Sort::kUnsupported) continue;
+    SCOPED_TRACE(expected.name);
+    const auto reader = Reader::open(expected.file.string());
+    const Status status =
+        reader.ok()
+            ? (*reader)->for_each_entry("", [](const BlockEntry&) -> Result<bool> { return true; })
+            : reader.status();
+    EXPECT_EQ(status.code(), Code::kUnsupported) << status.text();
+    EXPECT_EQ(status.rule(), expected.rule);
+    EXPECT_EQ(status.offset(), expected.offset);
   }
 }
 

@@ -29,6 +29,7 @@ class InputFile final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     return file_->is_unallocated(offset, length);
   }
+  bool may_be_sparse() const override { return file_->may_be_sparse(); }
 
  private:
   explicit InputFile(std::unique_ptr<FileSource> file) : file_(std::move(file)) {}

@@ -24,6 +24,7 @@ class TextReport final : public VerifyReport {
   void begin(VerifyLevel level) override { level_ = level; }
   void begin_file(const std::string& file) override { file_ = file; }
   void report(Finding finding) override {
+    if (finding.severity == Severity::kUnsupported) return;  // a diagnostic tells
     const bool warning = finding.severity == Severity::kWarning && !strict_;
     if (warning && quiet_) return;
     line((warning ? "warning: " : "") + finding.text());
@@ -36,8 +37,11 @@ class TextReport final : public VerifyReport {
     const VerifySummary& s = *result;
     const std::uint64_t findings = s.findings + (strict_ ? s.warnings : 0);
     if (quiet_ && findings == 0) return;
-    std::string text = fmt::format("{}{}, {}", findings == 0 ? "sound" : "damaged",
-                                   s.incomplete.ok() ? "" : " (not wholly verified)", s.kind);
+    std::string text = findings > 0                                ? "damaged"
+                       : s.incomplete.code() == Code::kUnsupported ? "not supported"
+                                                                   : "sound";
+    if (!s.incomplete.ok()) text += " (not wholly verified)";
+    text += ", " + s.kind;
     if (s.kind == "NMB")
       text += fmt::format(", {} of {} blocks sound", s.sound_blocks,
                           std::max(s.recorded_blocks, s.sound_blocks + s.damaged_blocks));
@@ -81,7 +85,7 @@ class JsonReport final : public VerifyReport {
   void report(Finding finding) override {
     Json json;
     json["rule"] = finding.rule;
-    json["severity"] = finding.severity == Severity::kWarning && !strict_ ? "warning" : "finding";
+    json["severity"] = severity_name(finding.severity);
     json["offset"] = finding.offset == kNoOffset ? Json(nullptr) : Json(finding.offset);
     json["object"] = json_text(finding.object);
     json["found"] = json_text(finding.found);
@@ -123,6 +127,10 @@ class JsonReport final : public VerifyReport {
   }
 
  private:
+  const char* severity_name(Severity severity) const {
+    if (severity == Severity::kUnsupported) return "unsupported";
+    return severity == Severity::kWarning && !strict_ ? "warning" : "finding";
+  }
   static std::string text(const std::string& bytes) {
     return Json(json_text(bytes)).dump(-1, ' ', true);
   }

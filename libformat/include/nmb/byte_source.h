@@ -23,6 +23,9 @@ class ByteSource {
   virtual const std::string& name() const = 0;
   // Whether the range is known to read as zero without being stored (a hole of the file system).
   virtual bool is_unallocated(std::uint64_t, std::uint64_t) const { return false; }
+  // Whether is_unallocated() may be true of some range. false: it never is, so it need not be
+  // asked, and a copy of the source takes the room of all its bytes.
+  virtual bool may_be_sparse() const { return false; }
 };
 
 // Bytes in memory that the caller keeps alive.
@@ -52,6 +55,7 @@ class RangeSource final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     return base_.is_unallocated(offset_ + offset, length);
   }
+  bool may_be_sparse() const override { return base_.may_be_sparse(); }
 
  private:
   const ByteSource& base_;

@@ -38,8 +38,8 @@ class FileSource final : public ByteSource {
   const std::string& name() const override { return path_; }
   IoCounts counts() const { return {reads_.load(), bytes_.load()}; }
   NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
-  // The file system stores fewer bytes than the file has.
-  bool sparse() const { return sparse_; }
+  // Whether the file system stored fewer bytes than the file had when it was opened.
+  bool may_be_sparse() const override { return sparse_; }
   // As of opening.
   const FileStamp& stamp() const { return stamp_; }
 

@@ -10,7 +10,11 @@
 
 namespace nmb {
 
-enum class Severity : std::uint8_t { kWarning, kFinding };
+enum class Severity : std::uint8_t {
+  kWarning,
+  kUnsupported,  // legal, but of a version of the format that this one does not know
+  kFinding,
+};
 
 struct Finding {
   std::string rule;      // id in spec/format.md
@@ -21,6 +25,7 @@ struct Finding {
 
   // "at OFFSET: OBJECT: found X, expected Y (RULE)"
   NMB_EXPORT std::string text() const;
+  // kUnsupported or kDamaged, by the severity.
   NMB_EXPORT Status status(const std::string& file) const;
 };
 
@@ -35,12 +40,12 @@ class Findings {
 class FirstFinding final : public Findings {
  public:
   void report(Finding finding) override {
-    if (finding.severity != Severity::kFinding || found_) return;
+    if (finding.severity == Severity::kWarning || found_) return;
     first_ = std::move(finding);
     found_ = true;
   }
   bool found() const { return found_; }
-  // kDamaged with the finding; ok if there was none.
+  // The finding as a status; ok if there was none.
   Status status(const std::string& file) const { return found_ ? first_.status(file) : Status(); }
 
  private:

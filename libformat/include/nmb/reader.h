@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
+#include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 #include "nmb/dataset.h"
 #include "nmb/finding.h"
@@ -75,6 +76,9 @@ class Reader {
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
   // The block's body, decoded and checked.
   NMB_EXPORT Result<std::vector<std::byte>> body(const BlockEntry& entry) const;
+  // The parts of a block's extent for which nothing is stored (they read as fill values), in order,
+  // none next to another.
+  NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

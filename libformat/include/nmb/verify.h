@@ -35,7 +35,8 @@ struct VerifySummary {
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;
-  // Not ok: something could not be looked at (a failed read, a limit); the first such failure.
+  // Not ok: something could not be looked at (a failed read, a limit, what only a later version
+  // reads: kUnsupported); the first such failure.
   Status incomplete;
 };
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
+#include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 #include "nmb/metadata.h"
 #include "nmb/output_file.h"
@@ -55,7 +56,7 @@ struct WriterOptions {
   OutputLayer layer{};  // around the file, for tests
 };
 
-// A block taken over as it is from a classic file: header and everything behind it.
+// A block taken over as it is: header and everything behind it.
 struct PackedBlock {
   std::string name;
   Kind kind = Kind::kCdf5;
@@ -66,6 +67,9 @@ struct PackedBlock {
   std::shared_ptr<const ByteSource>
       extent;  // what lies behind it; nullptr: a hole of extent_length bytes
   std::uint64_t extent_length = 0;
+  // Parts of the extent to which nothing was written, ascending and disjoint: `extent` reads as
+  // fill values there. Whole pieces of the new file in them stay holes; the rest is stored.
+  std::vector<ByteRange> holes;
 };
 
 // Values that lie elsewhere in external form, `count` runs of `length` bytes.

@@ -63,23 +63,15 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
     fill_.fill(offset, out);
     return {};
   }
-  if (!mapped_) return read_piece({0, length_, false, run_position_, run_sum_}, offset, out);
   const std::uint64_t end = offset + out.size();
   // Less than a piece, in one run: no need of the map.
-  if (run_position_ != 0 && !verify_) {
+  if (mapped_ && run_position_ != 0 && !verify_) {
     const std::uint64_t first_whole = (offset + piece_size_ - 1) / piece_size_ * piece_size_;
     const bool holds_piece =
         first_whole < end && (first_whole + piece_size_ <= end || end == length_);
     if (!holds_piece) return file_.read_at(run_position_ + offset, out);
   }
-  std::vector<Piece> pieces;
-  {
-    std::lock_guard lock(mutex_);
-    NMB_TRY(map_.for_each(offset, end, [&](const Piece& piece) -> Status {
-      pieces.push_back(piece);
-      return {};
-    }));
-  }
+  NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
   for (const Piece& piece : pieces) {
     const std::uint64_t from = std::max(offset, piece.logical);
     const std::uint64_t to = std::min(end, piece.end());
@@ -90,6 +82,45 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
       NMB_TRY(read_piece(piece, from, part));
   }
   return {};
+}
+
+Result<std::vector<Piece>> ExtentSource::pieces_in(std::uint64_t from, std::uint64_t to) const {
+  std::vector<Piece> pieces;
+  if (!mapped_) {
+    pieces.push_back({0, length_, false, run_position_, run_sum_});
+    return pieces;
+  }
+  std::lock_guard lock(mutex_);
+  NMB_TRY(map_.for_each(from, to, [&](const Piece& piece) -> Status {
+    pieces.push_back(piece);
+    return {};
+  }));
+  return pieces;
+}
+
+std::uint64_t ExtentSource::sum_of_zeros(std::uint64_t length) const {
+  std::lock_guard lock(mutex_);
+  if (zeros_length_ == length) return zeros_sum_;
+  constexpr std::byte zeros[4096]{};
+  SumStream stream;
+  for (std::uint64_t left = length; left > 0;) {
+    const std::uint64_t part = std::min<std::uint64_t>(left, sizeof zeros);
+    stream.add(std::span(zeros).first(part));
+    left -= part;
+  }
+  zeros_length_ = length;
+  return zeros_sum_ = stream.sum();
+}
+
+bool ExtentSource::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
+  if (!may_be_sparse() || length == 0 || offset > length_ || length > length_ - offset)
+    return false;
+  // Whoever reads is told of a map that is damaged.
+  const Result<std::vector<Piece>> pieces = pieces_in(offset, offset + length);
+  return pieces.ok() && std::ranges::all_of(*pieces, [&](const Piece& piece) {
+           return !piece.hole && file_.is_unallocated(piece.position, piece.length) &&
+                  sum_of_zeros(piece.length) == piece.sum;
+         });
 }
 
 }  // namespace nmb

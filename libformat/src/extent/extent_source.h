@@ -26,11 +26,18 @@ class ExtentSource final : public ByteSource {
   std::uint64_t size() const override { return length_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
+  // Pieces that are zeros which the file does not store, where the range touches no others; their
+  // sums are checked.
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
+  bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
   // Bytes of values read without a check of their sum since it was made.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
  private:
   Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
+  // The pieces that touch [from, to), in order.
+  Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
+  std::uint64_t sum_of_zeros(std::uint64_t length) const;
 
   const ByteSource& file_;
   std::uint64_t length_;
@@ -42,10 +49,11 @@ class ExtentSource final : public ByteSource {
   bool verify_;
   std::optional<std::vector<std::byte>> inline_bytes_;
   const FillPattern& fill_;
-  mutable std::mutex mutex_;  // of map_ and last_piece_
+  mutable std::mutex mutex_;  // of what is mutable
   DataMap map_;
   mutable std::vector<std::byte> last_piece_;  // with `verify`
   mutable std::uint64_t last_piece_logical_ = ~std::uint64_t{0};
+  mutable std::uint64_t zeros_length_ = 0, zeros_sum_ = 0;  // the last sum_of_zeros()
 };
 
 }  // namespace nmb

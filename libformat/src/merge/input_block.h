@@ -33,8 +33,8 @@ class LazyBody final : public ByteSource {
   mutable std::vector<std::byte> body_;
 };
 
-// The values of a block; those not written read as fill values. The block is held from the first
-// read to that of its last byte, however large its metadata.
+// The values of a block; holes read as fill values. The block is held from the first read to that
+// of its last byte, or to the question whether that is allocated, however large its metadata.
 class LazyExtent final : public ByteSource {
  public:
   LazyExtent(std::shared_ptr<const Reader> reader, BlockEntry entry)
@@ -43,13 +43,18 @@ class LazyExtent final : public ByteSource {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     NMB_ASSIGN(std::shared_ptr<const Block> block, held());
     NMB_TRY(block->extent->read_at(offset, out));
-    if (offset + out.size() == size()) {
-      std::lock_guard lock(mutex_);
-      block_.reset();
-    }
+    if (offset + out.size() == size()) release();
     return {};
   }
   const std::string& name() const override { return reader_->file().name(); }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    if (!may_be_sparse()) return false;
+    const Result<std::shared_ptr<const Block>> block = held();
+    if (!block.ok() || !(*block)->extent->is_unallocated(offset, length)) return false;
+    if (offset + length == size()) release();
+    return true;
+  }
+  bool may_be_sparse() const override { return reader_->file().may_be_sparse(); }
 
  private:
   Result<std::shared_ptr<const Block>> held() const {
@@ -58,6 +63,10 @@ class LazyExtent final : public ByteSource {
       NMB_ASSIGN(block_, reader_->block(entry_));
     }
     return block_;
+  }
+  void release() const {
+    std::lock_guard lock(mutex_);
+    block_.reset();
   }
 
   std::shared_ptr<const Reader> reader_;

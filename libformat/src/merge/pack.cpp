@@ -261,6 +261,7 @@ class Packer {
       }
       block.body = std::make_shared<LazyBody>(reader, entry);
       block.extent_length = entry.extent_length;
+      NMB_ASSIGN(block.holes, reader->holes(entry));
       if (!entry.hole && entry.extent_length > 0)
         block.extent = std::make_shared<LazyExtent>(reader, entry);
       const std::string name = block.name;

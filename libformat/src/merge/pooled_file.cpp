@@ -28,7 +28,7 @@ Result<std::shared_ptr<PooledFile>> PooledFile::open(const std::string& path,
   std::shared_ptr<PooledFile> file(new PooledFile(path, std::move(pool)));
   file->size_ = source->size();
   file->stamp_ = source->stamp();
-  file->sparse_ = source->sparse();
+  file->sparse_ = source->may_be_sparse();
   return file;
 }
 

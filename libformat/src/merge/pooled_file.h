@@ -35,6 +35,7 @@ class PooledFile final : public ByteSource {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return path_; }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
+  bool may_be_sparse() const override { return sparse_; }
   // kDamaged if the file is no longer what it was when it was opened first.
   Status check_unchanged() const;
 

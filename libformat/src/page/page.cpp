@@ -180,8 +180,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
       return std::nullopt;
     }
     if (!known && (id & kCriticalForReading)) {
-      report("R-PG-6", entry, "critical column " + std::to_string(id),
-             "one that this version knows");
+      findings.report({"R-PG-6", at + entry, object, "critical column " + std::to_string(id),
+                       "one that this version knows", Severity::kUnsupported});
       return std::nullopt;
     }
     previous = id;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "extent/data_map.h"
 #include "nmb/file_source.h"
 #include "reader/reader_core.h"
 
@@ -112,6 +113,24 @@ Result<std::shared_ptr<const Block>> Reader::block(std::string_view name) const 
 Result<std::vector<std::byte>> Reader::body(const BlockEntry& entry) const {
   NMB_ASSIGN(StoredBlock stored, state_->core().load(entry, false));
   return std::move(stored.body);
+}
+
+Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
+  std::vector<ByteRange> holes;
+  if (entry.hole) holes.push_back({0, entry.extent_length});
+  if (!entry.has_map()) return holes;
+  const Head& head = state_->core().head();
+  const DataMap map(file(), head.identity.file_id, head.superblock.generation, entry.position,
+                    entry.map, entry.extent_length, head.superblock.piece_size);
+  NMB_TRY(map.for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
+    if (!piece.hole) return {};
+    if (!holes.empty() && holes.back().end == piece.logical)
+      holes.back().end = piece.end();
+    else
+      holes.push_back({piece.logical, piece.end()});
+    return {};
+  }));
+  return holes;
 }
 
 Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {

@@ -47,7 +47,7 @@ bool Identity::decode(std::span<const std::byte> bytes, Identity* identity, Find
                    const char* what) {
     if (found == expected) return;
     findings.report({"R-ID-3", offset, "identity", std::string(what) + " " + std::to_string(found),
-                     std::to_string(expected)});
+                     std::to_string(expected), Severity::kUnsupported});
     identity->supported = usable = false;
   };
   check(8, load_le<std::uint16_t>(p + 8), 1, "major version");
@@ -56,10 +56,11 @@ bool Identity::decode(std::span<const std::byte> bytes, Identity* identity, Find
   check(14, load_le<std::uint16_t>(p + 14), 2, "slots");
   check(16, load_le<std::uint32_t>(p + 16), kSlotUnit, "slot unit");
   check(20, load_le<std::uint32_t>(p + 20), kFirstSlot, "first slot");
+  identity->file_id = {load_le<std::uint64_t>(p + 24), load_le<std::uint64_t>(p + 32)};
+  if (!identity->supported) return false;
   std::size_t bad = first_nonzero(bytes.subspan(kReservedOffset, kSumOffset - kReservedOffset));
   if (bad != kAllZero)
     findings.report({"R-ID-4", kReservedOffset + bad, "identity", "a byte that is not zero", "0"});
-  identity->file_id = {load_le<std::uint64_t>(p + 24), load_le<std::uint64_t>(p + 32)};
   return usable;
 }
 

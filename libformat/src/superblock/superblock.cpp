@@ -259,12 +259,8 @@ Result<Head> read_head(const ByteSource& file, Findings& findings) {
                   "cut: found " + std::to_string(size) + " bytes, expected at least 20480");
   std::span<const std::byte> bytes(head.bytes);
   FirstFinding in_identity, first;
-  if (!Identity::decode(bytes.first(kIdentitySize), &head.identity, in_identity)) {
-    const Status status = in_identity.status(file.name());
-    if (head.identity.supported) return status;
-    return Status(Code::kUnsupported, file.name(), status.offset(), status.rule(),
-                  status.message());
-  }
+  if (!Identity::decode(bytes.first(kIdentitySize), &head.identity, in_identity))
+    return in_identity.status(file.name());
   NMB_ASSIGN(Choice choice, choose_superblock(file, bytes, true, Severity::kWarning, findings));
   if (choice.position == 0)
     return Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",

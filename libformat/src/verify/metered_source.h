@@ -33,6 +33,7 @@ class MeteredSource final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     return base_.is_unallocated(offset, length);
   }
+  bool may_be_sparse() const override { return base_.may_be_sparse(); }
   std::uint64_t bytes() const { return bytes_; }
 
  private:

@@ -38,9 +38,17 @@ void NmbVerifier::missed(const Status& status) {
 }
 
 void NmbVerifier::Counter::report(Finding finding) {
-  const bool warning = finding.severity == Severity::kWarning;
-  ++(warning ? verifier_.summary_.warnings : verifier_.summary_.findings);
-  if (!warning && verifier_.block_) verifier_.block_->damaged = true;
+  switch (finding.severity) {
+    case Severity::kWarning:
+      ++verifier_.summary_.warnings;
+      break;
+    case Severity::kUnsupported:
+      verifier_.missed(finding.status(verifier_.file_.name()));
+      break;
+    case Severity::kFinding:
+      ++verifier_.summary_.findings;
+      if (verifier_.block_) verifier_.block_->damaged = true;
+  }
   findings_.report(std::move(finding));
 }
 

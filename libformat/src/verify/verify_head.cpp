@@ -61,8 +61,9 @@ bool NmbVerifier::check_file_length() {
 // False: features that this version does not read.
 bool NmbVerifier::check_superblock() {
   if (std::string names = unsupported_features(superblock().incompatible); !names.empty()) {
-    report("R-SB-6", field(48), "superblock", names + ", which this version does not read",
-           "features that it reads");
+    findings_.report({"R-SB-6", field(48), "superblock",
+                      names + ", which this version does not read", "features that it reads",
+                      Severity::kUnsupported});
     return false;
   }
   check_trailer();

@@ -18,7 +18,8 @@ std::string Finding::text() const {
 }
 
 Status Finding::status(const std::string& file) const {
-  return Status(Code::kDamaged, file, offset, rule, describe(*this));
+  const Code code = severity == Severity::kUnsupported ? Code::kUnsupported : Code::kDamaged;
+  return Status(code, file, offset, rule, describe(*this));
 }
 
 }  // namespace nmb

@@ -165,16 +165,37 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
   return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, temporary, false));
 }
 
+namespace {
+
+// Openings of a file that another process keeps replacing.
+constexpr int kOpenings = 10;
+
+Result<bool> names_file(const std::string& path, int fd) {
+  struct stat named, opened;
+  if (::stat(path.c_str(), &named) != 0 || ::fstat(fd, &opened) != 0)
+    return system_error(errno, path, "stat");
+  return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<OutputFile>> open_output(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return system_error(errno, path, "open for writing");
-  std::unique_ptr<OutputFile> file(new PosixFile(path, fd, {}, {}, true));
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK)
-      return Status(Code::kBusy, path, kNoOffset, "", "another writer holds the file");
-    return system_error(errno, path, "lock");
+  for (int opening = 0; opening < kOpenings; ++opening) {
+    int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return system_error(errno, path, "open for writing");
+    std::unique_ptr<OutputFile> file(new PosixFile(path, fd, {}, {}, true));
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK)
+        return Status(Code::kBusy, path, kNoOffset, "", "another writer holds the file");
+      return system_error(errno, path, "lock");
+    }
+    // Another file may have got the name since it was opened: what was locked would never be seen.
+    NMB_ASSIGN(const bool same, names_file(path, fd));
+    if (same) return file;
   }
-  return file;
+  return Status(Code::kBusy, path, kNoOffset, "",
+                "found another file in its place each time that it was opened, expected one that "
+                "stays");
 }
 
 }  // namespace nmb

@@ -20,6 +20,7 @@ class SharedRange final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     return range_.is_unallocated(offset, length);
   }
+  bool may_be_sparse() const override { return range_.may_be_sparse(); }
 
  private:
   std::shared_ptr<const ByteSource> base_;

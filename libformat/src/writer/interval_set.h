@@ -1,9 +1,10 @@
-// IntervalSet: which bytes were written, as sorted disjoint intervals.
+// IntervalSet: which bytes were written, as disjoint intervals.
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <vector>
 
 namespace nmb {
@@ -12,59 +13,56 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
+// Takes time that grows with the logarithm of their number, in whatever order they come.
 class IntervalSet {
  public:
   void add(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return;
-    if (!list_.empty() && list_.back().end == begin) {  // the common case: one after the other
-      list_.back().end = end;
-      return;
-    }
-    auto first = std::lower_bound(list_.begin(), list_.end(), begin,
-                                  [](const Interval& i, std::uint64_t at) { return i.end < at; });
-    auto last = first;
-    while (last != list_.end() && last->begin <= end) {
-      begin = std::min(begin, last->begin);
-      end = std::max(end, last->end);
-      ++last;
-    }
-    if (first == last) {
-      list_.insert(first, {begin, end});
-    } else {
-      *first = {begin, end};
-      list_.erase(first + 1, last);
-    }
+    auto it = ends_.upper_bound(begin);
+    if (it != ends_.begin() && std::prev(it)->second >= begin)
+      --it;
+    else
+      it = ends_.emplace_hint(it, begin, end);
+    it->second = std::max(it->second, end);
+    for (auto next = std::next(it); next != ends_.end() && next->first <= it->second;
+         next = ends_.erase(next))
+      it->second = std::max(it->second, next->second);
   }
   void remove(std::uint64_t begin, std::uint64_t end) {
-    std::vector<Interval> kept;
-    for (const Interval& i : list_) {
-      if (i.begin < std::min(i.end, begin)) kept.push_back({i.begin, std::min(i.end, begin)});
-      if (std::max(i.begin, end) < i.end) kept.push_back({std::max(i.begin, end), i.end});
+    if (begin >= end) return;
+    for (auto it = first_behind(begin); it != ends_.end() && it->first < end;) {
+      const Interval old{it->first, it->second};
+      it = ends_.erase(it);
+      if (old.begin < begin) ends_.emplace(old.begin, begin);
+      if (old.end > end) ends_.emplace(end, old.end);
     }
-    list_ = std::move(kept);
   }
   bool touches(std::uint64_t begin, std::uint64_t end) const {
-    auto it = std::upper_bound(list_.begin(), list_.end(), begin,
-                               [](std::uint64_t at, const Interval& i) { return at < i.end; });
-    return it != list_.end() && it->begin < end;
+    auto it = first_behind(begin);
+    return it != ends_.end() && it->first < end;
   }
   // The parts of [begin, end) that are not in the set.
   std::vector<Interval> gaps(std::uint64_t begin, std::uint64_t end) const {
     std::vector<Interval> out;
-    auto it = std::upper_bound(list_.begin(), list_.end(), begin,
-                               [](std::uint64_t at, const Interval& i) { return at < i.end; });
     std::uint64_t at = begin;
-    for (; it != list_.end() && it->begin < end; ++it) {
-      if (it->begin > at) out.push_back({at, it->begin});
-      at = it->end;
+    for (auto it = first_behind(begin); it != ends_.end() && it->first < end; ++it) {
+      if (it->first > at) out.push_back({at, it->first});
+      at = it->second;
     }
     if (at < end) out.push_back({at, end});
     return out;
   }
-  void clear() { list_.clear(); }
+  void clear() { ends_.clear(); }
 
  private:
-  std::vector<Interval> list_;
+  using Ends = std::map<std::uint64_t, std::uint64_t>;
+  // The first interval that ends behind `at`.
+  Ends::const_iterator first_behind(std::uint64_t at) const {
+    auto it = ends_.upper_bound(at);
+    return it != ends_.begin() && std::prev(it)->second > at ? std::prev(it) : it;
+  }
+
+  Ends ends_;  // by their begins; none touches another
 };
 
 }  // namespace nmb

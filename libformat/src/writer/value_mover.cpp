@@ -20,7 +20,12 @@ constexpr std::uint64_t kJobBytes = 1 << 20;
 // A contiguous stretch of the output: windows of one or several extents.
 struct Part {
   Move* move;
-  std::uint64_t from, to;  // in the extent; within one window, or a part of one larger than a job
+  std::uint64_t from, to;  // in the extent; within one window
+  std::uint64_t position;  // of `from` in the output
+
+  std::uint64_t& sum(std::uint32_t piece_size) const {
+    return move->sums[(position - move->position) / piece_size];
+  }
 };
 struct Job {
   std::uint64_t position = 0;
@@ -41,12 +46,17 @@ class JobQueue {
     job->length = 0;
     while (index_ < moves_.size()) {
       Move& move = *moves_[index_];
-      if (offset_ >= move.length) {
-        ++index_;
-        offset_ = 0;
+      if (hole_ < move.holes.size() && offset_ == move.holes[hole_].begin) {
+        skipped_ += move.holes[hole_].length();
+        offset_ = move.holes[hole_++].end;
         continue;
       }
-      const std::uint64_t position = move.position + offset_;
+      if (offset_ >= move.length) {
+        ++index_;
+        offset_ = skipped_ = hole_ = 0;
+        continue;
+      }
+      const std::uint64_t position = move.position + (offset_ - skipped_);
       const std::uint64_t to = std::min(move.length, (offset_ / piece_size_ + 1) * piece_size_);
       if (job->parts.empty()) {
         job->position = position;
@@ -56,7 +66,7 @@ class JobQueue {
         break;
       }
       job->length = position + (to - offset_) - job->position;
-      job->parts.push_back({&move, offset_, to});
+      job->parts.push_back({&move, offset_, to, position});
       offset_ = to;
     }
     return !job->parts.empty();
@@ -66,8 +76,11 @@ class JobQueue {
   std::mutex mutex_;
   std::vector<Move*>& moves_;
   std::uint64_t piece_size_;
+  // The next window: of a move, in its extent, behind so many of its holes and their bytes.
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
+  std::size_t hole_ = 0;
+  std::uint64_t skipped_ = 0;
 };
 
 // A piece larger than a job's buffer goes through it in parts.
@@ -79,10 +92,10 @@ Status move_large(const Part& part, std::uint32_t piece_size, OutputFile& file,
     bool stored = false;
     NMB_TRY(read_moved(*part.move, at, bytes, &stored));
     stream.add(bytes);
-    if (stored) NMB_TRY(file.write_at(part.move->position + at, bytes));
+    if (stored) NMB_TRY(file.write_at(part.position + (at - part.from), bytes));
     at += bytes.size();
   }
-  part.move->sums[part.from / piece_size] = stream.sum();
+  part.sum(piece_size) = stream.sum();
   return {};
 }
 
@@ -92,11 +105,11 @@ Status run_job(const Job& job, std::uint32_t piece_size, OutputFile& file,
   bool stored = false;
   std::uint64_t filled = 0;
   for (const Part& part : job.parts) {
-    const std::uint64_t at = part.move->position + part.from - job.position;
+    const std::uint64_t at = part.position - job.position;
     std::memset(buffer.data() + filled, 0, at - filled);
     auto bytes = std::span(buffer).subspan(at, part.to - part.from);
     NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
-    part.move->sums[part.from / piece_size] = sum_of(bytes);
+    part.sum(piece_size) = sum_of(bytes);
     filled = at + bytes.size();
   }
   if (!stored) return {};
@@ -104,6 +117,20 @@ Status run_job(const Job& job, std::uint32_t piece_size, OutputFile& file,
 }
 
 }  // namespace
+
+std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::uint64_t length,
+                                     std::uint32_t piece_size) {
+  std::vector<ByteRange> out;
+  for (std::size_t i = 0; i < ranges.size();) {
+    ByteRange range = ranges[i++];
+    while (i < ranges.size() && ranges[i].begin == range.end) range.end = ranges[i++].end;
+    // Offsets in an extent are less than 2^63: rounding up does not overflow.
+    range.begin = (range.begin + piece_size - 1) / piece_size * piece_size;
+    if (range.end != length) range.end = range.end / piece_size * piece_size;
+    if (range.begin < range.end) out.push_back(range);
+  }
+  return out;
+}
 
 Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out, bool* stored) {
   const std::uint64_t end = offset + out.size();
@@ -156,8 +183,11 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
                    const WriterOptions& options) {
   std::uint64_t total = 0, done = 0;
-  for (const Move* move : moves) total += move->length;
-  for (Move* move : moves) move->sums.assign((move->length + piece_size - 1) / piece_size, 0);
+  for (Move* move : moves) {
+    const std::uint64_t stored = move->stored_length();
+    total += stored;
+    move->sums.assign((stored + piece_size - 1) / piece_size, 0);
+  }
   JobQueue queue(moves, piece_size);
   std::atomic<bool> stop{false};
   std::mutex mutex;

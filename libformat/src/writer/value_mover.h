@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "extent/data_map.h"
+#include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 #include "nmb/output_file.h"
 #include "nmb/writer.h"
@@ -19,9 +20,23 @@ struct Move {
   std::vector<ValueRuns> runs;
   std::uint64_t length = 0;    // of the extent
   std::uint64_t position = 0;  // in the output
-  // Filled by the mover: one sum for each window of piece_size.
+  // Windows of piece_size that have no place in the output: what follows one lies behind what is
+  // ahead of it. Ascending; each begins and ends with a window.
+  std::vector<ByteRange> holes;
+  // Filled by the mover: one sum for each window of piece_size that is no hole.
   std::vector<std::uint64_t> sums;
+
+  // Bytes in the output.
+  std::uint64_t stored_length() const {
+    std::uint64_t stored = length;
+    for (const ByteRange& hole : holes) stored -= hole.length();
+    return stored;
+  }
 };
+
+// The whole windows of an extent that lie in `ranges`, those that follow one another as one.
+std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::uint64_t length,
+                                     std::uint32_t piece_size);
 
 // Fills `out`, which is the extent's bytes from `offset`. *stored: false if all of it is known to
 // be zeros that the source does not store (left alone if null).

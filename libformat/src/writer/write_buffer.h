@@ -1,6 +1,8 @@
-// WriteBuffer: gathers writes that follow one another in the file into one of up to 1 MiB.
+// WriteBuffer: gathers writes that follow one another in the file, with small gaps or none, into
+// one of up to 1 MiB.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,15 +12,21 @@
 
 namespace nmb {
 
-// Not thread-safe.
+// Bytes in a gap are written as the file holds them. None of them are committed: such bytes lie
+// ahead of all that is written through the buffer. Nobody else may write there while the buffer
+// holds bytes. Not thread-safe.
 class WriteBuffer {
  public:
   explicit WriteBuffer(OutputFile& file) : file_(file) {}
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-    if (offset != position_ + bytes_.size() || bytes_.size() + bytes.size() > kCapacity) {
+    const std::uint64_t gap = offset - end();
+    const bool follows = gap == 0 || (gap <= kGap && offset > end() && !bytes_.empty());
+    if (!follows || bytes_.size() + gap + bytes.size() > kCapacity) {
       NMB_TRY(flush());
       position_ = offset;
+    } else if (gap != 0) {
+      NMB_TRY(fill_gap(gap));
     }
     if (bytes.size() >= kCapacity) {
       NMB_TRY(file_.write_at(offset, bytes));
@@ -33,7 +41,7 @@ class WriteBuffer {
     if (bytes_.empty()) return {};
     NMB_TRY(file_.write_at(position_, bytes_));
     position_ += bytes_.size();
-    bytes_.clear();
+    drop();
     return {};
   }
 
@@ -43,13 +51,36 @@ class WriteBuffer {
   }
 
   // Forgets what was not written.
-  void drop() { bytes_.clear(); }
+  void drop() {
+    bytes_.clear();
+    ahead_.clear();
+  }
 
  private:
+  std::uint64_t end() const { return position_ + bytes_.size(); }
+
+  Status fill_gap(std::uint64_t gap) {
+    if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
+      // Where there is one gap there tend to be many: longer and longer parts are read.
+      ahead_.resize(std::min(std::max(kFirstAhead, ahead_.size() * 8), kCapacity - bytes_.size()));
+      ahead_position_ = end();
+      NMB_TRY(file_.read_at(ahead_position_, ahead_));
+    }
+    auto found = std::span(ahead_).subspan(end() - ahead_position_, gap);
+    bytes_.insert(bytes_.end(), found.begin(), found.end());
+    return {};
+  }
+
   static constexpr std::size_t kCapacity = 1 << 20;
+  // To write a gap is cheaper than to call the system again, and it takes no block of the file
+  // system that the bytes around it do not take.
+  static constexpr std::size_t kGap = 1024;
+  static constexpr std::size_t kFirstAhead = 4096;
   OutputFile& file_;
   std::uint64_t position_ = 0;
   std::vector<std::byte> bytes_;
+  std::uint64_t ahead_position_ = 0;
+  std::vector<std::byte> ahead_;  // what the file holds from ahead_position_ on
 };
 
 }  // namespace nmb

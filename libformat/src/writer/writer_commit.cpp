@@ -58,8 +58,8 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
     if (!block.move || is_inline(commitment.id)) continue;
     moves.push_back(block.move.get());
     from = std::min(from, block.move->position);
-    to = std::max(to, block.move->position + block.move->length);
-    sparse = sparse || block.move->source->is_unallocated(0, 0);
+    to = std::max(to, block.move->position + block.move->stored_length());
+    sparse = sparse || block.move->source->may_be_sparse();
   }
   if (moves.empty()) return {};
   std::sort(moves.begin(), moves.end(),
@@ -84,9 +84,19 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     return {};
   }
   if (block.move) {
-    for (std::uint64_t at = 0, i = 0; at < block.extent_length; at += piece_size, ++i)
-      c.pieces.push_back({at, std::min(piece_size, block.extent_length - at), false,
-                          block.run_position + at, block.move->sums[i]});
+    auto hole = block.move->holes.begin();
+    std::uint64_t stored = 0;
+    for (std::uint64_t at = 0; at < block.extent_length; at = c.pieces.back().end()) {
+      if (hole != block.move->holes.end() && at == hole->begin) {
+        c.pieces.push_back({at, hole->length(), true, 0, 0});
+        ++hole;
+        continue;
+      }
+      const std::uint64_t length = std::min(piece_size, block.extent_length - at);
+      c.pieces.push_back(
+          {at, length, false, block.run_position + stored, block.move->sums[stored / piece_size]});
+      stored += length;
+    }
   } else if (block.extent) {
     NMB_TRY(load_definitions(c.id));
     const FillPattern fill(*block.metadata, block.layout);

@@ -178,6 +178,15 @@ Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
     return Status(Code::kUnsupported,
                   "found body kind " + std::to_string(static_cast<unsigned>(packed.kind)) +
                       " of block " + quoted(packed.name) + ", expected 1, 2 or 5");
+  std::uint64_t end = 0;
+  for (const ByteRange& hole : packed.holes) {
+    if (hole.begin < end || hole.end <= hole.begin || hole.end > packed.extent_length)
+      return Status(Code::kUsage, "found holes that do not ascend within the extent of block " +
+                                      quoted(packed.name));
+    end = hole.end;
+  }
+  packed.holes = whole_windows(packed.holes, packed.extent_length, superblock_.piece_size);
+  if (packed.holes == std::vector<ByteRange>{{0, packed.extent_length}}) packed.extent.reset();
   NMB_ASSIGN(BlockId id, define_block(packed.name));
   BlockState& block = state(id);
   block.metadata.reset();

@@ -211,17 +211,22 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = state(id);
     if (needs_run(block) && block.run_position == 0) {
-      if (!checked_add(cursor_, block.extent_length, &limit) || limit >> 62)
+      std::uint64_t length = block.extent_length;
+      if (block.packed)
+        for (const ByteRange& hole : block.packed->holes) length -= hole.length();
+      if (!checked_add(cursor_, length, &limit) || limit >> 62)
         return Status(Code::kLimit,
                       "found values of block " + quoted(names_.at(id)) + " behind 2^62");
-      block.run_position = allocate(block.extent_length, extent_alignment(block.extent_length));
+      block.run_position = allocate(length, extent_alignment(block.extent_length));
     }
     if (block.packed && block.packed->extent && block.extent_length > 0) {
-      if (!block.move) pending_bytes_ += block.extent_length;
+      const bool first = block.move == nullptr;
       block.move = std::make_unique<Move>();
       block.move->source = block.packed->extent;
       block.move->runs = {{0, 0, 0, 0, block.extent_length, 1}};
       block.move->length = block.extent_length;
+      block.move->holes = block.packed->holes;
+      if (first) pending_bytes_ += block.move->stored_length();
     }
     if (block.move) block.move->position = block.run_position;
   }
