@@ -63,8 +63,10 @@ struct DecodeOptions {
 // Decodes the header at the start of `source`, reading in windows (16 KiB, then 256 KiB). What
 // breaks a rule is kDamaged with rule and offset; kUnknownKind if the magic is not of a classic
 // file; kLimit past the limits of Metadata. Memory: bounded by the bytes of the header that exist.
+// room: definitions of an earlier header that are of no more use, whose memory serves again.
 NMB_EXPORT Result<ClassicHeader> decode_classic_header(const ByteSource& source,
-                                                       const DecodeOptions& options = {});
+                                                       const DecodeOptions& options = {},
+                                                       Metadata room = ClassicHeader().metadata);
 
 // Sets canonical begins in `metadata` (fixed-size variables in order of definition behind the
 // header, then record variables, each padded to 4 bytes; a single record variable of a type shorter

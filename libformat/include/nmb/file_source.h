@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
+#include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 
 namespace nmb {
@@ -50,6 +52,8 @@ class FileSource final : public ByteSource {
   std::uint64_t size_ = 0;
   FileStamp stamp_;
   bool sparse_ = false;
+  mutable std::mutex hole_mutex_;
+  mutable ByteRange hole_;  // where SEEK_DATA last found none
   mutable std::atomic<std::uint64_t> reads_{0};
   mutable std::atomic<std::uint64_t> bytes_{0};
 };

@@ -99,7 +99,7 @@ class Writer {
   // kExists: in this file already, kUsage: an illegal name (spec/format.md, section 8.4).
   NMB_EXPORT Result<BlockId> define_block(std::string_view name);
   // With all its definitions, and room for `records` records (not written yet).
-  NMB_EXPORT Result<BlockId> define_block(std::string_view name, Metadata metadata,
+  NMB_EXPORT Result<BlockId> define_block(std::string_view name, const Metadata& metadata,
                                           std::uint64_t records = 0);
   // A block of the file, committed or not. kNotFound.
   NMB_EXPORT Result<BlockId> find_block(std::string_view name);

@@ -23,8 +23,11 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 
 class ClassicDecoder {
  public:
-  ClassicDecoder(const ByteSource& source, const DecodeOptions& options)
-      : source_(source), options_(options), cursor_(source, "R-CH-2") {}
+  ClassicDecoder(const ByteSource& source, const DecodeOptions& options, Metadata room)
+      : source_(source), options_(options), cursor_(source, "R-CH-2") {
+    room.clear();
+    header_.metadata = std::move(room);
+  }
 
   Result<ClassicHeader> decode() {
     if (read_all() && check_all()) return std::move(header_);
@@ -505,9 +508,9 @@ std::string HeaderRemark::text() const {
   return out + "found " + found + ", expected " + expected + " (" + rule + ")";
 }
 
-Result<ClassicHeader> decode_classic_header(const ByteSource& source,
-                                            const DecodeOptions& options) {
-  return ClassicDecoder(source, options).decode();
+Result<ClassicHeader> decode_classic_header(const ByteSource& source, const DecodeOptions& options,
+                                            Metadata room) {
+  return ClassicDecoder(source, options, std::move(room)).decode();
 }
 
 }  // namespace nmb

@@ -255,6 +255,32 @@ void Metadata::reserve_like(const Metadata& other, std::pmr::memory_resource& me
   reserve(heap_, other.heap_.size());
 }
 
+void Metadata::copy_from(const Metadata& other, std::pmr::memory_resource& memory) {
+  reserve_like(other, memory);
+  dims_.append(other.dims_.data(), other.dims_.size());
+  vars_.append(other.vars_.data(), other.vars_.size());
+  atts_.append(other.atts_.data(), other.atts_.size());
+  dim_ids_.append(other.dim_ids_.data(), other.dim_ids_.size());
+  heap_.append(other.heap_.data(), other.heap_.size());
+  dim_table_ = other.dim_table_;
+  var_table_ = other.var_table_;
+  att_table_ = other.att_table_;
+  record_dim_ = other.record_dim_;
+  first_global_ = other.first_global_;
+  last_global_ = other.last_global_;
+  names_rule_ = other.names_rule_;
+}
+
+void Metadata::clear() {
+  dims_.clear();
+  vars_.clear();
+  atts_.clear();
+  dim_ids_.clear();
+  heap_.clear();
+  dim_table_ = var_table_ = att_table_ = {};
+  record_dim_ = first_global_ = last_global_ = kNone;
+}
+
 void Metadata::shrink() {
   dims_.shrink();
   vars_.shrink();

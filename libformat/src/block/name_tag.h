@@ -1,6 +1,8 @@
 // The tag of a name in a NameTable.
 #pragma once
 
+// In the header: a call through the dynamic linker costs as much as hashing a short name.
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <cstdint>

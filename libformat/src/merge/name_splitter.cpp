@@ -11,6 +11,7 @@ namespace nmb {
 struct NameSplitter::Compiled {
   pcre2_code* code = nullptr;
   pcre2_match_data* match = nullptr;
+  bool jit = false;
   ~Compiled() {
     pcre2_match_data_free(match);
     pcre2_code_free(code);
@@ -40,15 +41,16 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
     return Status(Code::kUsage, "found regular expression " + quoted(expression) +
                                     " without a capture, expected one for the group");
   // Where there is no JIT, matching is slower but the same.
-  pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
+  compiled->jit = pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0;
   compiled->match = pcre2_match_data_create_from_pattern(compiled->code, nullptr);
   if (!compiled->match) throw std::bad_alloc();
   return NameSplitter(std::move(compiled));
 }
 
 Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) const {
-  const int found = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()),
-                                name.size(), 0, 0, compiled_->match, nullptr);
+  const auto match = compiled_->jit ? pcre2_jit_match : pcre2_match;
+  const int found = match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()), name.size(),
+                          0, 0, compiled_->match, nullptr);
   if (found == PCRE2_ERROR_NOMATCH) return std::optional<SplitName>();
   if (found < 0)
     return Status(Code::kLimit,

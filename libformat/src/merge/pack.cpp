@@ -169,10 +169,12 @@ class Packer {
     NMB_ASSIGN(FileKind kind, kind_of(*file));
     if (kind == FileKind::kNmb) return plan_nmb(index, std::move(file));
     if (!is_classic(kind)) return refused_kind(*file, kind);
-    NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file));
+    NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
     warn(path, header);
-    if (splitter_) return plan_split(index, header);
-    return plan_classic(index, std::move(file), header);
+    Status status =
+        splitter_ ? plan_split(index, header) : plan_classic(index, std::move(file), header);
+    room_ = std::move(header.metadata);
+    return status;
   }
 
   // The target would take the input's place.
@@ -377,6 +379,7 @@ class Packer {
     stamp_ = 0;
     NMB_TRY(plan_parent(index, from, unmatched, header, records, names));
     Selection selection;
+    Metadata metadata;
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
       const std::string group(groups[g]);
       note_group(group, index);
@@ -385,10 +388,9 @@ class Packer {
       selection.names.clear();
       for (VarId v : selection.variables) selection.names.push_back(rest_of[v]);
       ++stamp_;
-      Metadata metadata;
+      metadata.clear();
       NMB_TRY(copy_variables(from, selection, name, index, true, &metadata));
-      NMB_TRY(
-          define_split(index, name, group, std::move(metadata), from, selection, header, records));
+      NMB_TRY(define_split(index, name, group, metadata, from, selection, header, records));
     }
     return {};
   }
@@ -418,7 +420,7 @@ class Packer {
       }
       parents_.emplace(name, Parent{index, metadata});
     }
-    return define_split(index, name, "", std::move(metadata), from, unmatched, header, records);
+    return define_split(index, name, "", metadata, from, unmatched, header, records);
   }
 
   struct Parent {
@@ -447,18 +449,18 @@ class Packer {
   }
 
   Status define_split(std::size_t index, const std::string& name, std::string_view group,
-                      Metadata metadata, const Metadata& from, const Selection& selection,
+                      const Metadata& metadata, const Metadata& from, const Selection& selection,
                       const ClassicHeader& header, std::uint64_t records) {
     if (!report_.conflicts.empty() && metadata.variable_count() != selection.variables.size())
       return {};
     SplitBlock block{0, static_cast<std::uint32_t>(index), {}, header.layout.record_size};
+    block.begins.reserve(selection.variables.size());
     for (VarId v : selection.variables) block.begins.push_back(from.begin(v));
     if (!metadata.record_dimension()) records = 0;
     NMB_ASSIGN(std::uint64_t count, samples(metadata, records, group, name, index));
-    metadata.shrink();
     Status status;
     std::optional<BlockId> id =
-        defined(writer_->define_block(name, std::move(metadata), records), name, index, &status);
+        defined(writer_->define_block(name, metadata, records), name, index, &status);
     if (!id) return status;
     block.id = *id;
     NMB_TRY(writer_->set_samples(*id, count));
@@ -509,6 +511,7 @@ class Packer {
   std::unordered_map<std::string, std::size_t> groups_;
   std::unordered_map<std::string, Parent> parents_;
   std::vector<SplitBlock> split_;
+  Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
   // The group for which a dimension has its place in dim_local_.
   std::vector<std::uint32_t> dim_stamp_;
   std::vector<DimId> dim_local_;

@@ -51,9 +51,14 @@ Status FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const
 
 bool FileSource::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
   if (!sparse_) return false;
-  off_t data = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
-  if (data < 0) return errno == ENXIO;
-  return static_cast<std::uint64_t>(data) >= offset + length;
+  std::lock_guard lock(hole_mutex_);
+  // Neighbouring ranges tend to lie in one hole.
+  if (offset < hole_.begin || offset >= hole_.end) {
+    off_t data = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
+    if (data < 0 && errno != ENXIO) return false;
+    hole_ = {offset, data < 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(data)};
+  }
+  return length <= hole_.end - offset;
 }
 
 }  // namespace nmb

@@ -100,13 +100,12 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::string& path,
 
 Result<BlockId> Writer::define_block(std::string_view name) { return impl_->define_block(name); }
 
-Result<BlockId> Writer::define_block(std::string_view name, Metadata metadata,
+Result<BlockId> Writer::define_block(std::string_view name, const Metadata& metadata,
                                      std::uint64_t records) {
   if (records != 0 && !metadata.record_dimension())
     return Status(Code::kUsage, "found " + std::to_string(records) +
                                     " records, expected 0 without a record dimension");
-  NMB_ASSIGN(BlockId id, impl_->define_block(name));
-  *impl_->state(id).metadata = std::move(metadata);
+  NMB_ASSIGN(BlockId id, impl_->define_block(name, &metadata));
   impl_->state(id).records = records;
   return id;
 }

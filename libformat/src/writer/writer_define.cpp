@@ -68,7 +68,7 @@ void Writer::Impl::retire_header(BlockId id) {
                    false});
 }
 
-Result<BlockId> Writer::Impl::define_block(std::string_view name) {
+Result<BlockId> Writer::Impl::define_block(std::string_view name, const Metadata* definitions) {
   NMB_TRY(failure_);
   if (!define_mode_) return wrong_mode();
   NMB_TRY(check_block_name(name));
@@ -81,7 +81,9 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name) {
   block.metadata = std::make_unique<Metadata>();
   // Blocks of one file tend to be alike; the first large one says nothing of those to come.
   constexpr std::size_t kReserve = 64 << 10;
-  if (id > 0 && state(id - 1).metadata && state(id - 1).metadata->memory() <= kReserve)
+  if (definitions)
+    block.metadata->copy_from(*definitions, definitions_);
+  else if (id > 0 && state(id - 1).metadata && state(id - 1).metadata->memory() <= kReserve)
     block.metadata->reserve_like(*state(id - 1).metadata, definitions_);
   mark_pending(id);
   return id;

@@ -49,7 +49,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Status load_committed();
 
   // --- writer_define.cpp ---
-  Result<BlockId> define_block(std::string_view name);
+  Result<BlockId> define_block(std::string_view name, const Metadata* definitions = nullptr);
   Result<BlockId> find_block(std::string_view name);
   Result<BlockState*> defining(BlockId id);  // to be changed, in define mode
   // The same for a block that was defined since the last end_define, as it nearly always is; else
