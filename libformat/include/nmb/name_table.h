@@ -66,18 +66,18 @@ class NameTable {
   // A second hash, of the tag.
   static std::uint64_t mixed(std::uint32_t tag) { return tag * 0x9E3779B97F4A7C15u; }
   std::uint64_t filter_word(std::uint32_t tag) const {
-    return std::uint64_t{slots_} + kWaiting + (mixed(tag) >> 32 & (slots_ / 8 - 1));
+    return std::uint64_t{slots_} + kWaiting + (mixed(tag) >> 32 & (slots_ / 16 - 1));
   }
   static std::uint64_t filter_bits(std::uint32_t tag) {
     const std::uint64_t bits = mixed(tag), one = 1;
-    return one << (bits & 63) | one << (bits >> 6 & 63) | one << (bits >> 12 & 63);
+    return one << (bits & 63) | one << (bits >> 6 & 63);
   }
   bool may_hold(std::uint32_t tag) const {
     return (words_[filter_word(tag)] & filter_bits(tag)) == filter_bits(tag);
   }
   NMB_EXPORT void grow();
 
-  // slots_ slots (0: free), kWaiting of names that are not in their slots yet, slots_ / 8 words of
+  // slots_ slots (0: free), kWaiting of names that are not in their slots yet, slots_ / 16 words of
   // the filter.
   GrowArray<std::uint64_t> words_;
   std::uint32_t slots_ = 0;  // none or a power of two from 2 * kLinear on

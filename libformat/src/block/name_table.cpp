@@ -15,7 +15,7 @@ void NameTable::grow() {
   NameTable grown;
   grown.slots_ = empty() ? 2 * kLinear : 2 * slots_;
   grown.used_ = used_;
-  const std::uint64_t words = std::uint64_t{grown.slots_} + kWaiting + grown.slots_ / 8;
+  const std::uint64_t words = std::uint64_t{grown.slots_} + kWaiting + grown.slots_ / 16;
   grown.words_.adopt(allocate_huge(words * sizeof(std::uint64_t)), words);
   grown.words_.append_zeros(words);
   if (!empty()) {
