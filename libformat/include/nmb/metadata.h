@@ -151,6 +151,12 @@ class Metadata {
   std::string_view name_at(std::uint32_t place, std::uint32_t length) const {
     return {heap_.data() + place, length};
   }
+  // Names of one length mostly differ at an end; comparing the rest is a call.
+  bool is_name(std::uint32_t place, std::uint32_t length, std::string_view name) const {
+    return length == name.size() &&
+           (length == 0 || (heap_[place + length - 1] == name.back() &&
+                            heap_[place] == name.front() && name_at(place, length) == name));
+  }
   // Where an attribute is, or kNone and whether its place in the owner's list is in the table.
   struct AttributeSearch {
     std::uint32_t index;

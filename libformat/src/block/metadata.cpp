@@ -33,8 +33,7 @@ Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more)
 
 std::uint32_t Metadata::search_dimension(std::string_view name, std::uint32_t tag) const {
   const auto same = [&](std::uint32_t i) {
-    return dims_[i].name_length == name.size() &&
-           name_at(dims_[i].name, dims_[i].name_length) == name;
+    return is_name(dims_[i].name, dims_[i].name_length, name);
   };
   if (!dim_table_.empty()) return dim_table_.find(tag, same);
   for (std::uint32_t i = 0; i < dims_.size(); ++i)
@@ -44,8 +43,7 @@ std::uint32_t Metadata::search_dimension(std::string_view name, std::uint32_t ta
 
 std::uint32_t Metadata::search_variable(std::string_view name, std::uint32_t tag) const {
   const auto same = [&](std::uint32_t i) {
-    return vars_[i].name_length == name.size() &&
-           name_at(vars_[i].name, vars_[i].name_length) == name;
+    return is_name(vars_[i].name, vars_[i].name_length, name);
   };
   if (!var_table_.empty()) return var_table_.find(tag, same);
   for (std::uint32_t i = 0; i < vars_.size(); ++i)
@@ -55,7 +53,7 @@ std::uint32_t Metadata::search_variable(std::string_view name, std::uint32_t tag
 
 Metadata::AttributeSearch Metadata::search_attribute(VarId owner, std::string_view name) const {
   const auto same = [&](std::uint32_t i) {
-    return atts_[i].owner == owner && name_at(atts_[i].name, atts_[i].name_length) == name;
+    return atts_[i].owner == owner && is_name(atts_[i].name, atts_[i].name_length, name);
   };
   std::uint32_t seen = 0;
   for (std::uint32_t index = first_attribute(owner); index != kNone; index = atts_[index].next) {
