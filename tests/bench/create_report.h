@@ -30,12 +30,13 @@ class CreateReport {
     stat(path.c_str(), &file);
     const auto objects = static_cast<double>(description_.variables.size());
     std::printf(
-        ", \"wall\": %.6f, \"cpu\": %.6f, \"peak_mb\": %.3f, \"bytes\": %lld, \"blocks\": %zu, "
+        ", \"wall\": %.6f, \"cpu\": %.6f, \"user\": %.6f, \"peak_mb\": %.3f, \"bytes\": %lld, "
+        "\"blocks\": %zu, "
         "\"variables\": %zu, "
         "\"dimensions\": %zu, \"objects_per_second\": %.0f}\n",
-        spent.wall, spent.cpu, memory_.megabytes(), static_cast<long long>(file.st_size),
-        description_.blocks.size(), description_.variables.size(), description_.dimensions.size(),
-        objects / spent.wall);
+        spent.wall, spent.cpu, spent.user, memory_.megabytes(),
+        static_cast<long long>(file.st_size), description_.blocks.size(),
+        description_.variables.size(), description_.dimensions.size(), objects / spent.wall);
   }
 
  private:

@@ -38,7 +38,7 @@ Time now() {
   };
   const auto wall = std::chrono::steady_clock::now().time_since_epoch();
   return {std::chrono::duration<double>(wall).count(),
-          seconds(usage.ru_utime) + seconds(usage.ru_stime)};
+          seconds(usage.ru_utime) + seconds(usage.ru_stime), seconds(usage.ru_utime)};
 }
 
 PeakMemory::PeakMemory() {

@@ -6,8 +6,10 @@
 namespace nmb::bench {
 
 struct Time {
-  double wall = 0, cpu = 0;  // seconds; cpu: of all threads, in the system too
-  friend Time operator-(Time a, Time b) { return {a.wall - b.wall, a.cpu - b.cpu}; }
+  double wall = 0, cpu = 0, user = 0;  // seconds; of all threads, cpu: in the system too
+  friend Time operator-(Time a, Time b) {
+    return {a.wall - b.wall, a.cpu - b.cpu, a.user - b.user};
+  }
 };
 Time now();
 
