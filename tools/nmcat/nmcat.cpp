@@ -7,11 +7,10 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool("nmcat",
             {"Merges per-process files (CDF-1, CDF-2, CDF-5, NMB, mixed) into one NMB file.",
-             "Each input becomes a block, named after the file; with --split-names variables whose "
-             "names carry a group "
-             "become a block\na group. Nothing is published before all inputs are known to go "
-             "together: conflicts are all "
-             "told, and an existing target\nsurvives every failure.\n\n"
+             "Each input becomes a block, named after the file; with --split-names variables\n"
+             "whose names carry a group become a block a group. Nothing is published before\n"
+             "all inputs are known to go together: conflicts are all told, and an existing\n"
+             "target survives every failure.\n\n"
              "Exit codes: 0 done, 1 conflicts or a damaged input, 2 could not run.",
              "  nmcat rank_*.nc -o all.nmb                   # a block a file: rank_0000, ...\n"
              "  nmcat --files-from list -o all.nmb --block-name '{path}'\n"

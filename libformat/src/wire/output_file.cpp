@@ -151,7 +151,9 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                   const CreateOptions& options) {
   struct stat info;
   if (::lstat(path.c_str(), &info) == 0) {
-    if (!options.overwrite) return Status(Code::kExists, path, kNoOffset, "", "the target exists");
+    if (!options.overwrite)
+      return Status(Code::kExists, path, kNoOffset, "",
+                    "the target exists, and to replace it was not asked for");
     if (!S_ISREG(info.st_mode))
       return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
   }
