@@ -227,6 +227,21 @@ TEST(ClassicHeader, R_CH_12_Duplicates) {
   }
 }
 
+TEST(ClassicHeader, R_CH_12_AmongVeryMany) {
+  constexpr int kMany = 60000;
+  for (const int again : {17, kMany - 1}) {
+    HeaderBytes whole(Kind::kCdf5);
+    whole.list(kDimensions, kMany + 1);
+    for (int i = 0; i < kMany; ++i) whole.dimension("d" + std::to_string(i), 1);
+    const std::uint64_t at = whole.size() + whole.count_width();
+    whole.dimension("d" + std::to_string(again), 2);
+    HeaderBytes cut = whole;
+    expect_damaged(whole.absent().absent(), "R-CH-12", at);
+    // Ahead of what else is wrong.
+    expect_damaged(cut.u32(99).count(1), "R-CH-12", at);
+  }
+}
+
 TEST(ClassicHeader, R_CH_13_BeginInTheHeader) {
   for (const Kind kind : kClassicKinds) {
     std::uint64_t length;

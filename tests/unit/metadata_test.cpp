@@ -168,6 +168,72 @@ TEST(Metadata, FindsEveryNameWhileItGrows) {
   EXPECT_EQ(m.attribute_count(), 1200u);
 }
 
+// Past this many names of a kind a duplicate may be found later.
+constexpr std::uint32_t kMany = 57344 + 1;
+
+std::string many_name(std::uint32_t i) { return "n" + std::to_string(i); }
+
+Metadata many_dimensions() {
+  Metadata m;
+  for (std::uint32_t i = 0; i < kMany; ++i) EXPECT_TRUE(m.add_dimension(many_name(i), 1).ok());
+  return m;
+}
+
+TEST(Metadata, FindsDuplicatesAmongVeryManySoon) {
+  const Metadata many = many_dimensions();
+  for (const std::uint32_t again : {0u, 31u, 32u, kMany / 2, kMany - 1}) {
+    Metadata m = many;
+    Status status = m.add_dimension(many_name(again), 1).status();
+    for (std::uint32_t i = 0; i < 8 && status.ok(); ++i)
+      status = m.add_dimension(many_name(kMany + i), 1).status();
+    EXPECT_EQ(status.code(), Code::kExists);
+    EXPECT_NE(status.message().find('"' + many_name(again) + '"'), std::string::npos);
+    EXPECT_EQ(m.add_dimension("other", 1).status().message(), status.message());
+    EXPECT_EQ(m.add_variable("other", Type::kInt, {}).status().message(), status.message());
+    EXPECT_EQ(m.settle_names().message(), status.message());
+  }
+  // One right behind the other, and the last of all.
+  Metadata m = many;
+  EXPECT_TRUE(m.settle_names().ok());
+  ASSERT_TRUE(m.add_dimension("twice", 1).ok());
+  EXPECT_EQ(m.find_dimension("twice"), std::optional<DimId>(kMany));
+  Status status = m.add_dimension("twice", 1).status();
+  if (status.ok()) status = m.settle_names();
+  EXPECT_EQ(status.code(), Code::kExists);
+}
+
+TEST(Metadata, FindsDuplicateVariablesAmongVeryMany) {
+  Metadata m;
+  for (std::uint32_t i = 0; i < kMany + 3; ++i)
+    ASSERT_TRUE(m.add_variable(many_name(i), Type::kInt, {}).ok());
+  Metadata at_once = m;
+  at_once.check_names_at_once();
+  for (const std::uint32_t again : {7u, kMany + 2})
+    EXPECT_EQ(at_once.add_variable(many_name(again), Type::kInt, {}).status().code(),
+              Code::kExists);
+  EXPECT_TRUE(at_once.add_variable("new", Type::kInt, {}).ok());
+  EXPECT_TRUE(at_once.settle_names().ok());
+  Status status = m.add_variable(many_name(7), Type::kInt, {}).status();
+  Metadata copy = m;
+  if (status.ok()) status = m.settle_names();
+  EXPECT_EQ(status.code(), Code::kExists);
+  EXPECT_EQ(copy.settle_names().code(), Code::kExists);
+  copy.clear();
+  EXPECT_TRUE(copy.add_variable(many_name(7), Type::kInt, {}).ok());
+}
+
+TEST(Metadata, FindsEachOfVeryManyWhileTheyGrow) {
+  Metadata m = many_dimensions();
+  for (std::uint32_t i = kMany; i < 130000; ++i) {
+    ASSERT_EQ(m.add_dimension(many_name(i), 1).value(), i);
+    ASSERT_EQ(m.find_dimension(many_name(i)), std::optional<DimId>(i));
+  }
+  for (std::uint32_t i = 0; i < 130000; ++i)
+    ASSERT_EQ(m.find_dimension(many_name(i)), std::optional<DimId>(i));
+  EXPECT_FALSE(m.find_dimension("n130000"));
+  EXPECT_TRUE(m.settle_names().ok());
+}
+
 TEST(Metadata, CopiesAreWhole) {
   Metadata m;
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(m.add_dimension("d" + std::to_string(i), 1).ok());

@@ -127,6 +127,21 @@ TEST_F(WriterTest, NamesOfBlocks) {
   EXPECT_EQ(writer->define_block("a/b").status().code(), Code::kExists);
 }
 
+TEST_F(WriterTest, EndDefineFindsTheLastDuplicateAmongVeryMany) {
+  auto writer = create();
+  const BlockId block = *writer->define_block("many");
+  for (int i = 0; i < 60000; ++i)
+    ASSERT_TRUE(writer->def_dim(block, "d" + std::to_string(i), 1).ok());
+  Status status = writer->def_dim(block, "d17", 1).status();
+  if (status.ok()) status = writer->end_define();
+  EXPECT_EQ(status.code(), Code::kExists);
+  EXPECT_NE(status.message().find("\"d17\""), std::string::npos) << status.message();
+  EXPECT_EQ(writer->close().code(), Code::kExists);
+  ASSERT_TRUE(writer->remove_block(block).ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->totals().blocks, 0u);
+}
+
 TEST_F(WriterTest, FullNamesDefineBlocks) {
   auto writer = create();
   auto x = writer->def_dim("a/b/x", 3);

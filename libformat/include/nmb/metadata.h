@@ -50,10 +50,18 @@ class Metadata {
   // kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1, or a second record
   // dimension. IDs count from 0 in order of definition. All functions that add give kLimit past
   // 2^31 - 1 objects of a kind or 4 GiB of names and attribute values.
+  //
+  // Past 57,344 dimensions or variables that a name is taken may be said by a later call only: one
+  // that adds the 8th such object behind it at the latest, or settle_names(). The Metadata is of no
+  // use then, and every call that adds says so. check_names_at_once() does without that.
   NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length);
   // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
   NMB_EXPORT Result<VarId> add_variable(std::string_view name, Type type,
                                         std::span<const DimId> dimensions);
+  // kExists: the name of a dimension or variable was taken.
+  NMB_EXPORT Status settle_names();
+  // From now on each call says itself whether its name is taken; slower where names are very many.
+  void check_names_at_once() { names_at_once_ = true; }
   // For decoders, which meet a variable's attributes before its type.
   void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint8_t>(type); }
   // Adds or replaces (in place of the first definition). values: external form, whole values
@@ -163,6 +171,14 @@ class Metadata {
     bool in_table;
   };
   AttributeSearch search_attribute(VarId owner, std::string_view name) const;
+  bool same_dimension(std::uint32_t a, std::uint32_t b) const {
+    return is_name(dims_[a].name, dims_[a].name_length, dimension(b).name);
+  }
+  bool same_variable(std::uint32_t a, std::uint32_t b) const {
+    return is_name(vars_[a].name, vars_[a].name_length, variable(b).name);
+  }
+  // What was found taken later than it was added.
+  Status clash() const;
   std::uint32_t search_dimension(std::string_view name, std::uint32_t tag) const;
   std::uint32_t search_variable(std::string_view name, std::uint32_t tag) const;
   Status check_attribute(VarId owner, std::string_view name, Type type,
@@ -180,7 +196,9 @@ class Metadata {
   NameTable dim_table_, var_table_, att_table_;
   std::uint32_t record_dim_ = kNone;
   std::uint32_t first_global_ = kNone, last_global_ = kNone;
+  std::uint32_t clash_dim_ = kNone, clash_var_ = kNone;
   Names names_rule_;
+  bool names_at_once_ = false;
 };
 
 }  // namespace nmb

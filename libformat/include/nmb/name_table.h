@@ -1,6 +1,10 @@
 // NameTable: where names of a Metadata are, by open addressing. 8-byte slots of tag << 32 | index +
 // 1, at most 7/8 full; the tag is a hash of the name, and its high bits are the first place to
 // look, so growing copies in order and reads no name.
+//
+// A table past the caches would make every new name wait for memory. There, a slot is fetched when
+// a name comes and looked at when a few more have come (spec/rationale.md, "Creating many
+// objects").
 #pragma once
 
 #include <bit>
@@ -24,7 +28,7 @@ class NameTable {
   // The index under `tag` for which same(index), or kAbsent.
   template <class Same>
   std::uint32_t find(std::uint32_t tag, Same same) const {
-    if (empty() || !may_hold(tag)) return kAbsent;
+    if (empty()) return kAbsent;
     std::uint32_t index = 0;
     const auto holds = [&](std::uint64_t slot) {
       index = static_cast<std::uint32_t>(slot) - 1;
@@ -40,45 +44,64 @@ class NameTable {
   void reserve_one() {
     if ((std::uint64_t{used_} + 1) * 8 > std::uint64_t{slots_} * 7) grow();
   }
-  // After reserve_one. The index must not be there.
+  // After reserve_one; no index under the tag may have the name.
   void insert(std::uint32_t tag, std::uint32_t index) {
+    place(slot_of(tag, index), [](std::uint32_t, std::uint32_t) { return false; });
+    ++used_;
+  }
+  // Whether the table is past the caches. Never again false.
+  bool is_far() const { return slots_ > kNear; }
+  // After reserve_one, of a table that is far: looks at the slot of the index that came kWaiting
+  // before. same(a, b): of one name. An index whose name another has, or kAbsent.
+  template <class Same>
+  std::uint32_t insert_later(std::uint32_t tag, std::uint32_t index, Same same) {
     __builtin_prefetch(&words_[first_slot(tag)], 1);
     std::uint64_t& waiting = words_[slots_ + used_++ % kWaiting];
-    if (waiting != 0) place(waiting);
-    waiting = std::uint64_t{tag} << 32 | (index + 1);
-    words_[filter_word(tag)] |= filter_bits(tag);
+    const std::uint32_t clash = waiting == 0 ? kAbsent : place(waiting, same);
+    waiting = slot_of(tag, index);
+    return clash;
+  }
+  // Looks at all that wait; as insert_later.
+  template <class Same>
+  std::uint32_t settle(Same same) {
+    std::uint32_t clash = kAbsent;
+    for (std::uint32_t i = 0; i < kWaiting && !empty(); ++i) {
+      std::uint64_t& waiting = words_[slots_ + (used_ + i) % kWaiting];
+      if (waiting == 0) continue;
+      const std::uint32_t found = place(waiting, same);
+      if (clash == kAbsent) clash = found;
+      waiting = 0;
+    }
+    return clash;
   }
   std::size_t memory() const { return words_.capacity() * sizeof(std::uint64_t); }
 
  private:
   static constexpr std::uint32_t kWaiting = 8;
+  static constexpr std::uint32_t kNear = 1 << 16;
 
   std::span<const std::uint64_t> waiting() const { return {words_.data() + slots_, kWaiting}; }
   std::uint32_t first_slot(std::uint32_t tag) const {
     return static_cast<std::uint32_t>(std::uint64_t{tag} >> (32 - std::countr_zero(slots_)));
   }
   std::uint32_t next_slot(std::uint32_t at) const { return (at + 1) & (slots_ - 1); }
-  void place(std::uint64_t slot) {
+  static std::uint64_t slot_of(std::uint32_t tag, std::uint32_t index) {
+    return std::uint64_t{tag} << 32 | (index + 1);
+  }
+  template <class Same>
+  std::uint32_t place(std::uint64_t slot, Same same) {
+    const auto index = static_cast<std::uint32_t>(slot) - 1;
+    std::uint32_t clash = kAbsent;
     std::uint32_t at = first_slot(static_cast<std::uint32_t>(slot >> 32));
-    while (words_[at] != 0) at = next_slot(at);
+    for (; words_[at] != 0; at = next_slot(at))
+      if (words_[at] >> 32 == slot >> 32 && same(static_cast<std::uint32_t>(words_[at]) - 1, index))
+        clash = index;
     words_[at] = slot;
-  }
-  // A second hash, of the tag.
-  static std::uint64_t mixed(std::uint32_t tag) { return tag * 0x9E3779B97F4A7C15u; }
-  std::uint64_t filter_word(std::uint32_t tag) const {
-    return std::uint64_t{slots_} + kWaiting + (mixed(tag) >> 32 & (slots_ / 16 - 1));
-  }
-  static std::uint64_t filter_bits(std::uint32_t tag) {
-    const std::uint64_t bits = mixed(tag), one = 1;
-    return one << (bits & 63) | one << (bits >> 6 & 63);
-  }
-  bool may_hold(std::uint32_t tag) const {
-    return (words_[filter_word(tag)] & filter_bits(tag)) == filter_bits(tag);
+    return clash;
   }
   NMB_EXPORT void grow();
 
-  // slots_ slots (0: free), kWaiting of names that are not in their slots yet, slots_ / 16 words of
-  // the filter.
+  // slots_ slots (0: free), then kWaiting of names that are not in their slots yet (0: none).
   GrowArray<std::uint64_t> words_;
   std::uint32_t slots_ = 0;  // none or a power of two from 2 * kLinear on
   std::uint32_t used_ = 0;

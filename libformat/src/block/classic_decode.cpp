@@ -31,8 +31,12 @@ class ClassicDecoder {
 
   Result<ClassicHeader> decode() {
     if (read_all() && check_all()) return std::move(header_);
+    // A name that was not looked up yet may be wrong before what was found.
+    if (!header_.metadata.settle_names().ok()) found_duplicate_ = true;
     return std::move(failure_);
   }
+  // Whether a duplicate name ended it, perhaps found behind its place.
+  bool found_duplicate() const { return found_duplicate_; }
 
  private:
   // Where a variable's fields are, and its size, for the checks that need all variables.
@@ -51,7 +55,8 @@ class ClassicDecoder {
   }
   // What Metadata refused: a duplicate, or a limit of its own.
   bool fail_with(const Status& status, std::uint64_t offset) {
-    if (status.code() == Code::kExists) return fail("R-CH-12", offset, status.message());
+    found_duplicate_ = status.code() == Code::kExists;
+    if (found_duplicate_) return fail("R-CH-12", offset, status.message());
     failure_ = Status(status.code(), source_.name(), offset, {}, status.message());
     return false;
   }
@@ -321,6 +326,8 @@ class ClassicDecoder {
   bool check_all() {
     ClassicLayout& layout = header_.layout;
     layout.header_length = cursor_.position();
+    if (const Status names = header_.metadata.settle_names(); !names.ok())
+      return fail_with(names, layout.header_length);
     if (!options_.values_follow && source_.size() != layout.header_length)
       return fail("R-CH-18", layout.header_length, "header",
                   number(source_.size() - layout.header_length) + " bytes behind it", "none");
@@ -490,6 +497,7 @@ class ClassicDecoder {
   const DecodeOptions options_;
   Cursor cursor_;
   Status failure_;
+  bool found_duplicate_ = false;
   ClassicHeader header_;
   Kind kind_ = Kind::kCdf5;
   classic::Widths widths_{};
@@ -510,7 +518,13 @@ std::string HeaderRemark::text() const {
 
 Result<ClassicHeader> decode_classic_header(const ByteSource& source, const DecodeOptions& options,
                                             Metadata room) {
-  return ClassicDecoder(source, options, std::move(room)).decode();
+  ClassicDecoder decoder(source, options, std::move(room));
+  Result<ClassicHeader> header = decoder.decode();
+  if (!decoder.found_duplicate()) return header;
+  // Once more, to tell where it is.
+  Metadata at_once = ClassicHeader().metadata;
+  at_once.check_names_at_once();
+  return ClassicDecoder(source, options, std::move(at_once)).decode();
 }
 
 }  // namespace nmb

@@ -63,7 +63,23 @@ Metadata::AttributeSearch Metadata::search_attribute(VarId owner, std::string_vi
   return {kNone, seen == NameTable::kLinear};
 }
 
+Status Metadata::clash() const {
+  if (clash_dim_ != kNone) return taken("dimension", dimension(clash_dim_).name);
+  if (clash_var_ != kNone) return taken("variable", variable(clash_var_).name);
+  return {};
+}
+
+Status Metadata::settle_names() {
+  NMB_TRY(clash());
+  clash_dim_ =
+      dim_table_.settle([&](std::uint32_t a, std::uint32_t b) { return same_dimension(a, b); });
+  clash_var_ =
+      var_table_.settle([&](std::uint32_t a, std::uint32_t b) { return same_variable(a, b); });
+  return clash();
+}
+
 Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length) {
+  NMB_TRY(clash());
   if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("dimension", name));
   if (length > kMaxLength)
     return Status(Code::kUsage, "dimension " + quoted(name) + ": found length " +
@@ -76,7 +92,8 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   const std::uint32_t id = dims_.size();
   std::uint32_t tag = 0;
   if (id >= NameTable::kLinear) tag = tag_of(name);
-  if (search_dimension(name, tag) != kNone) return taken("dimension", name);
+  const bool later = dim_table_.is_far() && !names_at_once_;
+  if (!later && search_dimension(name, tag) != kNone) return taken("dimension", name);
 
   if (id >= NameTable::kLinear) {
     dim_table_.reserve_one();
@@ -87,13 +104,20 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   const std::uint32_t place = heap_.size();
   heap_.append(name.data(), name.size());
   dims_.push_back({place, static_cast<std::uint32_t>(name.size()), length});
-  if (id >= NameTable::kLinear) dim_table_.insert(tag, id);
   if (length == kUnlimited) record_dim_ = id;
+  if (later) {
+    clash_dim_ = dim_table_.insert_later(
+        tag, id, [&](std::uint32_t a, std::uint32_t b) { return same_dimension(a, b); });
+    NMB_TRY(clash());
+  } else if (id >= NameTable::kLinear) {
+    dim_table_.insert(tag, id);
+  }
   return id;
 }
 
 Result<VarId> Metadata::add_variable(std::string_view name, Type type,
                                      std::span<const DimId> dimensions) {
+  NMB_TRY(clash());
   if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("variable", name));
   if (dimensions.size() > kMaxRank)
     return Status(Code::kLimit, "variable " + quoted(name) + ": found " +
@@ -115,7 +139,8 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   const std::uint32_t id = vars_.size();
   std::uint32_t tag = 0;
   if (id >= NameTable::kLinear) tag = tag_of(name);
-  if (search_variable(name, tag) != kNone) return taken("variable", name);
+  const bool later = var_table_.is_far() && !names_at_once_;
+  if (!later && search_variable(name, tag) != kNone) return taken("variable", name);
 
   if (id >= NameTable::kLinear) {
     var_table_.reserve_one();
@@ -136,7 +161,13 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   record.first_att = record.last_att = kNone;
   record.begin = 0;
   vars_.push_back(record);
-  if (id >= NameTable::kLinear) var_table_.insert(tag, id);
+  if (later) {
+    clash_var_ = var_table_.insert_later(
+        tag, id, [&](std::uint32_t a, std::uint32_t b) { return same_variable(a, b); });
+    NMB_TRY(clash());
+  } else if (id >= NameTable::kLinear) {
+    var_table_.insert(tag, id);
+  }
   return id;
 }
 
@@ -266,7 +297,10 @@ void Metadata::copy_from(const Metadata& other, std::pmr::memory_resource& memor
   record_dim_ = other.record_dim_;
   first_global_ = other.first_global_;
   last_global_ = other.last_global_;
+  clash_dim_ = other.clash_dim_;
+  clash_var_ = other.clash_var_;
   names_rule_ = other.names_rule_;
+  names_at_once_ = other.names_at_once_;
 }
 
 void Metadata::clear() {
@@ -276,7 +310,7 @@ void Metadata::clear() {
   dim_ids_.clear();
   heap_.clear();
   dim_table_ = var_table_ = att_table_ = {};
-  record_dim_ = first_global_ = last_global_ = kNone;
+  record_dim_ = first_global_ = last_global_ = clash_dim_ = clash_var_ = kNone;
 }
 
 void Metadata::shrink() {

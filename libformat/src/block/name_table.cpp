@@ -2,7 +2,6 @@
 #include "nmb/name_table.h"
 
 #include <new>
-#include <span>
 #include <utility>
 
 #include "wire/huge_pages.h"
@@ -15,17 +14,14 @@ void NameTable::grow() {
   NameTable grown;
   grown.slots_ = empty() ? 2 * kLinear : 2 * slots_;
   grown.used_ = used_;
-  const std::uint64_t words = std::uint64_t{grown.slots_} + kWaiting + grown.slots_ / 16;
+  const std::uint64_t words = std::uint64_t{grown.slots_} + kWaiting;
   grown.words_.adopt(allocate_huge(words * sizeof(std::uint64_t)), words);
   grown.words_.append_zeros(words);
-  if (!empty()) {
-    for (const std::uint64_t slot : std::span(words_.data(), slots_ + kWaiting)) {
-      if (slot == 0) continue;
-      const auto tag = static_cast<std::uint32_t>(slot >> 32);
-      grown.place(slot);
-      grown.words_[grown.filter_word(tag)] |= filter_bits(tag);
-    }
-  }
+  const auto apart = [](std::uint32_t, std::uint32_t) { return false; };
+  for (std::uint32_t at = 0; at < slots_; ++at)
+    if (words_[at] != 0) grown.place(words_[at], apart);
+  for (std::uint32_t i = 0; i < kWaiting && !empty(); ++i)
+    grown.words_[grown.slots_ + i] = words_[slots_ + i];
   *this = std::move(grown);
 }
 

@@ -380,6 +380,7 @@ class Packer {
     NMB_TRY(plan_parent(index, from, unmatched, header, records, names));
     Selection selection;
     Metadata metadata;
+    metadata.check_names_at_once();
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
       const std::string group(groups[g]);
       note_group(group, index);
@@ -403,6 +404,7 @@ class Packer {
     if (from.attribute_count(kGlobal) == 0 && unmatched.variables.empty()) return {};
     NMB_ASSIGN(std::string name, names.expand(options_.inputs[index], index, ""));
     Metadata metadata;
+    metadata.check_names_at_once();
     Status status;
     from.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
       if (status.ok())

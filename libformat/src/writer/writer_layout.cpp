@@ -56,6 +56,7 @@ Status Writer::Impl::lay_out_definitions(BlockId id) {
   BlockState& block = state(id);
   switch (block.body_from) {
     case BodyFrom::kMetadata: {
+      NMB_TRY(block.metadata->settle_names());
       NMB_ASSIGN(block.layout, layout_classic(*block.metadata, block.kind));
       const Metadata& metadata = *block.metadata;
       block.raw_length = block.layout.header_length;
