@@ -70,14 +70,16 @@ class GrowArray {
   // Both may be of this array.
   void append_two(const T* first, std::uint64_t first_count, const T* second,
                   std::uint64_t second_count) {
-    const auto place_of = [this](const T* values) {
-      const bool own = !std::less<>()(values, data_) && std::less<>()(values, data_ + size_);
-      return own ? values - data_ : std::ptrdiff_t{-1};
-    };
-    const std::ptrdiff_t first_place = place_of(first), second_place = place_of(second);
-    reserve_more(first_count + second_count);
-    if (first_place >= 0) first = data_ + first_place;
-    if (second_place >= 0) second = data_ + second_place;
+    if (first_count + second_count > capacity_ - size_) {
+      const auto place_of = [this](const T* values) {
+        const bool own = !std::less<>()(values, data_) && std::less<>()(values, data_ + size_);
+        return own ? values - data_ : std::ptrdiff_t{-1};
+      };
+      const std::ptrdiff_t first_place = place_of(first), second_place = place_of(second);
+      reserve_more(first_count + second_count);
+      if (first_place >= 0) first = data_ + first_place;
+      if (second_place >= 0) second = data_ + second_place;
+    }
     copy_in(first, first_count);
     copy_in(second, second_count);
   }

@@ -178,6 +178,7 @@ class Metadata {
     return is_name(vars_[a].name, vars_[a].name_length, variable(b).name);
   }
   // What was found taken later than it was added.
+  bool has_clash() const { return clash_dim_ != kNone || clash_var_ != kNone; }
   Status clash() const;
   std::uint32_t search_dimension(std::string_view name, std::uint32_t tag) const;
   std::uint32_t search_variable(std::string_view name, std::uint32_t tag) const;

@@ -79,7 +79,7 @@ Status Metadata::settle_names() {
 }
 
 Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length) {
-  NMB_TRY(clash());
+  if (has_clash()) return clash();
   if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("dimension", name));
   if (length > kMaxLength)
     return Status(Code::kUsage, "dimension " + quoted(name) + ": found length " +
@@ -108,7 +108,7 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   if (later) {
     clash_dim_ = dim_table_.insert_later(
         tag, id, [&](std::uint32_t a, std::uint32_t b) { return same_dimension(a, b); });
-    NMB_TRY(clash());
+    if (has_clash()) return clash();
   } else if (id >= NameTable::kLinear) {
     dim_table_.insert(tag, id);
   }
@@ -117,7 +117,7 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
 
 Result<VarId> Metadata::add_variable(std::string_view name, Type type,
                                      std::span<const DimId> dimensions) {
-  NMB_TRY(clash());
+  if (has_clash()) return clash();
   if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("variable", name));
   if (dimensions.size() > kMaxRank)
     return Status(Code::kLimit, "variable " + quoted(name) + ": found " +
@@ -164,7 +164,7 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   if (later) {
     clash_var_ = var_table_.insert_later(
         tag, id, [&](std::uint32_t a, std::uint32_t b) { return same_variable(a, b); });
-    NMB_TRY(clash());
+    if (has_clash()) return clash();
   } else if (id >= NameTable::kLinear) {
     var_table_.insert(tag, id);
   }
