@@ -1,4 +1,4 @@
-// Memory that asks for huge pages: first touching 80 MB page by page took a seventh of the time of
+// Memory that asks for huge pages: first touching 80 MB page by page took a fifth of the time of
 // defining 35,530 blocks, and looking up one of millions of names misses few of their addresses
 // (spec/rationale.md, "Creating many objects").
 #pragma once
