@@ -243,6 +243,15 @@ TEST(Metadata, CopiesAreWhole) {
   EXPECT_FALSE(m.find_dimension("new"));
 }
 
+TEST(Metadata, ServesAgainAfterAMove) {
+  Metadata m;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(m.add_dimension("d" + std::to_string(i), 1).ok());
+  const Metadata moved = std::move(m);
+  EXPECT_EQ(moved.find_dimension("d77"), std::optional<DimId>(77));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(m.add_dimension("d" + std::to_string(i), 1).ok());
+  EXPECT_EQ(m.find_dimension("d77"), std::optional<DimId>(77));
+}
+
 TEST(Metadata, GrowsPastTheRoomOfOneThatIsAlike) {
   std::pmr::monotonic_buffer_resource memory;
   Metadata first;

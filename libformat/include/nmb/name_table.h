@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "nmb/export.h"
 #include "nmb/grow_array.h"
@@ -23,6 +24,14 @@ class NameTable {
   static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
   // Up to here a linear search is as fast and needs no table.
   static constexpr std::uint32_t kLinear = 32;
+
+  NameTable() = default;
+  NameTable(const NameTable&) = default;
+  NameTable(NameTable&& other) noexcept { swap(other); }  // leaves an empty table
+  NameTable& operator=(NameTable other) noexcept {
+    swap(other);
+    return *this;
+  }
 
   bool empty() const { return slots_ == 0; }
   // The index under `tag` for which same(index), or kAbsent.
@@ -98,6 +107,11 @@ class NameTable {
         clash = index;
     words_[at] = slot;
     return clash;
+  }
+  void swap(NameTable& other) noexcept {
+    words_.swap(other.words_);
+    std::swap(slots_, other.slots_);
+    std::swap(used_, other.used_);
   }
   NMB_EXPORT void grow();
 
