@@ -1,0 +1,190 @@
+// Communicator: the ranks that write or read a file together, and the collective operations that
+// they do it by. The operations are written once, on messages from rank to rank, so that one
+// process, threads and MPI run the same algorithm ("Parallel Data Object Creation", section 3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "nmb/status.h"
+#include "nmb/transport.h"
+
+namespace nmb {
+
+// What a rank has sent, and the most bytes of messages that it held at a time.
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t peak_bytes = 0;
+};
+
+// A message that arrived; owns its bytes.
+class Message {
+ public:
+  Message() = default;
+  Message(int from, std::vector<std::byte> bytes, std::size_t head)
+      : from_(from), head_(head), bytes_(std::move(bytes)) {}
+  int from() const { return from_; }
+  std::span<const std::byte> bytes() const { return std::span(bytes_).subspan(head_); }
+
+ private:
+  int from_ = 0;
+  std::size_t head_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+// Every rank of a file calls the same collective operations in the same order; each operation
+// returns when this rank's part is done. A failure of the network (another rank's thread ended, no
+// memory for a message) is the same for all ranks and stays. Used by one thread at a time. Memory
+// exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
+class Communicator {
+ public:
+  // One rank alone.
+  Communicator() = default;
+  NMB_EXPORT explicit Communicator(std::unique_ptr<Transport> transport);
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  // Whether this is the lowest rank on its machine.
+  bool leads_node() const { return !transport_ || transport_->node_leader() == rank_; }
+  bool shares_memory() const { return !transport_ || transport_->shares_memory(); }
+  const Traffic& traffic() const { return traffic_; }
+  double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
+
+  // Every rank gets the failure of the lowest rank that has one, its message ending with the rank.
+  // `operation`: the same number on all ranks, else kUsage on all.
+  NMB_EXPORT Status agree(const Status& status, std::uint32_t operation = 0);
+  // All ranks have called it.
+  NMB_EXPORT Status barrier();
+  // *bytes of `root` on all ranks.
+  NMB_EXPORT Status broadcast(int root, std::vector<std::byte>* bytes);
+
+  // Messages to any ranks, also this one; returns what arrives, in order of the senders' ranks and,
+  // from one rank, in the order it gave. Each rank sends what it has and ceil(log2(size)) messages
+  // more, by which the ranks learn how many to expect.
+  struct Parcel {
+    int to = 0;
+    std::vector<std::byte> bytes;
+  };
+  NMB_EXPORT Result<std::vector<Message>> exchange(std::vector<Parcel> parcels);
+
+  // combine(value of ranks a..b, value of ranks b+1..c) -> of a..c; associative.
+  template <class T, class Combine>
+  Result<T> all_reduce(T value, Combine combine);
+  // The combined values of the ranks before this one; rank 0: `first`.
+  template <class T, class Combine>
+  Result<T> scan_before(T value, T first, Combine combine);
+  template <class T>
+  Result<T> broadcast_value(int root, T value);
+
+  // The network has failed by this rank: every rank's next operation says so.
+  NMB_EXPORT void fail(const Status& why);
+
+ private:
+  // Messages of one operation. Operations are numbered alike on all ranks.
+  using Tag = std::uint64_t;
+  static constexpr int kAny = -1;
+
+  Tag next_tag() { return ++operations_; }
+  NMB_EXPORT Status send(int to, Tag tag, std::span<const std::byte> bytes);
+  NMB_EXPORT Result<Message> receive(int from, Tag tag);
+  Status take_arrival();
+  Result<std::uint32_t> count_arrivals(const std::vector<Parcel>& parcels);
+  void hold(std::uint64_t bytes);
+  template <class T>
+  Status send_value(int to, Tag tag, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return send(to, tag, std::as_bytes(std::span(&value, 1)));
+  }
+  template <class T>
+  Result<T> receive_value(int from, Tag tag) {
+    NMB_ASSIGN(const Message message, receive(from, tag));
+    T value;
+    if (message.bytes().size() != sizeof value)
+      return Status(Code::kUsage, "found a message of another length from rank " +
+                                      std::to_string(from) +
+                                      ", expected the same collective calls on all ranks");
+    std::memcpy(&value, message.bytes().data(), sizeof value);
+    return value;
+  }
+
+  // A message longer than Transport::max_message() arrives in parts.
+  struct Partial {
+    std::vector<std::byte> bytes;
+    std::size_t filled = 0;
+  };
+
+  std::unique_ptr<Transport> transport_;
+  int rank_ = 0;
+  int size_ = 1;
+  Tag operations_ = 0;
+  std::map<Tag, std::vector<Message>> waiting_;  // arrived, not asked for yet
+  std::map<int, Partial> partial_;
+  Traffic traffic_;
+  std::uint64_t held_ = 0;
+};
+
+template <class T, class Combine>
+Result<T> Communicator::all_reduce(T value, Combine combine) {
+  if (size_ == 1) return value;
+  const Tag tag = next_tag();
+  // A binomial tree towards rank 0: ranks [rank, rank + step) are combined.
+  for (int step = 1; step < size_; step *= 2) {
+    if (rank_ & step) {
+      NMB_TRY(send_value(rank_ - step, tag, value));
+      break;
+    }
+    if (rank_ + step < size_) {
+      NMB_ASSIGN(const T above, receive_value<T>(rank_ + step, tag));
+      value = combine(value, above);
+    }
+  }
+  return broadcast_value(0, value);
+}
+
+template <class T, class Combine>
+Result<T> Communicator::scan_before(T value, T first, Combine combine) {
+  const Tag tag = next_tag();
+  T before = first;
+  bool any = false;
+  // `value` covers ranks (rank - step, rank], `before` those of them below this one.
+  for (int step = 1; step < size_; step *= 2) {
+    if (rank_ + step < size_) NMB_TRY(send_value(rank_ + step, tag, value));
+    if (rank_ >= step) {
+      NMB_ASSIGN(const T below, receive_value<T>(rank_ - step, tag));
+      value = combine(below, value);
+      before = any ? combine(below, before) : below;
+      any = true;
+    }
+  }
+  return before;
+}
+
+template <class T>
+Result<T> Communicator::broadcast_value(int root, T value) {
+  if (size_ == 1) return value;
+  const Tag tag = next_tag();
+  // A binomial tree: ranks are counted from the root.
+  const int me = (rank_ - root + size_) % size_;
+  int step = 1;
+  for (; step < size_; step *= 2) {
+    if (me & step) {
+      NMB_ASSIGN(value, receive_value<T>((me - step + root) % size_, tag));
+      break;
+    }
+  }
+  for (step /= 2; step > 0; step /= 2)
+    if (me + step < size_) NMB_TRY(send_value((me + step + root) % size_, tag, value));
+  return value;
+}
+
+}  // namespace nmb

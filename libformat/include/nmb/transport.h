@@ -1,0 +1,41 @@
+// Transport: one rank's end of a network that carries messages from rank to rank. What a
+// communicator is built on; threads and MPI are transports, and tests make their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Used by one thread at a time. Messages between two ranks arrive in the order they were sent.
+class Transport {
+ public:
+  struct Arrival {
+    int from = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  // Without waiting for what was sent, if the network has failed.
+  virtual ~Transport() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // Bytes of the longest message that send() takes.
+  virtual std::size_t max_message() const { return std::size_t{1} << 30; }
+  // The lowest rank on this machine.
+  virtual int node_leader() const = 0;
+  // Whether pointers of one rank are of use to another.
+  virtual bool shares_memory() const = 0;
+  // Takes the bytes, not empty; does not wait for the receiver.
+  virtual Status send(int to, std::vector<std::byte> bytes) = 0;
+  // Waits for the next message from any rank. Fails when the network has failed.
+  virtual Result<Arrival> next() = 0;
+  // The network has failed: every rank's next() says so from now on. The first reason stays.
+  virtual void fail(const Status& why) = 0;
+  // CPU seconds spent in next() with no message there.
+  virtual double waiting_seconds() const = 0;
+};
+
+}  // namespace nmb

@@ -1,0 +1,225 @@
+// Collective operations on messages from rank to rank (see nmb/communicator.h).
+#include "nmb/communicator.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "parallel/status_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+// Ahead of a message's first part: the operation, and the bytes of all parts behind this head.
+struct Head {
+  std::uint64_t tag;
+  std::uint64_t length;
+};
+
+}  // namespace
+
+Communicator::Communicator(std::unique_ptr<Transport> transport)
+    : transport_(std::move(transport)), rank_(transport_->rank()), size_(transport_->size()) {}
+
+void Communicator::hold(std::uint64_t bytes) {
+  held_ += bytes;
+  traffic_.peak_bytes = std::max(traffic_.peak_bytes, held_);
+}
+
+Status Communicator::send(int to, Tag tag, std::span<const std::byte> bytes) {
+  const Head head{tag, bytes.size()};
+  std::size_t ahead = sizeof head;
+  do {
+    const std::size_t length = std::min(bytes.size(), transport_->max_message() - ahead);
+    std::vector<std::byte> part(ahead + length);
+    if (ahead != 0) std::memcpy(part.data(), &head, sizeof head);
+    if (length != 0) std::memcpy(part.data() + ahead, bytes.data(), length);
+    ++traffic_.messages;
+    traffic_.bytes += part.size();
+    hold(part.size());
+    NMB_TRY(transport_->send(to, std::move(part)));
+    held_ -= ahead + length;
+    bytes = bytes.subspan(length);
+    ahead = 0;
+  } while (!bytes.empty());
+  return {};
+}
+
+// Takes one message from the network, or a part of one.
+Status Communicator::take_arrival() {
+  NMB_ASSIGN(Transport::Arrival arrival, transport_->next());
+  hold(arrival.bytes.size());
+  Partial& partial = partial_[arrival.from];
+  if (partial.filled != 0) {
+    std::memcpy(partial.bytes.data() + partial.filled, arrival.bytes.data(), arrival.bytes.size());
+    partial.filled += arrival.bytes.size();
+    held_ -= arrival.bytes.size();
+  } else {
+    partial.filled = arrival.bytes.size();
+    partial.bytes = std::move(arrival.bytes);
+  }
+  Head head;
+  std::memcpy(&head, partial.bytes.data(), sizeof head);
+  if (partial.filled < sizeof head + head.length) {
+    if (partial.bytes.size() == partial.filled) {
+      hold(sizeof head + head.length - partial.filled);
+      partial.bytes.resize(sizeof head + head.length);
+    }
+    return {};
+  }
+  waiting_[head.tag].emplace_back(arrival.from, std::move(partial.bytes), sizeof head);
+  partial_.erase(arrival.from);
+  return {};
+}
+
+Result<Message> Communicator::receive(int from, Tag tag) {
+  for (;;) {
+    if (auto found = waiting_.find(tag); found != waiting_.end()) {
+      std::vector<Message>& messages = found->second;
+      auto message = std::find_if(messages.begin(), messages.end(), [&](const Message& m) {
+        return from == kAny || m.from() == from;
+      });
+      if (message != messages.end()) {
+        Message out = std::move(*message);
+        messages.erase(message);
+        if (messages.empty()) waiting_.erase(found);
+        held_ -= sizeof(Head) + out.bytes().size();
+        return out;
+      }
+    }
+    NMB_TRY(take_arrival());
+  }
+}
+
+void Communicator::fail(const Status& why) {
+  if (transport_) transport_->fail(why);
+}
+
+Status Communicator::agree(const Status& status, std::uint32_t operation) {
+  if (size_ == 1) return status;
+  struct View {
+    int failed;  // the lowest rank that failed
+    std::uint32_t low, high;
+    int low_rank, high_rank;
+  };
+  const View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, operation, operation,
+                  rank_, rank_};
+  NMB_ASSIGN(const View all, all_reduce(mine, [](const View& a, const View& b) {
+               View both = a;
+               both.failed = std::min(a.failed, b.failed);
+               if (b.low < a.low) both.low = b.low, both.low_rank = b.low_rank;
+               if (b.high > a.high) both.high = b.high, both.high_rank = b.high_rank;
+               return both;
+             }));
+  if (all.low != all.high)
+    return Status(Code::kUsage,
+                  "found different collective calls on ranks " + std::to_string(all.low_rank) +
+                      " and " + std::to_string(all.high_rank) + ", expected the same on all ranks");
+  if (all.failed == std::numeric_limits<int>::max()) return {};
+  std::vector<std::byte> bytes;
+  if (all.failed == rank_) {
+    const std::string where = " (on rank " + std::to_string(rank_) + ")";
+    const bool said = status.message().ends_with(where);
+    bytes = status_bytes(Status(status.code(), status.file(), status.offset(), status.rule(),
+                                status.message() + (said ? "" : where)));
+  }
+  NMB_TRY(broadcast(all.failed, &bytes));
+  return status_from(bytes);
+}
+
+Status Communicator::barrier() {
+  const Tag tag = next_tag();
+  // Dissemination: after the round of `step` a rank knows of 2 * step - 1 before it.
+  for (int step = 1; step < size_; step *= 2) {
+    NMB_TRY(send((rank_ + step) % size_, tag, {}));
+    NMB_TRY(receive((rank_ - step + size_) % size_, tag).status());
+  }
+  return {};
+}
+
+Status Communicator::broadcast(int root, std::vector<std::byte>* bytes) {
+  if (size_ == 1) return {};
+  const Tag tag = next_tag();
+  const int me = (rank_ - root + size_) % size_;
+  int step = 1;
+  for (; step < size_; step *= 2) {
+    if (me & step) {
+      NMB_ASSIGN(const Message message, receive((me - step + root) % size_, tag));
+      bytes->assign(message.bytes().begin(), message.bytes().end());
+      break;
+    }
+  }
+  for (step /= 2; step > 0; step /= 2)
+    if (me + step < size_) NMB_TRY(send((me + step + root) % size_, tag, *bytes));
+  return {};
+}
+
+// How many parcels are on the way to this rank: counts travel by the bits of their distance, those
+// for one rank are added where they meet.
+Result<std::uint32_t> Communicator::count_arrivals(const std::vector<Parcel>& parcels) {
+  struct Count {
+    std::uint32_t distance;  // still to go
+    std::uint32_t parcels;
+  };
+  std::vector<Count> counts;
+  for (const Parcel& parcel : parcels)
+    if (parcel.to != rank_)
+      counts.push_back({static_cast<std::uint32_t>((parcel.to - rank_ + size_) % size_), 1});
+  auto add_up = [&] {
+    std::sort(counts.begin(), counts.end(),
+              [](const Count& a, const Count& b) { return a.distance < b.distance; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (kept > 0 && counts[kept - 1].distance == counts[i].distance)
+        counts[kept - 1].parcels += counts[i].parcels;
+      else
+        counts[kept++] = counts[i];
+    }
+    counts.resize(kept);
+  };
+  add_up();
+  const Tag tag = next_tag();
+  for (int step = 1; step < size_; step *= 2) {
+    const auto bit = static_cast<std::uint32_t>(step);
+    std::vector<Count> leaving;
+    std::size_t kept = 0;
+    for (const Count& count : counts) {
+      if (count.distance & bit)
+        leaving.push_back({count.distance - bit, count.parcels});
+      else
+        counts[kept++] = count;
+    }
+    counts.resize(kept);
+    NMB_TRY(send((rank_ + step) % size_, tag, std::as_bytes(std::span(leaving))));
+    NMB_ASSIGN(const Message message, receive((rank_ - step + size_) % size_, tag));
+    const std::size_t before = counts.size();
+    counts.resize(before + message.bytes().size() / sizeof(Count));
+    if (!message.bytes().empty())
+      std::memcpy(&counts[before], message.bytes().data(), message.bytes().size());
+    add_up();
+  }
+  return counts.empty() ? 0 : counts[0].parcels;
+}
+
+Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels) {
+  const Tag tag = next_tag();
+  std::vector<Message> arrived;
+  for (Parcel& parcel : parcels) {
+    if (parcel.to == rank_)
+      arrived.emplace_back(rank_, std::move(parcel.bytes), 0);
+    else
+      NMB_TRY(send(parcel.to, tag, parcel.bytes));
+    parcel.bytes = {};
+  }
+  if (size_ == 1) return arrived;
+  NMB_ASSIGN(std::uint32_t expected, count_arrivals(parcels));
+  for (; expected > 0; --expected) {
+    NMB_ASSIGN(Message message, receive(kAny, tag));
+    arrived.push_back(std::move(message));
+  }
+  std::stable_sort(arrived.begin(), arrived.end(),
+                   [](const Message& a, const Message& b) { return a.from() < b.from(); });
+  return arrived;
+}
+
+}  // namespace nmb

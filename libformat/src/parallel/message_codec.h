@@ -1,0 +1,66 @@
+// Values in messages between ranks of one program: in the machine's own byte order, one after the
+// other. What one rank writes another of the same program reads, so lengths are right.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace nmb {
+
+class MessageWriter {
+ public:
+  template <class T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put_raw(std::as_bytes(std::span(&value, 1)));
+  }
+  void put_raw(std::span<const std::byte> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void put_bytes(std::span<const std::byte> bytes) {
+    put<std::uint64_t>(bytes.size());
+    put_raw(bytes);
+  }
+  void put_text(std::string_view text) { put_bytes(std::as_bytes(std::span(text))); }
+  std::size_t size() const { return bytes_.size(); }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Views into the message: valid as long as its bytes are.
+class MessageReader {
+ public:
+  explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return bytes_.empty(); }
+  template <class T>
+  T get() {
+    T value;
+    std::memcpy(&value, get_raw(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> get_raw(std::size_t length) {
+    assert(length <= bytes_.size());
+    auto out = bytes_.first(length);
+    bytes_ = bytes_.subspan(length);
+    return out;
+  }
+  std::span<const std::byte> get_bytes() { return get_raw(get<std::uint64_t>()); }
+  std::string_view get_text() {
+    auto bytes = get_bytes();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,172 @@
+// The network between threads (see nmb/thread_ranks.h).
+#include "nmb/thread_ranks.h"
+
+#include <pthread.h>
+
+#include <condition_variable>
+#include <ctime>
+#include <deque>
+#include <mutex>
+#include <new>
+
+namespace nmb {
+
+namespace {
+
+// All mailboxes, under one lock: messages are few and handed over without copying.
+class ThreadNetwork {
+ public:
+  explicit ThreadNetwork(int size) : boxes_(static_cast<std::size_t>(size)), left_(size) {}
+
+  int size() const { return static_cast<int>(boxes_.size()); }
+
+  Status send(int from, int to, std::vector<std::byte> bytes) {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    Box& box = boxes_[static_cast<std::size_t>(to)];
+    box.arrivals.push_back({from, std::move(bytes)});
+    if (box.waiting) {
+      box.waiting = false;
+      --waiting_;
+      box.ready.notify_one();
+    }
+    return {};
+  }
+
+  Result<Transport::Arrival> next(int rank) {
+    std::unique_lock lock(mutex_);
+    Box& box = boxes_[static_cast<std::size_t>(rank)];
+    if (box.arrivals.empty() && failure_.ok()) {
+      box.waiting = true;
+      ++waiting_;
+      find_deadlock();
+      box.ready.wait(lock, [&] { return !box.waiting || !failure_.ok(); });
+    }
+    if (!failure_.ok()) return failure_;
+    Transport::Arrival arrival = std::move(box.arrivals.front());
+    box.arrivals.pop_front();
+    return arrival;
+  }
+
+  void fail(const Status& why) {
+    std::lock_guard lock(mutex_);
+    fail_locked(why);
+  }
+
+  void leave() {
+    std::lock_guard lock(mutex_);
+    --left_;
+    find_deadlock();
+  }
+
+ private:
+  struct Box {
+    std::deque<Transport::Arrival> arrivals;
+    std::condition_variable ready;
+    bool waiting = false;
+  };
+
+  void fail_locked(const Status& why) {
+    if (!failure_.ok()) return;
+    failure_ = why;
+    for (Box& box : boxes_) box.ready.notify_one();
+  }
+  // A rank that waits has an empty box: when all that are left wait, none will ever be filled.
+  void find_deadlock() {
+    if (waiting_ == left_ && left_ > 0)
+      fail_locked(Status(Code::kUsage,
+                         "found " + std::to_string(left_) + " of " + std::to_string(boxes_.size()) +
+                             " ranks waiting for messages that nobody sends, expected the same "
+                             "collective calls on all ranks"));
+  }
+
+  std::mutex mutex_;
+  std::vector<Box> boxes_;
+  int waiting_ = 0;
+  int left_;  // ranks that have not left
+  Status failure_;
+};
+
+class ThreadTransport final : public Transport {
+ public:
+  ThreadTransport(std::shared_ptr<ThreadNetwork> network, int rank)
+      : network_(std::move(network)), rank_(rank) {}
+  ~ThreadTransport() override { network_->leave(); }
+  int rank() const override { return rank_; }
+  int size() const override { return network_->size(); }
+  int node_leader() const override { return 0; }
+  bool shares_memory() const override { return true; }
+  Status send(int to, std::vector<std::byte> bytes) override {
+    return network_->send(rank_, to, std::move(bytes));
+  }
+  Result<Arrival> next() override { return network_->next(rank_); }
+  void fail(const Status& why) override { network_->fail(why); }
+  // Threads sleep while they wait.
+  double waiting_seconds() const override { return 0; }
+
+ private:
+  std::shared_ptr<ThreadNetwork> network_;
+  int rank_;
+};
+
+struct RankThread {
+  std::unique_ptr<Transport> transport;
+  const std::function<Status(Communicator&)>* body = nullptr;
+  pthread_t thread{};
+  Status status;
+
+  void run() {
+    Communicator communicator(std::move(transport));
+    try {
+      status = (*body)(communicator);
+    } catch (const std::bad_alloc&) {
+      status = Status(Code::kLimit, "out of memory");
+    } catch (const std::exception& error) {
+      status = Status(Code::kUsage, std::string("found an exception: ") + error.what());
+    }
+    if (!status.ok()) communicator.fail(status);
+  }
+};
+
+void* run_rank(void* rank) {
+  static_cast<RankThread*>(rank)->run();
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Transport>> make_thread_network(int size) {
+  auto network = std::make_shared<ThreadNetwork>(size);
+  std::vector<std::unique_ptr<Transport>> ends;
+  for (int rank = 0; rank < size; ++rank)
+    ends.push_back(std::make_unique<ThreadTransport>(network, rank));
+  return ends;
+}
+
+Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& body,
+                        std::size_t stack) {
+  std::vector<std::unique_ptr<Transport>> ends = make_thread_network(size);
+  std::vector<RankThread> ranks(ends.size());
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (stack != 0) pthread_attr_setstacksize(&attributes, stack);
+  std::size_t started = 0;
+  Status failure;
+  for (; started < ranks.size(); ++started) {
+    RankThread& rank = ranks[started];
+    rank.transport = std::move(ends[started]);
+    rank.body = &body;
+    if (const int error = pthread_create(&rank.thread, &attributes, run_rank, &rank); error != 0) {
+      failure = Status(Code::kLimit, "cannot make thread " + std::to_string(started) + " of " +
+                                         std::to_string(size) + ": " + std::strerror(error));
+      rank.transport->fail(failure);
+      break;
+    }
+  }
+  pthread_attr_destroy(&attributes);
+  for (std::size_t i = 0; i < started; ++i) pthread_join(ranks[i].thread, nullptr);
+  for (std::size_t i = 0; i < started && failure.ok(); ++i) failure = ranks[i].status;
+  return failure;
+}
+
+}  // namespace nmb
