@@ -33,9 +33,9 @@ class OutputFile {
 };
 
 struct CreateOptions {
-  bool named = false;      // has a hidden name until publish(), for other processes to attach to
   bool overwrite = false;  // replace an existing target when publishing
   bool sync = true;        // publish() syncs the folder
+  bool named = false;      // has a hidden name until publish(), for other processes to attach to
 };
 
 // A new file without a name until publish(): it vanishes with the process. kExists at once if the

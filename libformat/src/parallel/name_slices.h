@@ -14,6 +14,8 @@ namespace nmb {
 
 class NameSlices {
  public:
+  // One slice, of rank 0.
+  NameSlices() = default;
   // Collective; names: this rank's, sorted. No more slices than ranks, and none without
   // `least` names in the mean, but one. Chosen by samples in proportion to what the ranks have.
   static Result<NameSlices> choose(Communicator& ranks, std::span<const std::string_view> names,
