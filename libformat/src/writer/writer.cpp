@@ -161,7 +161,7 @@ Status Writer::set_samples(BlockId block, std::uint64_t samples) {
 
 Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
   if (BlockState* fresh = impl_->defining_new(block))
-    return fresh->metadata->add_dimension(name, length);
+    return impl_->add_dimension(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, impl_->defining(block));
   if (state->old) NMB_TRY(check_new_name("dimension", name));
   return state->metadata->add_dimension(name, length);
@@ -170,7 +170,7 @@ Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_
 Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
                               std::span<const DimId> dimensions) {
   if (BlockState* fresh = impl_->defining_new(block))
-    return fresh->metadata->add_variable(name, type, dimensions);
+    return impl_->add_variable(block, *fresh->metadata, name, type, dimensions);
   NMB_ASSIGN(BlockState * state, impl_->defining(block));
   if (state->old) NMB_TRY(check_new_name("variable", name));
   return state->metadata->add_variable(name, type, dimensions);

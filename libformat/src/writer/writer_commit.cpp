@@ -363,6 +363,7 @@ Status Writer::Impl::write_generation(bool closing) {
     std::sort(dirty_.begin(), dirty_.end());
     dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
     std::vector<Commitment> blocks;
+    blocks.reserve(dirty_.size());
     for (BlockId id : dirty_) {
       const BlockState& block = state(id);
       if (block.removed) continue;

@@ -80,10 +80,12 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name, const Metadata
   block.metadata = std::make_unique<Metadata>();
   // Blocks of one file tend to be alike; the first large one says nothing of those to come.
   constexpr std::size_t kReserve = 64 << 10;
+  const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
+  names_like_ = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
   if (definitions)
     block.metadata->copy_from(*definitions, definitions_);
-  else if (id > 0 && state(id - 1).metadata && state(id - 1).metadata->memory() <= kReserve)
-    block.metadata->reserve_like(*state(id - 1).metadata, definitions_);
+  else if (before && before->metadata->memory() <= kReserve)
+    block.metadata->reserve_like(*before->metadata, definitions_);
   mark_pending(id);
   return id;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "block/body_codec.h"
+#include "block/names_like.h"
 #include "index/index_update.h"
 #include "nmb/communicator.h"
 #include "nmb/grow_array.h"
@@ -66,6 +67,17 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
     if (!define_mode_ || !failure_.ok() || id >= blocks_.size()) return nullptr;
     BlockState& block = state(id);
     return block.written || block.removed || block.packed ? nullptr : &block;
+  }
+  // To the definitions of a block that defining_new gave.
+  Result<DimId> add_dimension(BlockId id, Metadata& to, std::string_view name,
+                              std::uint64_t length) {
+    return is_newest(id) ? names_like_.add_dimension(to, name, length)
+                         : to.add_dimension(name, length);
+  }
+  Result<VarId> add_variable(BlockId id, Metadata& to, std::string_view name, Type type,
+                             std::span<const DimId> dimensions) {
+    return is_newest(id) ? names_like_.add_variable(to, name, type, dimensions)
+                         : to.add_variable(name, type, dimensions);
   }
   Result<BlockId> pack_block(PackedBlock packed);
   Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
@@ -150,6 +162,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   BlockId add_block(std::string_view name);
   void take_entry(BlockId id, BlockEntry entry);
   Status refresh(BlockId id);
+  bool is_newest(BlockId id) const { return id + 1 == blocks_.size(); }
   Status load_definitions(BlockId id);
   Status start_edit(BlockId id);
   void mark_pending(BlockId id);
@@ -214,6 +227,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   HugePageResource huge_pages_;
   std::pmr::monotonic_buffer_resource definitions_{64 << 10, &huge_pages_};  // of new small blocks
   mutable Blocks blocks_;
+  NamesLike names_like_;                              // of the newest block
   std::set<std::string, std::less<>> removed_names_;  // of committed blocks, since the last commit
   std::vector<BlockId> pending_;                      // defined or edited since the last end_define
   std::vector<BlockId> dirty_;                        // to be written by the next commit

@@ -39,11 +39,13 @@ BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
 class Writer::Impl::Changes final : public IndexChanges {
  public:
   Changes(const Impl& writer, const std::vector<Commitment>& blocks) : writer_(writer) {
+    list_.reserve(blocks.size() + writer.removed_names_.size());
     for (const Commitment& block : blocks) list_.push_back({writer.names_.at(block.id), &block});
     for (const std::string& name : writer.removed_names_) list_.push_back({name, nullptr});
     // A name that was removed and defined again is one change.
     auto less = [](const Change& a, const Change& b) {
-      return a.name != b.name ? a.name < b.name : a.block && !b.block;
+      const int order = a.name.compare(b.name);
+      return order != 0 ? order < 0 : a.block && !b.block;
     };
     if (!std::is_sorted(list_.begin(), list_.end(), less))
       std::sort(list_.begin(), list_.end(), less);
