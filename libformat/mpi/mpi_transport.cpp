@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,8 +28,8 @@ constexpr int kFailureTag = 1;
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
-// How long the end of a failed network waits for the last messages of the other ranks.
-constexpr std::chrono::seconds kFailedWait{1};
+// How long the end of a failed network waits for another message to it.
+constexpr std::chrono::seconds kFailedWait{2};
 
 using Clock = std::chrono::steady_clock;
 
@@ -128,7 +129,8 @@ class MpiTransport final : public Transport {
   Status learn_failure(Match* match);
   Status look_for_failure();
   void finish();
-  Status discard_arrivals(Clock::time_point end);
+  // Puts the end off by what arrives.
+  Status discard_arrivals(Clock::time_point* end);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
@@ -146,10 +148,11 @@ class MpiTransport final : public Transport {
   std::size_t sweep_bytes_ = kSweepBytes;
 };
 
-// What MPI may still use of networks that have failed. Used on the thread of MPI only.
+// What MPI may still use of networks that have failed, until the process ends. Used on the thread
+// of MPI only.
 std::vector<Transfer>& abandoned() {
-  static std::vector<Transfer> transfers;
-  return transfers;
+  static auto* const transfers = new std::vector<Transfer>;
+  return *transfers;
 }
 
 Status MpiTransport::open(MPI_Comm comm) {
@@ -169,6 +172,15 @@ Status MpiTransport::open(MPI_Comm comm) {
 }
 
 Status MpiTransport::find_node_leader() {
+  // Found once for the ranks of MPI_COMM_WORLD: some MPI libraries take long where ranks are more
+  // than processors.
+  static std::optional<int> of_world;
+  int likeness = MPI_UNEQUAL;
+  NMB_TRY(check("MPI_Comm_compare", MPI_Comm_compare(comm_, MPI_COMM_WORLD, &likeness)));
+  if (likeness == MPI_CONGRUENT && of_world) {
+    node_leader_ = *of_world;
+    return {};
+  }
   Comm node;
   NMB_TRY(check("MPI_Comm_split_type", MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_,
                                                            MPI_INFO_NULL, &node.comm)));
@@ -176,8 +188,10 @@ Status MpiTransport::find_node_leader() {
   NMB_TRY(check("MPI_Comm_group", MPI_Comm_group(node.comm, &on_node.group)));
   NMB_TRY(check("MPI_Comm_group", MPI_Comm_group(comm_, &all.group)));
   const int first = 0;
-  return check("MPI_Group_translate_ranks",
-               MPI_Group_translate_ranks(on_node.group, 1, &first, all.group, &node_leader_));
+  NMB_TRY(check("MPI_Group_translate_ranks",
+                MPI_Group_translate_ranks(on_node.group, 1, &first, all.group, &node_leader_)));
+  if (likeness == MPI_CONGRUENT) of_world = node_leader_;
+  return {};
 }
 
 Status MpiTransport::check_or_fail(const char* call, int code) {
@@ -307,8 +321,8 @@ void MpiTransport::fail(const Status& why) {
 }
 
 // Until the sends are done. If the network has failed, until all that was sent to this rank has
-// arrived, which it is not to hear of any more, so that MPI ends in good order; but only a while,
-// for a rank may have ended without a word.
+// arrived, unheard, so that MPI ends in good order; but not without end, for a rank may have ended
+// without a word.
 void MpiTransport::finish() {
   Clock::time_point end = Clock::time_point::max();
   for (Pause pause; Clock::now() < end; pause()) {
@@ -319,18 +333,19 @@ void MpiTransport::finish() {
       continue;
     }
     if (end == Clock::time_point::max()) end = Clock::now() + kFailedWait;
-    if (!discard_arrivals(end).ok()) return;
+    if (!discard_arrivals(&end).ok()) return;
     if (requests_.empty() && last_messages_ == size_ - 1) return;
   }
 }
 
-Status MpiTransport::discard_arrivals(Clock::time_point end) {
+Status MpiTransport::discard_arrivals(Clock::time_point* end) {
   for (;;) {
     Match match;
     NMB_ASSIGN(const bool found, look(MPI_ANY_TAG, &match));
     if (!found) return {};
-    NMB_TRY(receive(&match, end).status());
+    NMB_TRY(receive(&match, *end).status());
     if (match.tag == kFailureTag) ++last_messages_;
+    *end = Clock::now() + kFailedWait;
   }
 }
 

@@ -54,5 +54,12 @@ RANK_CASE(FailsWithLongMessagesOnTheWay) {
   return expect_broken_disk(ranks.exchange(std::move(parcels)).status(), start);
 }
 
+// A rank that has ended in good order hears of no failure, and is waited for only a while.
+RANK_CASE(AFailureAfterTheEndOfAnotherRank) {
+  if (ranks.size() != 2 || ranks.rank() == 0) return {};
+  ranks.fail(broken_disk());
+  return expect_broken_disk(ranks.barrier(), Clock::now());
+}
+
 }  // namespace
 }  // namespace nmb
