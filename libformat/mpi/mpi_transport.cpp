@@ -1,0 +1,400 @@
+// The network between processes of an MPI job, as a plug-in: built once with each MPI library. The
+// only source of the library that includes mpi.h. It sends messages from rank to rank only, so that
+// what a communicator counts is what MPI counts.
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "parallel/mpi_plugin.h"
+#include "parallel/status_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr int kMessageTag = 0;
+// Why the network has failed: the last message of a rank to each of the others.
+constexpr int kFailureTag = 1;
+
+// Sends that are done are looked for when there are twice as many as were left last time, in
+// number or in bytes, and at least these.
+constexpr std::size_t kSweepSends = 16;
+constexpr std::size_t kSweepBytes = 1 << 20;
+
+// How long the end of a failed network waits for another message to it.
+constexpr std::chrono::seconds kFailedWait{2};
+
+using Clock = std::chrono::steady_clock;
+
+Status check(const char* call, int code) {
+  if (code == MPI_SUCCESS) return {};
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  return Status(Code::kIo, std::string(call) + ": " +
+                               (length > 0 ? std::string(text, static_cast<std::size_t>(length))
+                                           : "error " + std::to_string(code)));
+}
+
+double thread_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// What a waiting rank does between two looks: first nothing, then it lets others run, then it
+// sleeps, for there may be fewer processors than ranks.
+class Pause {
+ public:
+  void operator()() {
+    constexpr int kSpins = 100;
+    constexpr int kYields = 100;
+    constexpr long kLongest = 200'000;
+    if (looks_ < kSpins + kYields) {
+      if (++looks_ > kSpins) sched_yield();
+      return;
+    }
+    const timespec time{0, nanoseconds_};
+    nanosleep(&time, nullptr);
+    nanoseconds_ = std::min(2 * nanoseconds_, kLongest);
+  }
+
+ private:
+  int looks_ = 0;
+  long nanoseconds_ = 5'000;
+};
+
+struct Comm {
+  MPI_Comm comm = MPI_COMM_NULL;
+  ~Comm() {
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
+};
+
+struct Group {
+  MPI_Group group = MPI_GROUP_NULL;
+  ~Group() {
+    if (group != MPI_GROUP_NULL) MPI_Group_free(&group);
+  }
+};
+
+// A message that was seen and is now this rank's to receive.
+struct Match {
+  MPI_Message message = MPI_MESSAGE_NULL;
+  int from = 0;
+  int tag = 0;
+  std::size_t length = 0;
+};
+
+// Bytes that MPI reads or writes until the request is done.
+struct Transfer {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::vector<std::byte> bytes;
+};
+
+class MpiTransport final : public Transport {
+ public:
+  ~MpiTransport() override;
+  Status open(MPI_Comm comm);
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int node_leader() const override { return node_leader_; }
+  bool shares_memory() const override { return false; }
+  double waiting_seconds() const override { return waiting_seconds_; }
+  Status send(int to, std::vector<std::byte> bytes) override;
+  Result<Arrival> next() override;
+  void fail(const Status& why) override;
+
+ private:
+  Status find_node_leader();
+  // The network has failed when MPI has.
+  Status check_or_fail(const char* call, int code);
+  Status post(int to, int tag, std::vector<std::byte> bytes);
+  Status sweep();
+  // The next message that has this tag (or MPI_ANY_TAG), if one is there.
+  Result<bool> look(int tag, Match* match);
+  Result<Match> wait_for_message();
+  // `end`: when to give up, kLimit.
+  Result<std::vector<std::byte>> receive(Match* match,
+                                         Clock::time_point end = Clock::time_point::max());
+  // The message says that another rank has failed; returns why.
+  Status learn_failure(Match* match);
+  Status look_for_failure();
+  void finish();
+  // Puts the end off by what arrives.
+  Status discard_arrivals(Clock::time_point* end);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int node_leader_ = 0;
+  Status failure_;
+  int last_messages_ = 0;  // ranks that will send no more
+  double waiting_seconds_ = 0;
+  // Sends that were not done when last seen: requests_[i] has buffers_[i].
+  std::vector<MPI_Request> requests_;
+  std::vector<std::vector<std::byte>> buffers_;
+  std::vector<int> done_;  // room for MPI_Testsome
+  std::size_t sent_bytes_ = 0;
+  std::size_t sweep_sends_ = kSweepSends;
+  std::size_t sweep_bytes_ = kSweepBytes;
+};
+
+// What MPI may still use of networks that have failed, until the process ends. Used on the thread
+// of MPI only.
+std::vector<Transfer>& abandoned() {
+  static auto* const transfers = new std::vector<Transfer>;
+  return *transfers;
+}
+
+Status MpiTransport::open(MPI_Comm comm) {
+  int inter = 0;
+  if (comm != MPI_COMM_NULL)
+    NMB_TRY(check("MPI_Comm_test_inter", MPI_Comm_test_inter(comm, &inter)));
+  if (comm == MPI_COMM_NULL || inter != 0)
+    return Status(Code::kUsage, std::string("found ") +
+                                    (inter != 0 ? "an intercommunicator" : "MPI_COMM_NULL") +
+                                    ", expected an intracommunicator");
+  // Without the program's hints: they may promise that no message is asked for by any rank.
+  NMB_TRY(check("MPI_Comm_dup_with_info", MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &comm_)));
+  NMB_TRY(check("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN)));
+  NMB_TRY(check("MPI_Comm_rank", MPI_Comm_rank(comm_, &rank_)));
+  NMB_TRY(check("MPI_Comm_size", MPI_Comm_size(comm_, &size_)));
+  return find_node_leader();
+}
+
+Status MpiTransport::find_node_leader() {
+  // Found once for the ranks of MPI_COMM_WORLD: some MPI libraries take long where ranks are more
+  // than processors.
+  static std::optional<int> of_world;
+  int likeness = MPI_UNEQUAL;
+  NMB_TRY(check("MPI_Comm_compare", MPI_Comm_compare(comm_, MPI_COMM_WORLD, &likeness)));
+  if (likeness == MPI_CONGRUENT && of_world) {
+    node_leader_ = *of_world;
+    return {};
+  }
+  Comm node;
+  NMB_TRY(check("MPI_Comm_split_type", MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_,
+                                                           MPI_INFO_NULL, &node.comm)));
+  Group on_node, all;
+  NMB_TRY(check("MPI_Comm_group", MPI_Comm_group(node.comm, &on_node.group)));
+  NMB_TRY(check("MPI_Comm_group", MPI_Comm_group(comm_, &all.group)));
+  const int first = 0;
+  NMB_TRY(check("MPI_Group_translate_ranks",
+                MPI_Group_translate_ranks(on_node.group, 1, &first, all.group, &node_leader_)));
+  if (likeness == MPI_CONGRUENT) of_world = node_leader_;
+  return {};
+}
+
+Status MpiTransport::check_or_fail(const char* call, int code) {
+  Status status = check(call, code);
+  if (!status.ok()) fail(status);
+  return status;
+}
+
+Status MpiTransport::post(int to, int tag, std::vector<std::byte> bytes) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  NMB_TRY(check("MPI_Isend", MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to,
+                                       tag, comm_, &request)));
+  sent_bytes_ += bytes.size();
+  requests_.push_back(request);
+  buffers_.push_back(std::move(bytes));
+  return {};
+}
+
+Status MpiTransport::send(int to, std::vector<std::byte> bytes) {
+  if (!failure_.ok()) return failure_;
+  if (Status status = post(to, kMessageTag, std::move(bytes)); !status.ok()) {
+    fail(status);
+    return status;
+  }
+  return requests_.size() < sweep_sends_ && sent_bytes_ < sweep_bytes_ ? Status() : sweep();
+}
+
+// Frees the bytes of sends that are done.
+Status MpiTransport::sweep() {
+  if (requests_.empty()) return {};
+  done_.resize(requests_.size());
+  int count = 0;
+  NMB_TRY(check_or_fail("MPI_Testsome",
+                        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                     done_.data(), MPI_STATUSES_IGNORE)));
+  std::size_t kept = 0;
+  sent_bytes_ = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    std::swap(requests_[kept], requests_[i]);
+    std::swap(buffers_[kept], buffers_[i]);
+    sent_bytes_ += buffers_[kept++].size();
+  }
+  requests_.resize(kept);
+  buffers_.resize(kept);
+  sweep_sends_ = std::max(kSweepSends, 2 * kept);
+  sweep_bytes_ = std::max(kSweepBytes, 2 * sent_bytes_);
+  return {};
+}
+
+Result<bool> MpiTransport::look(int tag, Match* match) {
+  int found = 0;
+  MPI_Status status;
+  NMB_TRY(check_or_fail("MPI_Improbe",
+                        MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &found, &match->message, &status)));
+  if (found == 0) return false;
+  int length = 0;
+  NMB_TRY(check_or_fail("MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &length)));
+  match->from = status.MPI_SOURCE;
+  match->tag = status.MPI_TAG;
+  match->length = static_cast<std::size_t>(length);
+  return true;
+}
+
+Result<Match> MpiTransport::wait_for_message() {
+  Match match;
+  NMB_ASSIGN(bool found, look(MPI_ANY_TAG, &match));
+  if (found) return match;
+  const double start = thread_seconds();
+  NMB_TRY(sweep());
+  for (Pause pause; !found; pause()) {
+    NMB_ASSIGN(found, look(MPI_ANY_TAG, &match));
+  }
+  waiting_seconds_ += thread_seconds() - start;
+  return match;
+}
+
+Result<std::vector<std::byte>> MpiTransport::receive(Match* match, Clock::time_point end) {
+  Transfer transfer;
+  transfer.bytes.resize(match->length);
+  NMB_TRY(check_or_fail("MPI_Imrecv",
+                        MPI_Imrecv(transfer.bytes.data(), static_cast<int>(transfer.bytes.size()),
+                                   MPI_BYTE, &match->message, &transfer.request)));
+  for (Pause pause;; pause()) {
+    int done = 0;
+    Status status =
+        check_or_fail("MPI_Test", MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE));
+    if (status.ok() && done != 0) return std::move(transfer.bytes);
+    // Whoever sends a long message and fails may not stay to send all of it.
+    if (status.ok() && failure_.ok() && match->tag != kFailureTag) status = look_for_failure();
+    if (status.ok() && Clock::now() > end)
+      status = Status(Code::kLimit, "found a part of a message, expected all of it in time");
+    if (!status.ok()) {
+      abandoned().push_back(std::move(transfer));
+      return status;
+    }
+  }
+}
+
+Result<Transport::Arrival> MpiTransport::next() {
+  if (!failure_.ok()) return failure_;
+  NMB_ASSIGN(Match match, wait_for_message());
+  if (match.tag == kFailureTag) return learn_failure(&match);
+  NMB_ASSIGN(std::vector<std::byte> bytes, receive(&match));
+  return Arrival{match.from, std::move(bytes)};
+}
+
+Status MpiTransport::learn_failure(Match* match) {
+  NMB_ASSIGN(const std::vector<std::byte> bytes, receive(match));
+  ++last_messages_;
+  fail(status_from(bytes));
+  return failure_;
+}
+
+Status MpiTransport::look_for_failure() {
+  Match match;
+  NMB_ASSIGN(const bool found, look(kFailureTag, &match));
+  return found ? learn_failure(&match) : Status();
+}
+
+void MpiTransport::fail(const Status& why) {
+  if (!failure_.ok()) return;
+  failure_ = why;
+  // A rank that cannot be told learns nothing: there is no other way to it.
+  for (int to = 0; to < size_; ++to)
+    if (to != rank_) static_cast<void>(post(to, kFailureTag, status_bytes(why)).ok());
+}
+
+// Until the sends are done. If the network has failed, until all that was sent to this rank has
+// arrived, unheard, so that MPI ends in good order; but not without end, for a rank may have ended
+// without a word.
+void MpiTransport::finish() {
+  Clock::time_point end = Clock::time_point::max();
+  for (Pause pause; Clock::now() < end; pause()) {
+    Status status = sweep();
+    if (status.ok() && failure_.ok()) status = look_for_failure();
+    if (failure_.ok()) {
+      if (requests_.empty()) return;
+      continue;
+    }
+    if (end == Clock::time_point::max()) end = Clock::now() + kFailedWait;
+    if (!discard_arrivals(&end).ok()) return;
+    if (requests_.empty() && last_messages_ == size_ - 1) return;
+  }
+}
+
+Status MpiTransport::discard_arrivals(Clock::time_point* end) {
+  for (;;) {
+    Match match;
+    NMB_ASSIGN(const bool found, look(MPI_ANY_TAG, &match));
+    if (!found) return {};
+    NMB_TRY(receive(&match, *end).status());
+    if (match.tag == kFailureTag) ++last_messages_;
+    *end = Clock::now() + kFailedWait;
+  }
+}
+
+MpiTransport::~MpiTransport() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (comm_ == MPI_COMM_NULL || finalised != 0) return;
+  finish();
+  for (std::size_t i = 0; i < requests_.size(); ++i)
+    abandoned().push_back({requests_[i], std::move(buffers_[i])});
+  // A failed network's communicator stays: its late messages must not reach another one.
+  if (failure_.ok()) MPI_Comm_free(&comm_);
+}
+
+// At the program's end.
+void finalise() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (finalised == 0) MPI_Finalize();
+}
+
+Status initialise() {
+  int initialised = 0, finalised = 0;
+  NMB_TRY(check("MPI_Initialized", MPI_Initialized(&initialised)));
+  NMB_TRY(check("MPI_Finalized", MPI_Finalized(&finalised)));
+  if (finalised != 0) return Status(Code::kUsage, "found MPI finalised, expected it to be in use");
+  if (initialised != 0) return {};
+  int provided = 0;
+  NMB_TRY(
+      check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)));
+  if (std::atexit(finalise) != 0)
+    return Status(Code::kLimit, "cannot have MPI finalised at the end of the program");
+  if (provided < MPI_THREAD_FUNNELED)
+    return Status(Code::kUnsupported,
+                  "found an MPI for programs of one thread, expected "
+                  "MPI_THREAD_FUNNELED");
+  return {};
+}
+
+Result<std::unique_ptr<Transport>> open_transport(const void* comm) {
+  NMB_TRY(initialise());
+  auto transport = std::make_unique<MpiTransport>();
+  NMB_TRY(transport->open(comm == nullptr ? MPI_COMM_WORLD : *static_cast<const MPI_Comm*>(comm)));
+  return std::unique_ptr<Transport>(std::move(transport));
+}
+
+}  // namespace
+
+}  // namespace nmb
+
+extern "C" NMB_EXPORT const nmb::MpiPlugin nmb_mpi_plugin;
+const nmb::MpiPlugin nmb_mpi_plugin{NMB_TRANSPORT_BUILD, nmb::open_transport};

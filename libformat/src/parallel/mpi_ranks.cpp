@@ -1,0 +1,152 @@
+// Finds the launcher and the plug-in of its MPI library (see nmb/mpi_ranks.h).
+#include "nmb/mpi_ranks.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <charconv>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parallel/mpi_plugin.h"
+
+namespace nmb {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LibraryNames {
+  std::string_view text;     // for messages
+  std::string_view file;     // of the plug-in
+  std::string_view version;  // what MPI_Get_library_version() begins with
+};
+
+LibraryNames names_of(MpiLibrary library) {
+  if (library == MpiLibrary::kOpenMpi) return {"Open MPI", "nmb-mpi-openmpi.so", "Open MPI"};
+  return {"MPICH", "nmb-mpi-mpich.so", "MPICH"};
+}
+
+// A number in the environment; 0: none there.
+int number_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  int number = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), number);
+  return number;
+}
+
+// Two MPI libraries in one process take each other's symbols.
+Status check_no_other_mpi(const LibraryNames& names) {
+  using GetLibraryVersion = int (*)(char*, int*);
+  void* const symbol = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
+  if (symbol == nullptr) return {};
+  std::vector<char> version(16384);  // MPI_MAX_LIBRARY_VERSION_STRING is 256 and 8192 bytes
+  int length = 0;
+  reinterpret_cast<GetLibraryVersion>(symbol)(version.data(), &length);
+  const std::string_view text(version.data());
+  if (text.starts_with(names.version)) return {};
+  return Status(Code::kUsage, "found " + std::string(text.substr(0, text.find_first_of(",\n"))) +
+                                  " in this process, expected " + std::string(names.text) +
+                                  " or no MPI");
+}
+
+std::vector<fs::path> plugin_folders() {
+  std::vector<fs::path> folders;
+  if (const char* path = secure_getenv("NMB_PLUGIN_PATH"); path != nullptr) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(':'), rest.size());
+      if (end != 0) folders.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return folders;
+  }
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  Dl_info here;
+  if (dladdr(reinterpret_cast<const void*>(&open_mpi_ranks), &here) != 0) {
+    const fs::path library = fs::canonical(here.dli_fname, error);
+    if (!error && library != program) folders.push_back(library.parent_path() / "nmb");
+  }
+  if (!program.empty())
+    folders.push_back(program.parent_path().parent_path() / NMB_LIBRARY_FOLDER / "nmb");
+  folders.push_back(fs::path(NMB_INSTALLED_LIBRARY_FOLDER) / "nmb");
+  return folders;
+}
+
+std::string hexadecimal(std::uint64_t number) {
+  std::array<char, 17> text;
+  std::snprintf(text.data(), text.size(), "%016" PRIx64, number);
+  return text.data();
+}
+
+// Stays loaded until the process ends, as its MPI must.
+Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
+  std::string looked;
+  for (const fs::path& folder : plugin_folders()) {
+    const fs::path file = folder / names.file;
+    looked += (looked.empty() ? "" : ", ") + file.string();
+    std::error_code error;
+    if (!fs::exists(file, error)) continue;
+    // Global: Open MPI loads parts of its own that take symbols from it.
+    void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (handle == nullptr)
+      return Status(Code::kUnsupported,
+                    "cannot load the plug-in for " + std::string(names.text) + ": " + dlerror());
+    const auto* plugin = static_cast<const MpiPlugin*>(dlsym(handle, "nmb_mpi_plugin"));
+    if (plugin == nullptr || plugin->build != NMB_TRANSPORT_BUILD) {
+      const std::string found =
+          plugin == nullptr ? "no plug-in of this library" : "build " + hexadecimal(plugin->build);
+      dlclose(handle);
+      return Status(Code::kUnsupported, file, kNoOffset, {},
+                    "found " + found + ", expected a plug-in of this library's own build, " +
+                        hexadecimal(NMB_TRANSPORT_BUILD));
+    }
+    return plugin;
+  }
+  return Status(Code::kUnsupported,
+                "found no plug-in for " + std::string(names.text) + ", expected " +
+                    (looked.empty() ? "a folder in NMB_PLUGIN_PATH" : "one of " + looked));
+}
+
+}  // namespace
+
+std::optional<MpiLibrary> launched_by() {
+  auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
+  if (is_set("OMPI_COMM_WORLD_SIZE")) return MpiLibrary::kOpenMpi;
+  if (is_set("PMI_RANK") || is_set("PMI_SIZE") || is_set("MPI_LOCALNRANKS"))
+    return MpiLibrary::kMpich;
+  if (is_set("PMIX_RANK")) return MpiLibrary::kOpenMpi;
+  if (number_of("SLURM_STEP_NUM_TASKS") > 1) return MpiLibrary::kMpich;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const void* comm) {
+  const LibraryNames names = names_of(library);
+  NMB_TRY(check_no_other_mpi(names));
+  NMB_ASSIGN(const MpiPlugin* const plugin, load_plugin(names));
+  NMB_ASSIGN(std::unique_ptr<Transport> transport, plugin->open(comm));
+  // An MPI that does not know the launcher takes each process for a job of its own: all would
+  // write the same file.
+  int launched = number_of("OMPI_COMM_WORLD_SIZE");
+  if (launched == 0) launched = number_of("PMI_SIZE");
+  if (launched == 0) launched = number_of("SLURM_STEP_NUM_TASKS");
+  if (comm == nullptr && transport->size() == 1 && launched > 1)
+    return Status(Code::kUnsupported, "found 1 rank by " + std::string(names.text) +
+                                          ", expected the " + std::to_string(launched) +
+                                          " that the launcher started: it is of another MPI");
+  return transport;
+}
+
+Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library, const void* comm) {
+  NMB_ASSIGN(std::unique_ptr<Transport> transport, open_mpi_transport(library, comm));
+  return std::make_unique<Communicator>(std::move(transport));
+}
+
+}  // namespace nmb

@@ -1,0 +1,65 @@
+// A rank that fails: all others learn why, soon, and nobody hangs.
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "support/rank_cases.h"
+
+namespace nmb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const Status& broken_disk() {
+  static const Status status(Code::kIo, "a.nmb", 17, {}, "found a broken disk");
+  return status;
+}
+
+Status expect_broken_disk(const Status& found, Clock::time_point start) {
+  NMB_TRY(expect(found.code() == Code::kIo && found.text() == broken_disk().text(),
+                 "the failure of the other rank, not '" + found.text() + "'"));
+  return expect(Clock::now() - start < std::chrono::seconds(5), "it within 5 s");
+}
+
+// The last rank fails while the others wait for it, and says nothing else.
+RANK_CASE(AFailedRankFailsAllThatWait) {
+  if (ranks.size() == 1) return {};
+  const auto start = Clock::now();
+  if (ranks.rank() == ranks.size() - 1) ranks.fail(broken_disk());
+  NMB_TRY(expect_broken_disk(ranks.barrier(), start));
+  // It stays, and the first reason stays.
+  ranks.fail(Status(Code::kLimit, "another reason"));
+  return expect_broken_disk(ranks.barrier(), start);
+}
+
+// Those that come later learn of it too.
+RANK_CASE(AFailureWaitsForThoseThatAreBusy) {
+  if (ranks.size() == 1) return {};
+  if (ranks.rank() == 0) ranks.fail(broken_disk());
+  if (ranks.rank() % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  return expect_broken_disk(ranks.barrier(), Clock::now());
+}
+
+// Nobody takes what was sent, and it is too much to be on the way: the ends hang nobody.
+RANK_CASE(FailsWithLongMessagesOnTheWay) {
+  if (ranks.size() == 1) return {};
+  const auto start = Clock::now();
+  if (ranks.rank() == 0) {
+    ranks.fail(broken_disk());
+    return {};
+  }
+  std::vector<Communicator::Parcel> parcels;
+  for (int to = 0; to < ranks.size(); ++to)
+    parcels.push_back({to, std::vector<std::byte>(4 << 20)});
+  return expect_broken_disk(ranks.exchange(std::move(parcels)).status(), start);
+}
+
+// A rank that has ended in good order hears of no failure, and is waited for only a while.
+RANK_CASE(AFailureAfterTheEndOfAnotherRank) {
+  if (ranks.size() != 2 || ranks.rank() == 0) return {};
+  ranks.fail(broken_disk());
+  return expect_broken_disk(ranks.barrier(), Clock::now());
+}
+
+}  // namespace
+}  // namespace nmb

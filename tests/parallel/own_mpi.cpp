@@ -1,0 +1,51 @@
+// A program that has MPI itself: two networks on the halves of its processes, one after the other
+// and beside its own messages; it initialises MPI and finalises it. Exit code 1: what it printed.
+#include <cstdio>
+#include <functional>
+
+#include "nmb/mpi.h"
+
+namespace {
+
+nmb::Status check_sum(nmb::Communicator& ranks, MPI_Comm half) {
+  int size = 0;
+  MPI_Comm_size(half, &size);
+  if (ranks.size() != size) return {nmb::Code::kUsage, "found another number of ranks"};
+  // A message of the program's own is on the way while the library's are.
+  int sent = ranks.rank(), arrived = -1;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(&sent, 1, MPI_INT, (ranks.rank() + 1) % size, 0, half, &request);
+  NMB_ASSIGN(const int sum, ranks.all_reduce(ranks.rank(), std::plus<>()));
+  MPI_Recv(&arrived, 1, MPI_INT, (ranks.rank() + size - 1) % size, 0, half, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (sum != size * (size - 1) / 2) return {nmb::Code::kUsage, "found another sum of ranks"};
+  if (arrived != (ranks.rank() + size - 1) % size)
+    return {nmb::Code::kUsage, "found another message"};
+  return {};
+}
+
+nmb::Status run() {
+  if (const auto none = nmb::mpi_communicator(MPI_COMM_NULL);
+      none.ok() || none.status().code() != nmb::Code::kUsage)
+    return {nmb::Code::kUsage, "found MPI_COMM_NULL taken"};
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  for (int round = 0; round < 2; ++round) {
+    NMB_ASSIGN(const auto ranks, nmb::mpi_communicator(half));
+    NMB_TRY(check_sum(*ranks, half));
+  }
+  MPI_Comm_free(&half);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const nmb::Status status = run();
+  if (!status.ok()) std::fprintf(stderr, "own_mpi: %s\n", status.text().c_str());
+  MPI_Finalize();
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,36 @@
+// A transport that passes only short messages: long ones go in parts, as those past 2 GiB do.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nmb/transport.h"
+
+namespace nmb {
+
+class NarrowTransport final : public Transport {
+ public:
+  NarrowTransport(std::unique_ptr<Transport> inner, std::size_t max_message)
+      : inner_(std::move(inner)), max_message_(max_message) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  std::size_t max_message() const override { return max_message_; }
+  int node_leader() const override { return inner_->node_leader(); }
+  bool shares_memory() const override { return inner_->shares_memory(); }
+  Status send(int to, std::vector<std::byte> bytes) override {
+    if (bytes.empty() || bytes.size() > max_message_)
+      return Status(Code::kUsage, "found a message of " + std::to_string(bytes.size()) +
+                                      " bytes, expected 1 to " + std::to_string(max_message_));
+    return inner_->send(to, std::move(bytes));
+  }
+  Result<Arrival> next() override { return inner_->next(); }
+  void fail(const Status& why) override { inner_->fail(why); }
+  double waiting_seconds() const override { return inner_->waiting_seconds(); }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  std::size_t max_message_;
+};
+
+}  // namespace nmb
