@@ -270,6 +270,7 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
           Placement::of(stored_length(block), extent_alignment(block.extent_length) > 8));
   }
   NMB_ASSIGN(std::uint64_t at, take_space(blocks));
+  const std::uint64_t blocks_begin = at;
   auto take = [&](std::uint64_t length, std::uint64_t alignment) {
     const std::uint64_t position = round_up(at, alignment);
     at = round_up(position + length, 8);
@@ -280,7 +281,9 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     block.position = take(block_length(names_.at(id).size(), block.stored_length), 8);
     if (block.inline_run) block.run_position = take(block.extent_length, 8);
   }
+  const std::uint64_t blocks_end = at;
   NMB_ASSIGN(at, take_space(values));
+  const std::uint64_t values_begin = at;
   for (BlockId id : ids) {
     BlockState& block = state(id);
     if (needs_run(block) && !block.inline_run) {
@@ -300,6 +303,12 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
       if (first) pending_bytes_ += block.move->stored_length();
     }
     if (block.move) block.move->position = block.run_position;
+  }
+  if (ranks_.size() > 1) {
+    const bool shared = std::any_of(ids.begin(), ids.end(),
+                                    [&](BlockId id) { return state(id).sharing != nullptr; });
+    buffer_.set_own(shared ? std::vector<Interval>()
+                           : std::vector<Interval>{{blocks_begin, blocks_end}, {values_begin, at}});
   }
   return {};
 }
