@@ -102,8 +102,12 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     }
   } else if (block.extent) {
     NMB_TRY(load_definitions(c.id));
-    const FillPattern fill(*block.metadata, block.layout);
-    NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, fill));
+    if (block.partial) {
+      NMB_ASSIGN(const ClassicHeader header, stored_header(c.id));
+      NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, {header.metadata, block.layout}));
+    } else {
+      NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, {*block.metadata, block.layout}));
+    }
   } else if (block.committed && block.run_position == 0) {
     // Values not touched, as they were.
     c.extent_position = block.committed->extent_position;
@@ -357,6 +361,7 @@ Status Writer::Impl::write_generation(bool closing) {
   NMB_ASSIGN(const bool any, ranks_.all_reduce(!dirty_.empty(), std::logical_or<>()));
   if (!first && !any) return {};
   auto work = [&]() -> Status {
+    NMB_TRY(place_values());
     // Everything that was put is in the file before anybody sums it.
     NMB_TRY(ranks_.agree(buffer_.flush()));
     NMB_TRY(collect_values());
@@ -527,6 +532,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& n
     block.run_position = 0;
     block.inline_run = false;
     block.retained = BlockState::kNotRetained;
+    block.sharing.reset();
     block.move.reset();
     block.packed.reset();
     block.own_body.reset();
@@ -537,6 +543,8 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& n
       BlockState& block = state(id);
       if (block.dirty || block.removed) continue;
       // Another rank may have committed it.
+      block.sharing.reset();
+      block.kept = true;
       block.run_position = 0;
       block.inline_run = false;
       block.body_from = BodyFrom::kCommitted;
