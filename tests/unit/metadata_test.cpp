@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "block/names_like.h"
+
 namespace nmb {
 namespace {
 
@@ -278,6 +280,36 @@ TEST(Metadata, GrowsPastTheRoomOfOneThatIsAlike) {
   EXPECT_EQ(copy.variable(0).name, "two");
   define(copy, "three");
   EXPECT_EQ(copy.find_dimension("three"), std::optional<DimId>(1));
+}
+
+// What differs from the model, and what comes after it, is checked as without one.
+TEST(Metadata, ChecksNamesThatTheModelDoesNotHaveInTheirPlace) {
+  Metadata model;
+  for (const char* name : {"a", "b", "c"}) {
+    ASSERT_TRUE(model.add_dimension(name, 1).ok());
+    ASSERT_TRUE(model.add_variable(name, Type::kInt, {}).ok());
+  }
+  const auto define = [&](const std::vector<std::string>& names) {
+    Metadata dimensions, variables;
+    NamesLike like_dimensions(&model), like_variables(&model);
+    std::vector<Code> codes;
+    for (const std::string& name : names) {
+      const Status dimension = like_dimensions.add_dimension(dimensions, name, 2).status();
+      const Status variable =
+          like_variables.add_variable(variables, name, Type::kByte, {}).status();
+      EXPECT_EQ(dimension.code(), variable.code()) << name;
+      codes.push_back(dimension.code());
+    }
+    return codes;
+  };
+  using Codes = std::vector<Code>;
+  EXPECT_EQ(define({"a", "b", "c"}), (Codes{Code::kOk, Code::kOk, Code::kOk}));
+  EXPECT_EQ(define({"a", "b", "c", "a"}), (Codes{Code::kOk, Code::kOk, Code::kOk, Code::kExists}));
+  EXPECT_EQ(define({"a", "a", "b"}), (Codes{Code::kOk, Code::kExists, Code::kOk}));
+  // The second name of the model is taken already when it comes in its place.
+  EXPECT_EQ(define({"b", "b"}), (Codes{Code::kOk, Code::kExists}));
+  EXPECT_EQ(define({"c", "b", "c"}), (Codes{Code::kOk, Code::kOk, Code::kExists}));
+  EXPECT_EQ(define({"a", "x/y"}), (Codes{Code::kOk, Code::kUsage}));
 }
 
 TEST(Metadata, SmallBlocksStaySmall) {

@@ -100,18 +100,32 @@ class Communicator {
   Status take_arrival();
   Result<std::uint32_t> count_arrivals(const std::vector<Parcel>& parcels);
   void hold(std::uint64_t bytes);
+  // Values are std::string or trivially copyable.
   template <class T>
   Status send_value(int to, Tag tag, const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    return send(to, tag, std::as_bytes(std::span(&value, 1)));
+    if constexpr (std::is_same_v<T, std::string>) {
+      return send(to, tag, std::as_bytes(std::span(value)));
+    } else {
+      static_assert(std::is_trivially_copyable_v<T>);
+      return send(to, tag, std::as_bytes(std::span(&value, 1)));
+    }
   }
   template <class T>
   Result<T> receive_value(int from, Tag tag) {
     NMB_ASSIGN(const Message message, receive(from, tag));
+    if constexpr (std::is_same_v<T, std::string>) {
+      return std::string(reinterpret_cast<const char*>(message.bytes().data()),
+                         message.bytes().size());
+    } else {
+      return value_of<T>(message);
+    }
+  }
+  template <class T>
+  static Result<T> value_of(const Message& message) {
     T value;
     if (message.bytes().size() != sizeof value)
       return Status(Code::kUsage, "found a message of another length from rank " +
-                                      std::to_string(from) +
+                                      std::to_string(message.from()) +
                                       ", expected the same collective calls on all ranks");
     std::memcpy(&value, message.bytes().data(), sizeof value);
     return value;

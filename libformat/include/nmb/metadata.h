@@ -45,6 +45,9 @@ class Metadata {
   // "Names"; what comes from a file is kept as it is, except for duplicates.
   enum class Names : std::uint8_t { kNew, kAsFound };
 
+  // kFree: the caller knows that the name is legal and not taken.
+  enum class Name : std::uint8_t { kUnknown, kFree };
+
   explicit Metadata(Names names = Names::kNew) : names_rule_(names) {}
 
   // kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1, or a second record
@@ -54,10 +57,12 @@ class Metadata {
   // Past 57,344 dimensions or variables that a name is taken may be said by a later call only: one
   // that adds the 8th such object behind it at the latest, or settle_names(). The Metadata is of no
   // use then, and every call that adds says so. check_names_at_once() does without that.
-  NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length);
+  NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length,
+                                         Name state = Name::kUnknown);
   // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
   NMB_EXPORT Result<VarId> add_variable(std::string_view name, Type type,
-                                        std::span<const DimId> dimensions);
+                                        std::span<const DimId> dimensions,
+                                        Name state = Name::kUnknown);
   // kExists: the name of a dimension or variable was taken.
   NMB_EXPORT Status settle_names();
   // From now on each call says itself whether its name is taken; slower where names are very many.

@@ -35,13 +35,20 @@ class OutputFile {
 struct CreateOptions {
   bool overwrite = false;  // replace an existing target when publishing
   bool sync = true;        // publish() syncs the folder
+  bool named = false;      // has a hidden name until publish(), for other processes to attach to
 };
 
 // A new file without a name until publish(): it vanishes with the process. kExists at once if the
-// target exists and overwrite is not set. Where the file system has no unnamed files, a hidden one
-// (".NAME.PID.part") that is removed unless published.
+// target exists and overwrite is not set. Where the file system has no unnamed files, or
+// `named` is set, one with a hidden name that is removed unless published.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
+// ".NAME.PID.part" in the folder of `path`.
+NMB_EXPORT std::string hidden_name(const std::string& path);
+// A file that another process has created, by its hidden name, or opened; that one publishes it.
+// name: for messages.
+NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
+                                                             const std::string& name);
 // An existing file, locked against other writers (kBusy) until it is closed.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path);
 

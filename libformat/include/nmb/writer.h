@@ -18,6 +18,7 @@
 #include "nmb/block_entry.h"
 #include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
+#include "nmb/communicator.h"
 #include "nmb/metadata.h"
 #include "nmb/output_file.h"
 #include "nmb/status.h"
@@ -88,10 +89,17 @@ class Writer {
   // kNoSpace.
   NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
                                                            const WriterOptions& options = {});
+  // By all ranks of `ranks`, which must outlive the writer; path and options are the same on all.
+  NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
+                                                           const WriterOptions& options,
+                                                           Communicator& ranks);
   // Opens for a new generation, in define mode. Cuts off what was not committed. kBusy: another
   // writer; kUnsupported: a feature that only newer writers keep.
   NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
                                                          const WriterOptions& options = {});
+  NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
+                                                         const WriterOptions& options,
+                                                         Communicator& ranks);
   // Without close(): what was not committed is gone.
   NMB_EXPORT ~Writer();
 
@@ -185,6 +193,8 @@ class Writer {
  private:
   class Impl;
   explicit Writer(std::unique_ptr<Impl> impl);
+  static Result<std::unique_ptr<Writer>> make(const std::string& path, const WriterOptions& options,
+                                              bool create, Communicator* ranks);
   NMB_EXPORT Status put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
                                    MemoryType memory, const void* values, std::uint64_t count);
   NMB_EXPORT Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);

@@ -9,6 +9,7 @@
 #include "block/classic_grammar.h"
 #include "block/name_rules.h"
 #include "nmb/classic_header.h"
+#include "nmb/grow_array.h"
 #include "wire/checked.h"
 #include "wire/cursor.h"
 
@@ -502,7 +503,7 @@ class ClassicDecoder {
   Kind kind_ = Kind::kCdf5;
   classic::Widths widths_{};
   std::uint64_t numrecs_ = 0;
-  std::vector<Place> places_;
+  GrowArray<Place> places_;
   std::vector<DimId> dimensions_;
   std::uint64_t values_end_ = 0;  // of the file, without padding
   std::uint64_t record_end_ = 0;  // in a record, without padding

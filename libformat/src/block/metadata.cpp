@@ -78,9 +78,10 @@ Status Metadata::settle_names() {
   return clash();
 }
 
-Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length) {
+Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length, Name state) {
   if (has_clash()) return clash();
-  if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("dimension", name));
+  const bool known = state == Name::kFree;
+  if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("dimension", name));
   if (length > kMaxLength)
     return Status(Code::kUsage, "dimension " + quoted(name) + ": found length " +
                                     std::to_string(length) + ", expected at most 2^63 - 1");
@@ -93,7 +94,7 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   std::uint32_t tag = 0;
   if (id >= NameTable::kLinear) tag = tag_of(name);
   const bool later = dim_table_.is_far() && !names_at_once_;
-  if (!later && search_dimension(name, tag) != kNone) return taken("dimension", name);
+  if (!later && !known && search_dimension(name, tag) != kNone) return taken("dimension", name);
 
   if (id >= NameTable::kLinear) {
     dim_table_.reserve_one();
@@ -116,9 +117,10 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
 }
 
 Result<VarId> Metadata::add_variable(std::string_view name, Type type,
-                                     std::span<const DimId> dimensions) {
+                                     std::span<const DimId> dimensions, Name state) {
   if (has_clash()) return clash();
-  if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("variable", name));
+  const bool known = state == Name::kFree;
+  if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("variable", name));
   if (dimensions.size() > kMaxRank)
     return Status(Code::kLimit, "variable " + quoted(name) + ": found " +
                                     std::to_string(dimensions.size()) +
@@ -140,7 +142,7 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   std::uint32_t tag = 0;
   if (id >= NameTable::kLinear) tag = tag_of(name);
   const bool later = var_table_.is_far() && !names_at_once_;
-  if (!later && search_variable(name, tag) != kNone) return taken("variable", name);
+  if (!later && !known && search_variable(name, tag) != kNone) return taken("variable", name);
 
   if (id >= NameTable::kLinear) {
     var_table_.reserve_one();

@@ -12,20 +12,14 @@ namespace {
 
 class Update {
  public:
-  Update(const IndexTree* old, const IndexChanges& changes, PageSink& sink, Digest file_id,
+  Update(const IndexTree& old, const IndexChanges& changes, PageSink& sink, Digest file_id,
          std::uint64_t generation)
       : old_(old), changes_(changes), sink_(sink), file_id_(file_id), generation_(generation) {}
 
   Result<IndexRoot> run() {
-    std::vector<ChildRow> rows;
-    std::uint16_t level = 0;  // of the pages in rows
-    if (old_ && old_->height() > 0) {
-      NMB_ASSIGN(std::shared_ptr<const Page> root, old_->root());
-      level = root->level();
-      NMB_ASSIGN(rows, update_page(*root, 0, changes_.count(), ""));
-    } else {
-      NMB_ASSIGN(rows, merge_leaf(nullptr, 0, changes_.count(), ""));
-    }
+    NMB_ASSIGN(std::shared_ptr<const Page> old_root, old_.root());
+    std::uint16_t level = old_root->level();  // of the pages in rows
+    NMB_ASSIGN(std::vector<ChildRow> rows, update_page(*old_root, 0, changes_.count(), ""));
     if (rows.empty()) return IndexRoot{};
     while (rows.size() > 1) {
       ++level;
@@ -37,7 +31,7 @@ class Update {
       PageExpectation expect = expectation(rows[0], level);
       FirstFinding first;
       std::optional<Page> page = Page::decode(bytes, expect, first);
-      if (!page) return first.status(sink_name());
+      if (!page) return first.status(old_.file().name());
       if (page->rows() != 1) break;
       sink_.replaced(*page);
       ChildRow child = child_at(*page, 0);
@@ -56,8 +50,6 @@ class Update {
   }
 
  private:
-  std::string sink_name() const { return old_ ? old_->file().name() : std::string(); }
-
   PageExpectation expectation(const ChildRow& row, std::uint16_t level) const {
     PageExpectation expect;
     expect.level = level;
@@ -73,7 +65,7 @@ class Update {
   Result<std::vector<std::byte>> page_bytes(const ChildRow& row, std::uint16_t level) {
     if (level < last_.size() && row.position == last_[level].position)
       return std::move(last_[level].bytes);
-    NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(old_->file(), expectation(row, level)));
+    NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(old_.file(), expectation(row, level)));
     return std::vector<std::byte>(page->bytes().begin(), page->bytes().end());
   }
 
@@ -88,8 +80,8 @@ class Update {
     return {};
   }
 
-  // The leaves that take the place of `leaf` (nullptr: none yet) under changes [from, to).
-  Result<std::vector<ChildRow>> merge_leaf(const Page* leaf, std::size_t from, std::size_t to,
+  // The leaves that take the place of `leaf` under changes [from, to).
+  Result<std::vector<ChildRow>> merge_leaf(const Page& leaf, std::size_t from, std::size_t to,
                                            std::string_view separator) {
     std::vector<ChildRow> rows;
     PageBuilder builder(PageUse::kIndex, 0);
@@ -112,16 +104,16 @@ class Update {
       return {};
     };
     std::uint32_t row = 0;
-    const std::uint32_t old_rows = leaf ? leaf->rows() : 0;
+    const std::uint32_t old_rows = leaf.rows();
     for (std::size_t i = from; i < to; ++i) {
       const std::string_view name = changes_.name(i);
-      for (; row < old_rows && leaf->name(row) < name; ++row) NMB_TRY(emit(entry_at(*leaf, row)));
-      if (row < old_rows && leaf->name(row) == name) ++row;
+      for (; row < old_rows && leaf.name(row) < name; ++row) NMB_TRY(emit(entry_at(leaf, row)));
+      if (row < old_rows && leaf.name(row) == name) ++row;
       if (std::optional<BlockEntry> entry = changes_.entry(i)) NMB_TRY(emit(*entry));
     }
-    for (; row < old_rows; ++row) NMB_TRY(emit(entry_at(*leaf, row)));
+    for (; row < old_rows; ++row) NMB_TRY(emit(entry_at(leaf, row)));
     if (builder.rows() > 0) NMB_TRY(flush());
-    if (leaf) sink_.replaced(*leaf);
+    sink_.replaced(leaf);
     return rows;
   }
 
@@ -150,7 +142,7 @@ class Update {
                                     static_cast<std::uint32_t>(page.bytes().size()), page.sum(),
                                     totals_of(page)}};
     }
-    if (page.level() == 0) return merge_leaf(&page, from, to, separator);
+    if (page.level() == 0) return merge_leaf(page, from, to, separator);
     std::vector<ChildRow> children;
     std::size_t i = from;
     for (std::uint32_t row = 0; row < page.rows(); ++row) {
@@ -160,7 +152,7 @@ class Update {
         children.push_back(child_at(page, row));
         continue;
       }
-      NMB_ASSIGN(std::shared_ptr<const Page> below, old_->child(page, row));
+      NMB_ASSIGN(std::shared_ptr<const Page> below, old_.child(page, row));
       NMB_ASSIGN(std::vector<ChildRow> replacements, update_page(*below, i, end, page.name(row)));
       for (ChildRow& child : replacements) children.push_back(std::move(child));
       i = end;
@@ -171,7 +163,7 @@ class Update {
     return write_nodes(page.level(), children);
   }
 
-  const IndexTree* old_;
+  const IndexTree& old_;
   const IndexChanges& changes_;
   PageSink& sink_;
   Digest file_id_;
@@ -185,7 +177,7 @@ class Update {
 
 }  // namespace
 
-Result<IndexRoot> update_index(const IndexTree* old, const IndexChanges& changes, PageSink& sink,
+Result<IndexRoot> update_index(const IndexTree& old, const IndexChanges& changes, PageSink& sink,
                                Digest file_id, std::uint64_t generation) {
   return Update(old, changes, sink, file_id, generation).run();
 }

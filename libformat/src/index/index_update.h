@@ -30,9 +30,9 @@ struct IndexRoot {
   Totals totals;
 };
 
-// `old`: the committed index, nullptr for a new file. Memory: the rows of one level, plus the pages
-// on the path.
-Result<IndexRoot> update_index(const IndexTree* old, const IndexChanges& changes, PageSink& sink,
+// `old`: the committed index, not empty (see index/index_build.h for others). Memory: the rows of one
+// level, plus the pages on the path.
+Result<IndexRoot> update_index(const IndexTree& old, const IndexChanges& changes, PageSink& sink,
                                Digest file_id, std::uint64_t generation);
 
 }  // namespace nmb

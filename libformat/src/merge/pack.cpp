@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "block/name_rules.h"
+#include "block/names_like.h"
 #include "merge/block_template.h"
 #include "merge/input_block.h"
 #include "merge/name_splitter.h"
@@ -281,14 +282,14 @@ class Packer {
     return parts && !parts->rest.empty() ? parts->rest : name;
   }
 
-  // Copies variables of `from` (and the dimensions they use) into one Metadata. names: of the
-  // variables there.
+  // Copies variables of `from` (and the dimensions they use) into one Metadata that is empty.
+  // names: of the variables there.
   struct Selection {
     std::vector<VarId> variables;
     std::vector<std::string_view> names;
   };
   Status copy_variables(const Metadata& from, const Selection& selection, const std::string& block,
-                        std::size_t index, bool cut_names, Metadata* to) {
+                        std::size_t index, bool cut_names, NamesLike like, Metadata* to) {
     auto clash = [&](const char* kind, std::string_view name, const Status& status) -> Status {
       if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
       conflict(kind, block + "/" + std::string(name), index, kNoInput,
@@ -307,14 +308,14 @@ class Packer {
           if (cut_names) {
             NMB_ASSIGN(name, cut(name));
           }
-          Result<DimId> added = to->add_dimension(name, dimension.length);
+          Result<DimId> added = like.add_dimension(*to, name, dimension.length);
           if (!added.ok()) return clash("dimension name", name, added.status());
           dim_stamp_[id] = stamp_;
           dim_local_[id] = *added;
         }
         dims.push_back(dim_local_[id]);
       }
-      Result<VarId> added = to->add_variable(selection.names[i], variable.type, dims);
+      Result<VarId> added = like.add_variable(*to, selection.names[i], variable.type, dims);
       if (!added.ok()) {
         NMB_TRY(clash("variable name", selection.names[i], added.status()));
         continue;
@@ -379,8 +380,9 @@ class Packer {
     stamp_ = 0;
     NMB_TRY(plan_parent(index, from, unmatched, header, records, names));
     Selection selection;
-    Metadata metadata;
+    Metadata metadata, before;
     metadata.check_names_at_once();
+    before.check_names_at_once();
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
       const std::string group(groups[g]);
       note_group(group, index);
@@ -389,8 +391,9 @@ class Packer {
       selection.names.clear();
       for (VarId v : selection.variables) selection.names.push_back(rest_of[v]);
       ++stamp_;
+      std::swap(metadata, before);
       metadata.clear();
-      NMB_TRY(copy_variables(from, selection, name, index, true, &metadata));
+      NMB_TRY(copy_variables(from, selection, name, index, true, NamesLike(&before), &metadata));
       NMB_TRY(define_split(index, name, group, metadata, from, selection, header, records));
     }
     return {};
@@ -412,7 +415,7 @@ class Packer {
     });
     NMB_TRY(status);
     ++stamp_;
-    NMB_TRY(copy_variables(from, unmatched, name, index, false, &metadata));
+    NMB_TRY(copy_variables(from, unmatched, name, index, false, NamesLike(), &metadata));
     if (unmatched.variables.empty()) {
       // Inputs may share a parent whose attributes are the same.
       auto known = parents_.find(name);

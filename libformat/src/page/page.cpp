@@ -331,6 +331,13 @@ PageBuilder::Encoded PageBuilder::encode(Digest file_id, std::uint64_t position,
   return out;
 }
 
+std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position) {
+  store_le(page.data() + 48, position);
+  const std::uint64_t sum = page_sum(page);
+  store_le(page.data() + kSumOffset, sum);
+  return sum;
+}
+
 Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
                                               const PageExpectation& expect) {
   std::vector<std::byte> bytes;

@@ -152,6 +152,9 @@ class PageBuilder {
   std::string heap_;
 };
 
+// Gives an encoded page another position; returns its sum.
+std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position);
+
 // Reads and decodes a page; the first finding is the error.
 Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
                                               const PageExpectation& expect);

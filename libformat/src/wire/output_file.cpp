@@ -118,12 +118,6 @@ class PosixFile final : public OutputFile {
 
   const std::string& name() const override { return path_; }
 
-  static std::string hidden_name(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
-    return folder_of(path) + "/." + base + "." + std::to_string(::getpid()) + ".part";
-  }
-
  private:
   Status done() {
     published_ = true;
@@ -147,6 +141,12 @@ class PosixFile final : public OutputFile {
 
 }  // namespace
 
+std::string hidden_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
+  return folder_of(path) + "/." + base + "." + std::to_string(::getpid()) + ".part";
+}
+
 Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                   const CreateOptions& options) {
   struct stat info;
@@ -157,14 +157,23 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
     if (!S_ISREG(info.st_mode))
       return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
   }
-  int fd = ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-  if (fd >= 0) return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, {}, false));
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-    return system_error(errno, path, "create");
-  const std::string temporary = PosixFile::hidden_name(path);
-  fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+  if (!options.named) {
+    const int fd = ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (fd >= 0) return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, {}, false));
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+      return system_error(errno, path, "create");
+  }
+  const std::string temporary = hidden_name(path);
+  const int fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
   if (fd < 0) return system_error(errno, temporary, "create");
   return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, temporary, false));
+}
+
+Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
+                                                  const std::string& name) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return system_error(errno, path, "open for writing");
+  return std::unique_ptr<OutputFile>(new PosixFile(name, fd, {}, {}, true));
 }
 
 namespace {

@@ -33,6 +33,20 @@ struct OldContent {
   std::unique_ptr<ExtentState> extent;
 };
 
+// A block that several ranks define or have opened. Its keeper places it, writes it and knows all
+// of its definitions; the others know their own, and where the values of those lie.
+struct Sharing {
+  struct Handle {
+    int rank;
+    BlockId id;  // on that rank
+  };
+  Handle keeper{0, 0};
+  std::vector<Handle> others;  // known to the keeper: in order of ranks
+  // While the keeper lays the block out: where the variables of those others are whose definitions
+  // differ from its own.
+  std::vector<std::pair<Handle, std::vector<VarId>>> places;
+};
+
 struct BlockState {
   // Metadata of the block: canonical begins after end_define. Null for blocks that are packed or
   // not looked at.
@@ -44,6 +58,7 @@ struct BlockState {
   std::unique_ptr<OldContent> old;
   std::unique_ptr<BlockEntry> committed;  // the entry of the last generation
   std::unique_ptr<std::vector<std::byte>> own_body;
+  std::unique_ptr<Sharing> sharing;  // null: this rank's alone
   ClassicLayout layout;
 
   // What the next commit writes; filled by end_define.
@@ -54,6 +69,7 @@ struct BlockState {
   std::uint64_t retained = kNotRetained;  // where the stored body lies in the writer's memory
   std::uint64_t dimensions = 0, variables = 0, attributes = 0;
   std::uint64_t records = 0, samples = 0, order = 0;
+  std::uint64_t global_id = 0;  // as of the last end_define of several ranks
   std::uint64_t extent_length = 0;
   std::uint64_t run_position = 0;  // of the space set apart by end_define; 0: none
   bool inline_run = false;         // that space lies right behind the block
@@ -61,6 +77,9 @@ struct BlockState {
   BodyFrom body_from = BodyFrom::kMetadata;
   Kind kind = Kind::kCdf5;
   std::uint8_t codec = 0;
+  bool kept = true;          // this rank places and writes it
+  bool partial = false;      // metadata: only what this rank defined of a shared block
+  bool stale = false;        // another rank has committed it: its entry is to be read again
   bool pending = false;      // the next end_define encodes and places it
   bool header_dead = false;  // the committed block gives way to a new one or to none
   bool edited = false;       // definitions changed since the last end_define

@@ -199,6 +199,32 @@ Status ExtentState::read(std::uint64_t offset, std::span<std::byte> out, WriteBu
   return {};
 }
 
+void ExtentState::put_written(MessageWriter& out) const {
+  const std::vector<Interval> intervals = written_.all();
+  out.put_bytes(std::as_bytes(std::span(intervals)));
+  out.put<std::uint64_t>(sums_.size());
+  for (const auto& [window, sum] : sums_) {
+    out.put(window);
+    out.put(sum);
+  }
+}
+
+void ExtentState::take_written(MessageReader& in) {
+  MessageReader intervals(in.get_bytes());
+  std::map<std::uint64_t, std::uint64_t> sums;
+  for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
+    const auto window = in.get<std::uint64_t>();
+    const auto sum = in.get<std::uint64_t>();
+    if (!written_.touches(window, window + piece_size_)) sums.emplace(window, sum);
+  }
+  while (!intervals.at_end()) {
+    const auto interval = intervals.get<Interval>();
+    forget_sums(interval.begin, interval.end);
+    written_.add(interval.begin, interval.end);
+  }
+  sums_.merge(sums);
+}
+
 Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPattern& fill) {
   std::vector<Piece> pieces;
   std::uint64_t at = 0;

@@ -11,6 +11,7 @@
 
 #include "extent/data_map.h"
 #include "nmb/values.h"
+#include "parallel/message_codec.h"
 #include "writer/interval_set.h"
 #include "writer/write_buffer.h"
 
@@ -49,6 +50,11 @@ class ExtentState {
               const FillPattern& fill) const;
   // The parts of [from, to) that hold values.
   std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
+
+  // What was written since the last commit, for another rank's state of the same extent. Where both
+  // wrote a window it has no known sum.
+  void put_written(MessageWriter& out) const;
+  void take_written(MessageReader& in);
 
   // Fills what was written in part, sums what has no sum, and returns the pieces that cover the
   // extent.

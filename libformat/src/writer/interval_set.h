@@ -52,6 +52,11 @@ class IntervalSet {
     if (at < end) out.push_back({at, end});
     return out;
   }
+  std::vector<Interval> all() const {
+    std::vector<Interval> out;
+    for (const auto& [begin, end] : ends_) out.push_back({begin, end});
+    return out;
+  }
   void clear() { ends_.clear(); }
 
  private:

@@ -9,19 +9,24 @@
 #include <vector>
 
 #include "nmb/output_file.h"
+#include "writer/interval_set.h"
 
 namespace nmb {
 
 // Bytes in a gap are written as the file holds them. None of them are committed: such bytes lie
-// ahead of all that is written through the buffer. Nobody else may write there while the buffer
-// holds bytes. Not thread-safe.
+// ahead of all that is written through the buffer. Nobody else writes in gaps: they lie in a range
+// that is the buffer's own. Not thread-safe.
 class WriteBuffer {
  public:
   explicit WriteBuffer(OutputFile& file) : file_(file) {}
 
+  // Where nobody else writes from now on; none: nowhere.
+  void set_own(std::vector<Interval> ranges) { own_ = std::move(ranges); }
+
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     const std::uint64_t gap = offset - end();
-    const bool follows = gap == 0 || (gap <= kGap && offset > end() && !bytes_.empty());
+    const bool follows =
+        gap == 0 || (gap <= kGap && offset > end() && !bytes_.empty() && is_own(end(), offset));
     if (!follows || bytes_.size() + gap + bytes.size() > kCapacity) {
       NMB_TRY(flush());
       position_ = offset;
@@ -58,6 +63,10 @@ class WriteBuffer {
 
  private:
   std::uint64_t end() const { return position_ + bytes_.size(); }
+  bool is_own(std::uint64_t from, std::uint64_t to) const {
+    return std::any_of(own_.begin(), own_.end(),
+                       [&](const Interval& own) { return own.begin <= from && to <= own.end; });
+  }
 
   Status fill_gap(std::uint64_t gap) {
     if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
@@ -77,6 +86,7 @@ class WriteBuffer {
   static constexpr std::size_t kGap = 1024;
   static constexpr std::size_t kFirstAhead = 4096;
   OutputFile& file_;
+  std::vector<Interval> own_{{0, ~std::uint64_t{0}}};
   std::uint64_t position_ = 0;
   std::vector<std::byte> bytes_;
   std::uint64_t ahead_position_ = 0;

@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "block/name_rules.h"
+#include "parallel/message_codec.h"
+#include "parallel/shared_output.h"
 #include "wire/hash.h"
 #include "writer/writer_impl.h"
 
@@ -21,7 +23,8 @@ Writer::Impl::~Impl() {
   buffer_.drop();
   if (!file_) return;
   // What was not committed goes; a failure here is repaired by the next writer.
-  if (superblock_.generation > 0 && !slot_begun_ && cursor_ != superblock_.file_length)
+  if (ranks_.rank() == 0 && superblock_.generation > 0 && !slot_begun_ &&
+      cursor_ != superblock_.file_length)
     (void)file_->truncate(superblock_.file_length).ok();
 }
 
@@ -76,25 +79,63 @@ Status check_options(const WriterOptions& options) {
   return {};
 }
 
+// What all ranks must say alike.
+Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options) {
+  if (ranks.size() == 1) return {};
+  MessageWriter mine;
+  mine.put_text(path);
+  mine.put(options.piece_size);
+  mine.put(options.inline_limit);
+  mine.put(options.metadata_codec);
+  mine.put(options.compression_level);
+  mine.put(options.overwrite);
+  mine.put(options.sync);
+  const std::vector<std::byte> bytes = mine.take();
+  std::vector<std::byte> first = bytes;
+  NMB_TRY(ranks.broadcast(0, &first));
+  return ranks.agree(first == bytes
+                         ? Status()
+                         : Status(Code::kUsage, path, kNoOffset, "",
+                                  "found another path or other options than on rank 0, expected "
+                                  "the same on all ranks"));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
                                                const WriterOptions& options) {
-  NMB_TRY(check_options(options));
-  NMB_ASSIGN(std::unique_ptr<OutputFile> file,
-             create_output(path, {options.overwrite, options.sync}));
-  if (options.layer) file = options.layer(std::move(file));
-  auto impl = std::make_unique<Impl>(std::move(file), options);
-  impl->start_new();
-  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+  return make(path, options, true, nullptr);
 }
-
+Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
+                                               const WriterOptions& options, Communicator& ranks) {
+  return make(path, options, true, &ranks);
+}
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path,
                                              const WriterOptions& options) {
-  NMB_ASSIGN(std::unique_ptr<OutputFile> file, open_output(path));
+  return make(path, options, false, nullptr);
+}
+Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, const WriterOptions& options,
+                                             Communicator& ranks) {
+  return make(path, options, false, &ranks);
+}
+
+Result<std::unique_ptr<Writer>> Writer::make(const std::string& path, const WriterOptions& options,
+                                             bool create, Communicator* several) {
+  Communicator alone;
+  Communicator& ranks = several ? *several : alone;
+  NMB_TRY(ranks.agree(create ? check_options(options) : Status()));
+  NMB_TRY(check_alike(ranks, path, options));
+  const CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
+  NMB_ASSIGN(std::unique_ptr<OutputFile> file,
+             share_output(
+                 ranks, [&] { return create ? create_output(path, of_new) : open_output(path); },
+                 create ? hidden_name(path) : path, path));
   if (options.layer) file = options.layer(std::move(file));
-  auto impl = std::make_unique<Impl>(std::move(file), options);
-  NMB_TRY(impl->load_committed());
+  auto impl = std::make_unique<Impl>(std::move(file), options, several);
+  if (create)
+    impl->start_new();
+  else
+    NMB_TRY(impl->load_committed());
   return std::unique_ptr<Writer>(new Writer(std::move(impl)));
 }
 
@@ -120,7 +161,7 @@ Status Writer::set_samples(BlockId block, std::uint64_t samples) {
 
 Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
   if (BlockState* fresh = impl_->defining_new(block))
-    return fresh->metadata->add_dimension(name, length);
+    return impl_->add_dimension(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, impl_->defining(block));
   if (state->old) NMB_TRY(check_new_name("dimension", name));
   return state->metadata->add_dimension(name, length);
@@ -129,7 +170,7 @@ Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_
 Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
                               std::span<const DimId> dimensions) {
   if (BlockState* fresh = impl_->defining_new(block))
-    return fresh->metadata->add_variable(name, type, dimensions);
+    return impl_->add_variable(block, *fresh->metadata, name, type, dimensions);
   NMB_ASSIGN(BlockState * state, impl_->defining(block));
   if (state->old) NMB_TRY(check_new_name("variable", name));
   return state->metadata->add_variable(name, type, dimensions);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "index/entry_codec.h"
+#include "parallel/message_codec.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -12,6 +12,13 @@
 namespace nmb {
 
 Status Writer::Impl::load_committed() {
+  // Rank 0 repairs before the others look.
+  NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? load_head() : Status(),
+                       static_cast<std::uint32_t>(Operation::kOpen)));
+  return ranks_.agree(ranks_.rank() == 0 ? Status() : load_head());
+}
+
+Status Writer::Impl::load_head() {
   class Ignore final : public Findings {
     void report(Finding) override {}
   } ignore;
@@ -24,14 +31,16 @@ Status Writer::Impl::load_committed() {
     return Status(
         Code::kUnsupported, file_->name(), head.position + 40, "R-SB-6",
         "the file has features that only a newer writer keeps up (an HDF5 view among them)");
-  // Nothing of an unfinished commit may look like ours later.
-  if (size != superblock_.file_length) NMB_TRY(file_->truncate(superblock_.file_length));
-  if (head.rolled_forward) {
-    NMB_TRY(
-        file_->write_at(Superblock::slot_position(superblock_.generation), superblock_.encode()));
+  if (ranks_.rank() == 0) {
+    // Nothing of an unfinished commit may look like ours later.
+    if (size != superblock_.file_length) NMB_TRY(file_->truncate(superblock_.file_length));
+    if (head.rolled_forward) {
+      NMB_TRY(
+          file_->write_at(Superblock::slot_position(superblock_.generation), superblock_.encode()));
+    }
+    if (options_.sync && (head.rolled_forward || size != superblock_.file_length))
+      NMB_TRY(file_->sync());
   }
-  if (options_.sync && (head.rolled_forward || size != superblock_.file_length))
-    NMB_TRY(file_->sync());
   has_file_id_ = true;
   next_order_ = superblock_.next_order;
   cursor_ = superblock_.file_length;
@@ -64,13 +73,7 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
   if (moves.empty()) return {};
   std::sort(moves.begin(), moves.end(),
             [](const Move* a, const Move* b) { return a->position < b->position; });
-  if (!sparse) {
-    NMB_TRY(file_->reserve(from, to - from));
-  } else {
-    // Values that were put may lie behind these already.
-    NMB_ASSIGN(std::uint64_t size, file_->size());
-    if (size < to) NMB_TRY(file_->truncate(to));
-  }
+  if (!sparse) NMB_TRY(file_->reserve(from, to - from));
   return move_values(moves, *file_, superblock_.piece_size, options_);
 }
 
@@ -134,7 +137,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   return {};
 }
 
-Status Writer::Impl::write_map(Commitment& c) {
+Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
   const BlockState& block = state(c.id);
   std::unique_ptr<DataMap> old;
   if (block.committed && block.committed->has_map()) {
@@ -144,12 +147,12 @@ Status Writer::Impl::write_map(Commitment& c) {
     // Pages name the block's header as their owner: with a new one none can be kept.
     if (c.rewritten || c.pieces.empty()) {
       if (!c.rewritten && !c.map.absent()) return {};
-      NMB_TRY(retire_data_map(*old, *this));
+      NMB_TRY(retire_data_map(*old, sink));
       old.reset();
     }
   }
   if (c.pieces.empty()) return {};
-  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), *this, identity_.file_id, new_generation(),
+  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), sink, identity_.file_id, new_generation(),
                                    block.position));
   return {};
 }
@@ -240,50 +243,89 @@ Status Writer::Impl::write_dictionary() {
   return buffer_.write_at(position, bytes);
 }
 
-Status Writer::Impl::write_tombstone(const BlockEntry& entry) {
+Status Writer::Impl::write_tombstone(const BlockEntry& entry, std::uint64_t position) {
   BlockHeader header;
   header.kind = entry.kind;
   header.flags = kFlagTombstone;
   header.file_id = identity_.file_id;
-  header.position = cursor_;
+  header.position = position;
   header.generation = new_generation();
   header.order = entry.order;
   std::vector<std::byte> bytes(block_length(entry.name.size(), 0));
   header.encode(entry.name, bytes);
-  dead_.push_back({cursor_, bytes.size(), sum_of(bytes), true});
-  return append(bytes);
+  dead_.push_back({position, bytes.size(), sum_of(bytes), true});
+  return buffer_.write_at(position, bytes);
 }
 
+// The dead ranges of all ranks, written by rank 0.
 Status Writer::Impl::write_dead_map(Superblock& next) {
-  if (dead_.empty()) return {};
-  std::sort(dead_.begin(), dead_.end(),
-            [](const DeadRange& a, const DeadRange& b) { return a.position < b.position; });
-  PageBuilder page(PageUse::kDead, 0);
-  if (!next.dead_map.absent()) {
-    std::byte sum[8];
-    NMB_TRY(buffer_.read_at(next.dead_map.position + 72, sum));
-    page.add_row();
-    page.set(kState, 1);
-    page.set(kPosition, next.dead_map.position);
-    page.set(kStoredLength, next.dead_map.length);
-    page.set(kSum, load_le<std::uint64_t>(sum));
-  }
-  for (DeadRange& range : dead_) {
-    if (!range.sum_known) {
-      NMB_ASSIGN(range.sum, sum_in_file(buffer_, range.position, range.length));
+  if (superblock_.generation == 0) return {};
+  std::vector<Communicator::Parcel> parcels;
+  auto sum_up = [&]() -> Status {
+    MessageWriter out;
+    for (DeadRange& range : dead_) {
+      if (!range.sum_known) {
+        NMB_ASSIGN(range.sum, sum_in_file(buffer_, range.position, range.length));
+        range.sum_known = true;
+      }
+      out.put(range);
     }
-    page.add_row();
-    page.set(kPosition, range.position);
-    page.set(kStoredLength, range.length);
-    page.set(kSum, range.sum);
-  }
-  std::vector<std::byte> bytes;
-  NMB_ASSIGN(Place place, write_page(*this, page, identity_.file_id, new_generation(), 0, &bytes));
-  next.dead_map = {place.position, place.length, sum_of(bytes)};
+    if (out.size() > 0) parcels.push_back({0, out.take()});
+    return {};
+  };
+  NMB_TRY(ranks_.agree(sum_up()));
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
+  std::vector<DeadRange> dead;
+  for (const Message& message : arrived)
+    for (MessageReader in(message.bytes()); !in.at_end();) dead.push_back(in.get<DeadRange>());
+  auto write = [&]() -> Status {
+    if (dead.empty()) return {};
+    std::sort(dead.begin(), dead.end(),
+              [](const DeadRange& a, const DeadRange& b) { return a.position < b.position; });
+    PageBuilder page(PageUse::kDead, 0);
+    if (!next.dead_map.absent()) {
+      std::byte sum[8];
+      NMB_TRY(buffer_.read_at(next.dead_map.position + 72, sum));
+      page.add_row();
+      page.set(kState, 1);
+      page.set(kPosition, next.dead_map.position);
+      page.set(kStoredLength, next.dead_map.length);
+      page.set(kSum, load_le<std::uint64_t>(sum));
+    }
+    for (const DeadRange& range : dead) {
+      page.add_row();
+      page.set(kPosition, range.position);
+      page.set(kStoredLength, range.length);
+      page.set(kSum, range.sum);
+    }
+    std::vector<std::byte> bytes;
+    NMB_ASSIGN(Place place,
+               write_page(*this, page, identity_.file_id, new_generation(), 0, &bytes));
+    next.dead_map = {place.position, place.length, sum_of(bytes)};
+    return {};
+  };
+  return ranks_.agree(write());
+}
+
+// Everything is on the device before rank 0 writes the superblock.
+Status Writer::Impl::write_superblock(Superblock& next) {
+  auto finish = [&]() -> Status {
+    if (ranks_.rank() == 0 && superblock_.generation == 0)
+      NMB_TRY(buffer_.write_at(0, identity_.encode()));
+    NMB_TRY(buffer_.flush());
+    // Rank 0's own wait for the device is with the trailer's.
+    return options_.sync && ranks_.leads_node() && ranks_.rank() != 0 ? file_->sync() : Status();
+  };
+  NMB_TRY(ranks_.agree(finish()));
+  Status status;
+  if (ranks_.rank() == 0) status = publish(next);
+  NMB_TRY(ranks_.agree(status));
+  NMB_ASSIGN(next, ranks_.broadcast_value(0, next));
   return {};
 }
 
-Status Writer::Impl::write_superblock(Superblock& next) {
+// The trailer, the slot, and a new file's name.
+Status Writer::Impl::publish(Superblock& next) {
   const std::uint64_t trailer = round_up(cursor_, kSlotUnit);
   next.file_length = trailer + kSlotUnit;
   if (superblock_.generation > 0) {
@@ -291,8 +333,6 @@ Status Writer::Impl::write_superblock(Superblock& next) {
     next.previous_trailer = {before, kSlotUnit, sum_of(superblock_.encode())};
   }
   const auto bytes = next.encode();
-  if (superblock_.generation == 0) NMB_TRY(buffer_.write_at(0, identity_.encode()));
-  NMB_TRY(buffer_.flush());
   NMB_TRY(file_->truncate(next.file_length));
   if (options_.before_commit) NMB_TRY(options_.before_commit());
   NMB_TRY(file_->write_at(trailer, bytes));
@@ -307,131 +347,43 @@ Status Writer::Impl::write_superblock(Superblock& next) {
   return file_->publish();
 }
 
-BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
-  const BlockState& block = *blocks_[c.id];
-  BlockEntry entry;
-  if (block.committed) entry = *block.committed;
-  entry.name = names_.at(c.id);
-  entry.kind = static_cast<std::uint16_t>(block.kind);
-  entry.codec = block.codec;
-  entry.hole = c.hole;
-  entry.position = block.position;
-  entry.stored_length = block.stored_length;
-  entry.raw_length = block.raw_length;
-  entry.digest = block.digest;
-  if (c.rewritten) entry.sum = c.header_sum;
-  entry.extent_position = c.extent_position;
-  entry.extent_length = block.extent_length;
-  entry.extent_sum = c.map.absent() ? c.extent_sum : 0;
-  entry.dimensions = block.dimensions;
-  entry.variables = block.variables;
-  entry.attributes = block.attributes;
-  entry.records = block.records;
-  entry.samples = block.samples;
-  entry.map = c.map;
-  entry.order = block.order;
-  return entry;
+Status Writer::Impl::commit(bool closing) {
+  return together(closing ? Operation::kClose : Operation::kSync,
+                  [&] { return write_generation(closing); });
 }
 
-// What the index is told: new and changed entries, and names that are gone.
-class Writer::Impl::Changes final : public IndexChanges {
- public:
-  Changes(const Impl& writer, const std::vector<Commitment>& blocks) : writer_(writer) {
-    for (const Commitment& block : blocks) list_.push_back({writer.names_.at(block.id), &block});
-    for (const std::string& name : writer.removed_names_) list_.push_back({name, nullptr});
-    // A name that was removed and defined again is one change.
-    auto less = [](const Change& a, const Change& b) {
-      return a.name != b.name ? a.name < b.name : a.block && !b.block;
-    };
-    if (!std::is_sorted(list_.begin(), list_.end(), less))
-      std::sort(list_.begin(), list_.end(), less);
-    list_.erase(std::unique(list_.begin(), list_.end(),
-                            [](const Change& a, const Change& b) { return a.name == b.name; }),
-                list_.end());
-  }
-  std::size_t count() const override { return list_.size(); }
-  std::string_view name(std::size_t i) const override { return list_[i].name; }
-  std::optional<BlockEntry> entry(std::size_t i) const override {
-    if (!list_[i].block) return std::nullopt;
-    return writer_.entry_of(*list_[i].block);
-  }
-
- private:
-  struct Change {
-    std::string_view name;
-    const Commitment* block;
-  };
-  const Impl& writer_;
-  std::vector<Change> list_;
-};
-
-Status Writer::Impl::commit(bool closing) {
-  NMB_TRY(failure_);
+Status Writer::Impl::write_generation(bool closing) {
   const bool first = superblock_.generation == 0;
-  if (!first && dirty_.empty()) return {};
-  std::sort(dirty_.begin(), dirty_.end());
-  dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
-  std::vector<Commitment> blocks;
-  for (BlockId id : dirty_) {
-    const BlockState& block = state(id);
-    if (block.removed) continue;
-    Commitment c;
-    c.id = id;
-    c.rewritten = block.body_from != BodyFrom::kCommitted;
-    blocks.push_back(std::move(c));
-  }
+  NMB_ASSIGN(const bool any, ranks_.all_reduce(!dirty_.empty(), std::logical_or<>()));
+  if (!first && !any) return {};
   auto work = [&]() -> Status {
-    NMB_TRY(buffer_.flush());
-    NMB_TRY(move_pending(blocks));
-    // Space set apart behind the last value that was written is given back.
-    std::uint64_t used = first ? kBodyStart : superblock_.file_length;
-    if (first && !dictionary_.empty())
-      used = superblock_.dictionary.position + block_length(0, dictionary_.size());
-    for (Commitment& c : blocks) {
-      NMB_TRY(finish_extent(c));
-      const BlockState& block = state(c.id);
-      if (c.rewritten) used = std::max(used, block_end(c.id));
-      if (block.inline_run) used = std::max(used, block.run_position + block.extent_length);
-      if (c.extent_position != 0) used = std::max(used, c.extent_position + block.extent_length);
-      for (const Piece& piece : c.pieces)
-        if (!piece.hole) used = std::max(used, piece.position + piece.length);
-    }
-    cursor_ = round_up(used, 8);
-    for (Commitment& c : blocks) NMB_TRY(write_map(c));
-    if (first) NMB_TRY(write_dictionary());
-    std::vector<Commitment*> by_position;
-    for (Commitment& c : blocks)
-      if (c.rewritten) by_position.push_back(&c);
-    std::sort(by_position.begin(), by_position.end(),
-              [&](const Commitment* a, const Commitment* b) {
-                return state(a->id).position < state(b->id).position;
-              });
-    for (Commitment* c : by_position) NMB_TRY(write_block(*c));
+    // Everything that was put is in the file before anybody sums it.
+    NMB_TRY(ranks_.agree(buffer_.flush()));
+    NMB_TRY(collect_values());
+    std::sort(dirty_.begin(), dirty_.end());
+    dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
+    std::vector<Commitment> blocks;
+    blocks.reserve(dirty_.size());
     for (BlockId id : dirty_) {
       const BlockState& block = state(id);
-      if (!block.committed || !(block.removed || block.renamed)) continue;
-      if (block.removed && block.committed->has_map()) {
-        const DataMap map(*source_, identity_.file_id, superblock_.generation,
-                          block.committed->position, block.committed->map,
-                          block.committed->extent_length, superblock_.piece_size);
-        NMB_TRY(retire_data_map(map, *this));
-      }
-      NMB_TRY(write_tombstone(*block.committed));
+      if (block.removed) continue;
+      Commitment c;
+      c.id = id;
+      c.rewritten = block.body_from != BodyFrom::kCommitted;
+      blocks.push_back(std::move(c));
     }
+    NMB_TRY(write_values(blocks));
+    NMB_TRY(write_maps(blocks));
+    NMB_TRY(write_blocks(blocks));
+    NMB_TRY(write_tombstones());
     Superblock next = superblock_;
     next.generation = new_generation();
     next.next_order = next_order_;
     if (!dictionary_.empty()) next.incompatible |= kFeatureDictionary;
     for (const Commitment& c : blocks)
       if (state(c.id).codec != 0) next.incompatible |= kFeatureZstdBody;
-    const Changes changes(*this, blocks);
-    NMB_ASSIGN(IndexRoot root, update_index(core_ ? &core_->index() : nullptr, changes, *this,
-                                            identity_.file_id, new_generation()));
-    next.root_position = root.position;
-    next.root_length = root.length;
-    next.height = root.height;
-    next.root_digest = root.digest;
-    next.totals = root.totals;
+    NMB_ASSIGN(next.incompatible, ranks_.all_reduce(next.incompatible, std::bit_or<>()));
+    NMB_TRY(write_index(blocks, next));
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
     return closing ? (superblock_ = next, cursor_ = next.file_length, Status())
@@ -441,6 +393,117 @@ Status Writer::Impl::commit(bool closing) {
   // it.
   failure_ = work().in_file(file_->name());
   return failure_;
+}
+
+// Values to their places; what is behind the last of them is free space again.
+Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
+  const bool first = superblock_.generation == 0;
+  std::uint64_t used = first ? kBodyStart : superblock_.file_length;
+  if (first && !dictionary_.empty())
+    used = superblock_.dictionary.position + block_length(0, dictionary_.size());
+  auto write = [&]() -> Status {
+    NMB_TRY(move_pending(blocks));
+    for (Commitment& c : blocks) {
+      NMB_TRY(finish_extent(c));
+      const BlockState& block = state(c.id);
+      if (c.rewritten) used = std::max(used, block_end(c.id));
+      if (block.inline_run) used = std::max(used, block.run_position + block.extent_length);
+      if (c.extent_position != 0) used = std::max(used, c.extent_position + block.extent_length);
+      for (const Piece& piece : c.pieces)
+        if (!piece.hole) used = std::max(used, piece.position + piece.length);
+    }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(write()));
+  NMB_ASSIGN(used, ranks_.all_reduce(used, [](auto a, auto b) { return std::max(a, b); }));
+  cursor_ = round_up(used, 8);
+  return {};
+}
+
+// Pages of data maps, one block's behind the other's. Their lengths depend a little on where they
+// lie: ranks try where theirs would end until nobody's end moves, which it does upwards only.
+Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
+  class Trial final : public PageSink {
+   public:
+    explicit Trial(std::uint64_t position) : position_(position) {}
+    std::uint64_t next_position() const override { return position_; }
+    Status append(std::span<const std::byte> page) override {
+      position_ += page.size();
+      return {};
+    }
+    void replaced(const Page&) override {}
+
+   private:
+    std::uint64_t position_;
+  };
+  const std::uint64_t base = cursor_;
+  if (ranks_.size() > 1) {
+    std::uint64_t length = 0;
+    for (;;) {
+      NMB_ASSIGN(const std::uint64_t before,
+                 ranks_.scan_before(length, std::uint64_t{0}, std::plus<>()));
+      cursor_ = base + before;
+      Trial trial(cursor_);
+      auto attempt = [&]() -> Status {
+        for (Commitment c : blocks) NMB_TRY(write_map(c, trial));
+        return {};
+      };
+      NMB_TRY(ranks_.agree(attempt()));
+      const std::uint64_t now = trial.next_position() - cursor_;
+      NMB_ASSIGN(const bool moved, ranks_.all_reduce(now != length, std::logical_or<>()));
+      length = now;
+      if (!moved) break;
+    }
+  }
+  auto write = [&]() -> Status {
+    for (Commitment& c : blocks) NMB_TRY(write_map(c, *this));
+    return {};
+  };
+  NMB_TRY(ranks_.agree(write()));
+  NMB_ASSIGN(cursor_, ranks_.broadcast_value(ranks_.size() - 1, cursor_));
+  return {};
+}
+
+Status Writer::Impl::write_blocks(std::vector<Commitment>& blocks) {
+  std::vector<Commitment*> by_position;
+  for (Commitment& c : blocks)
+    if (c.rewritten) by_position.push_back(&c);
+  std::sort(by_position.begin(), by_position.end(), [&](const Commitment* a, const Commitment* b) {
+    return state(a->id).position < state(b->id).position;
+  });
+  auto write = [&]() -> Status {
+    if (ranks_.rank() == 0 && superblock_.generation == 0) NMB_TRY(write_dictionary());
+    for (Commitment* c : by_position) NMB_TRY(write_block(*c));
+    return {};
+  };
+  return ranks_.agree(write());
+}
+
+Status Writer::Impl::write_tombstones() {
+  if (superblock_.generation == 0) return {};
+  std::vector<const BlockState*> gone;
+  Placement space;
+  for (BlockId id : dirty_) {
+    const BlockState& block = state(id);
+    if (!block.committed || !(block.removed || block.renamed)) continue;
+    gone.push_back(&block);
+    space = space.then(Placement::of(block_length(block.committed->name.size(), 0), false));
+  }
+  NMB_ASSIGN(std::uint64_t position, take_space(space));
+  auto write = [&]() -> Status {
+    for (const BlockState* block : gone) {
+      const BlockEntry& entry = *block->committed;
+      if (block->removed && entry.has_map()) {
+        const DataMap map(*source_, identity_.file_id, superblock_.generation, entry.position,
+                          entry.map, entry.extent_length, superblock_.piece_size);
+        NMB_TRY(retire_data_map(map, *this));
+      }
+      NMB_TRY(write_tombstone(entry, position));
+      position += block_length(entry.name.size(), 0);
+    }
+    return {};
+  };
+  return ranks_.agree(write());
 }
 
 void Writer::Impl::shut() {
@@ -468,6 +531,17 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& n
     block.packed.reset();
     block.own_body.reset();
     block.dirty = block.renamed = block.header_dead = false;
+  }
+  if (ranks_.size() > 1) {
+    for (BlockId id = 0; id < blocks_.size(); ++id) {
+      BlockState& block = state(id);
+      if (block.dirty || block.removed) continue;
+      // Another rank may have committed it.
+      block.run_position = 0;
+      block.inline_run = false;
+      block.body_from = BodyFrom::kCommitted;
+      block.stale = true;
+    }
   }
   for (BlockId id : dirty_)
     state(id).committed = state(id).removed ? nullptr : std::move(state(id).committed);

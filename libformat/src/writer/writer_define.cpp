@@ -32,11 +32,11 @@ Status wrong_mode() {
 
 }  // namespace
 
-Status Writer::Impl::check_id(BlockId id) const {
+Status Writer::Impl::check_id(BlockId id) {
   if (id >= blocks_.size() || blocks_[id]->removed)
     return Status(Code::kUsage,
                   "found block ID " + std::to_string(id) + ", expected one of a block");
-  return {};
+  return refresh(id);
 }
 
 Result<bool> Writer::Impl::exists(std::string_view name) {
@@ -77,14 +77,15 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name, const Metadata
     return Status(Code::kExists, "found a block " + quoted(name) + " already, expected a new name");
   const BlockId id = add_block(name);
   BlockState& block = state(id);
-  block.order = next_order_++;
   block.metadata = std::make_unique<Metadata>();
   // Blocks of one file tend to be alike; the first large one says nothing of those to come.
   constexpr std::size_t kReserve = 64 << 10;
+  const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
+  names_like_ = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
   if (definitions)
     block.metadata->copy_from(*definitions, definitions_);
-  else if (id > 0 && state(id - 1).metadata && state(id - 1).metadata->memory() <= kReserve)
-    block.metadata->reserve_like(*state(id - 1).metadata, definitions_);
+  else if (before && before->metadata->memory() <= kReserve)
+    block.metadata->reserve_like(*before->metadata, definitions_);
   mark_pending(id);
   return id;
 }
@@ -99,8 +100,14 @@ Result<BlockId> Writer::Impl::find_block(std::string_view name) {
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "", "found no block " + quoted(name));
   const BlockId id = add_block(name);
+  take_entry(id, std::move(*entry));
+  return id;
+}
+
+// What the index says of a block is what this rank knows of it.
+void Writer::Impl::take_entry(BlockId id, BlockEntry entry) {
   BlockState& block = state(id);
-  block.committed = std::make_unique<BlockEntry>(std::move(*entry));
+  block.committed = std::make_unique<BlockEntry>(std::move(entry));
   const BlockEntry& e = *block.committed;
   block.body_from = BodyFrom::kCommitted;
   block.written = true;
@@ -117,7 +124,27 @@ Result<BlockId> Writer::Impl::find_block(std::string_view name) {
   block.samples = e.samples;
   block.order = e.order;
   block.extent_length = e.extent_length;
-  return id;
+}
+
+// Of a block that another rank may have committed since: what is known of it now.
+Status Writer::Impl::refresh(BlockId id) {
+  BlockState& block = state(id);
+  if (!block.stale) return {};
+  NMB_ASSIGN(std::optional<BlockEntry> entry, core_->index().find(names_.at(id)));
+  if (!entry)
+    return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                  "found no block " + quoted(names_.at(id)) + " any more");
+  if (entry->digest != block.digest) {
+    if (block.partial)
+      return Status(Code::kUnsupported, "found shared block " + quoted(names_.at(id)) +
+                                            " redefined by another rank, expected it unchanged");
+    block.metadata.reset();
+  }
+  block.stale = false;
+  block.extent.reset();
+  take_entry(id, std::move(*entry));
+  block.layout.records = block.records;
+  return {};
 }
 
 // Metadata and layout of a block that is written but not looked at.
@@ -288,11 +315,12 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
 }
 
 Status Writer::Impl::redefine() {
-  NMB_TRY(failure_);
-  if (define_mode_)
-    return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
-  define_mode_ = true;
-  return {};
+  return together(Operation::kRedefine, [&]() -> Status {
+    if (define_mode_)
+      return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
+    define_mode_ = true;
+    return {};
+  });
 }
 
 }  // namespace nmb

@@ -1,5 +1,6 @@
-// Writer::Impl: state and phases of the writer. Definitions are in writer_define.cpp, end_define in
-// writer_layout.cpp, values in writer_values.cpp, commits in writer_commit.cpp.
+// Writer::Impl: state and phases of the writer, on each rank. Definitions are in writer_define.cpp,
+// end_define in writer_layout.cpp, values in writer_values.cpp, commits in writer_commit.cpp, what
+// ranks tell one another of shared blocks in writer_sharing.cpp.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,9 @@
 #include <vector>
 
 #include "block/body_codec.h"
+#include "block/names_like.h"
 #include "index/index_update.h"
+#include "nmb/communicator.h"
 #include "nmb/grow_array.h"
 #include "nmb/writer.h"
 #include "page/page_sink.h"
@@ -17,6 +20,7 @@
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"
+#include "writer/placement.h"
 #include "writer/write_buffer.h"
 
 namespace nmb {
@@ -36,8 +40,12 @@ class OutputSource final : public ByteSource {
 
 class Writer::Impl final : public SpaceAllocator, public PageSink {
  public:
-  Impl(std::unique_ptr<OutputFile> file, const WriterOptions& options)
-      : options_(options), file_(std::move(file)), buffer_(*file_) {}
+  // ranks: nullptr for one process alone.
+  Impl(std::unique_ptr<OutputFile> file, const WriterOptions& options, Communicator* ranks)
+      : options_(options),
+        ranks_(ranks ? *ranks : alone_),
+        file_(std::move(file)),
+        buffer_(*file_) {}
   ~Impl() override;
 
   // Of a new file: takes the options that are kept in it.
@@ -45,7 +53,8 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
     superblock_.piece_size = options_.piece_size;
     superblock_.inline_limit = options_.inline_limit;
   }
-  // Of an existing file: reads the newest generation and cuts off what is behind it.
+  // Of an existing file: reads the newest generation; rank 0 cuts off what is behind it.
+  // Collective.
   Status load_committed();
 
   // --- writer_define.cpp ---
@@ -59,15 +68,29 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
     BlockState& block = state(id);
     return block.written || block.removed || block.packed ? nullptr : &block;
   }
+  // To the definitions of a block that defining_new gave.
+  Result<DimId> add_dimension(BlockId id, Metadata& to, std::string_view name,
+                              std::uint64_t length) {
+    return is_newest(id) ? names_like_.add_dimension(to, name, length)
+                         : to.add_dimension(name, length);
+  }
+  Result<VarId> add_variable(BlockId id, Metadata& to, std::string_view name, Type type,
+                             std::span<const DimId> dimensions) {
+    return is_newest(id) ? names_like_.add_variable(to, name, type, dimensions)
+                         : to.add_variable(name, type, dimensions);
+  }
   Result<BlockId> pack_block(PackedBlock packed);
   Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
                  std::span<const std::byte> values);
   Status remove_block(BlockId id);
   Status rename_block(BlockId id, std::string_view name);
+
+  // Collective operations: all ranks in the same order, all with the same outcome.
   Status redefine();
+  Status end_define();
+  Status commit(bool closing);
 
   // --- writer_layout.cpp ---
-  Status end_define();
   Result<std::uint64_t> global_id(BlockId id);
 
   // --- writer_values.cpp ---
@@ -79,7 +102,6 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Result<ExtentState*> extent_of(BlockId id);
 
   // --- writer_commit.cpp ---
-  Status commit(bool closing);
   // Lets go of the file; every later call is kUsage.
   void shut();
 
@@ -90,7 +112,8 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   std::uint64_t generation() const { return superblock_.generation; }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
   bool defining_mode() const { return define_mode_; }
-  Status check_id(BlockId id) const;
+  // Ahead of every use of a handle.
+  Status check_id(BlockId id);
   BlockState& state(BlockId id) { return *blocks_[id]; }
   const WriterOptions& options() const { return options_; }
 
@@ -119,6 +142,8 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
     std::vector<std::unique_ptr<BlockState[]>> chunks_;
     std::uint32_t count_ = 0;
   };
+  // Told apart where ranks agree on what they do.
+  enum class Operation : std::uint32_t { kOpen = 1, kRedefine, kEndDefine, kSync, kClose };
   // What a commit makes of one block.
   struct Commitment {
     BlockId id = 0;
@@ -135,6 +160,9 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   // writer_define.cpp
   Result<bool> exists(std::string_view name);
   BlockId add_block(std::string_view name);
+  void take_entry(BlockId id, BlockEntry entry);
+  Status refresh(BlockId id);
+  bool is_newest(BlockId id) const { return id + 1 == blocks_.size(); }
   Status load_definitions(BlockId id);
   Status start_edit(BlockId id);
   void mark_pending(BlockId id);
@@ -142,33 +170,56 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   // writer_layout.cpp
   using BodySink = std::function<Status(std::span<const std::byte>)>;
   Status for_body(const BlockState& block, const BodySink& sink) const;
+  Status lay_out();
   Status lay_out_definitions(BlockId id);
   Status encode_bodies(const std::vector<BlockId>& ids);
   Status train(const std::vector<BlockId>& ids);
   Status encode_stored(const BlockState& block, std::vector<std::byte>* raw,
                        std::vector<std::byte>* stored, BodyCodec* codec);
-  void choose_file_id(const std::vector<BlockId>& ids);
+  Status choose_file_id(const std::vector<BlockId>& ids);
+  Status number_blocks(const std::vector<BlockId>& ids);
+  Result<std::uint64_t> take_space(const Placement& own);
   Status place(const std::vector<BlockId>& ids);
+  Status set_length();
+  Status keep_extents(const std::vector<BlockId>& ids);
   Status carry_values(BlockId id);
   bool is_inline(BlockId id) const;
-  // writer_commit.cpp
+  // writer_sharing.cpp
+  template <class Work>
+  Status together(Operation operation, Work work);
+  Status match_names(const std::vector<BlockId>& ids, bool* any_shared);
+  Status unite_shared(const std::vector<BlockId>& ids);
+  Status tell_sharers(const std::vector<BlockId>& ids);
+  Status collect_values();
+  // writer_commit.cpp, writer_index.cpp
+  Status load_head();
+  Status write_generation(bool closing);
+  Status write_values(std::vector<Commitment>& blocks);
+  Status write_maps(std::vector<Commitment>& blocks);
+  Status write_blocks(std::vector<Commitment>& blocks);
+  Status write_tombstones();
+  Status write_index(const std::vector<Commitment>& blocks, Superblock& next);
   std::uint64_t block_end(BlockId id) const;
   Status move_pending(const std::vector<Commitment>& blocks);
   Status finish_extent(Commitment& block);
-  Status write_map(Commitment& block);
+  Status write_map(Commitment& block, PageSink& sink);
   Status write_block(Commitment& block);
   Status write_dictionary();
-  Status write_tombstone(const BlockEntry& entry);
+  Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
   Status write_dead_map(Superblock& next);
   Status write_superblock(Superblock& next);
+  Status publish(Superblock& next);
   BlockEntry entry_of(const Commitment& block) const;
   Status settle(std::vector<Commitment>& blocks, const Superblock& next);
 
   WriterOptions options_;
+  Communicator alone_;
+  Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
   WriteBuffer buffer_;
   Status failure_;
   bool define_mode_ = true;
+  bool sharing_ = false;  // some block is shared, on whatever ranks
   bool slot_begun_ =
       false;  // a slot write began and is not known to have ended: nothing is cut off any more
 
@@ -176,6 +227,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   HugePageResource huge_pages_;
   std::pmr::monotonic_buffer_resource definitions_{64 << 10, &huge_pages_};  // of new small blocks
   mutable Blocks blocks_;
+  NamesLike names_like_;                              // of the newest block
   std::set<std::string, std::less<>> removed_names_;  // of committed blocks, since the last commit
   std::vector<BlockId> pending_;                      // defined or edited since the last end_define
   std::vector<BlockId> dirty_;                        // to be written by the next commit
@@ -207,5 +259,29 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   std::vector<DeadRange> dead_;
   std::uint64_t new_generation() const { return superblock_.generation + 1; }
 };
+
+// A collective operation: all ranks begin it, none with a file in doubt. A failure on several ranks
+// is all ranks' and for good: they no longer know the same.
+template <class Work>
+Status Writer::Impl::together(Operation operation, Work work) {
+  if (ranks_.size() == 1) {
+    NMB_TRY(failure_);
+    return work();
+  }
+  auto all = [&]() -> Status {
+    try {
+      NMB_TRY(ranks_.agree(failure_, static_cast<std::uint32_t>(operation)));
+      return work();
+    } catch (const std::bad_alloc&) {
+      const Status status(Code::kLimit,
+                          "out of memory (on rank " + std::to_string(ranks_.rank()) + ")");
+      ranks_.fail(status);
+      return status;
+    }
+  };
+  const Status status = all().in_file(file_->name());
+  if (!status.ok()) failure_ = status;
+  return status;
+}
 
 }  // namespace nmb

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "block/name_rules.h"
+#include "parallel/message_codec.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -103,22 +104,42 @@ Status Writer::Impl::encode_stored(const BlockState& block, std::vector<std::byt
   return {};
 }
 
+// Rank 0 trains on the first bodies of all ranks.
 Status Writer::Impl::train(const std::vector<BlockId>& ids) {
+  std::vector<BlockId> mine;
+  for (BlockId id : ids) {
+    if (mine.size() == kTrainBlocks) break;
+    if (state(id).raw_length <= kMaxTrainBody) mine.push_back(id);
+  }
+  NMB_ASSIGN(const std::size_t before,
+             ranks_.scan_before(mine.size(), std::size_t{0}, std::plus<>()));
+  mine.resize(std::min(mine.size(), kTrainBlocks - std::min(before, kTrainBlocks)));
+  MessageWriter bodies;
+  auto encode = [&]() -> Status {
+    for (BlockId id : mine) {
+      bodies.put<std::uint64_t>(state(id).raw_length);
+      NMB_TRY(for_body(state(id), [&](std::span<const std::byte> part) -> Status {
+        bodies.put_raw(part);
+        return {};
+      }));
+    }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(encode()));
+  std::vector<Communicator::Parcel> parcels;
+  if (bodies.size() > 0) parcels.push_back({0, bodies.take()});
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
   std::vector<std::byte> samples;
   std::vector<std::size_t> lengths;
-  for (BlockId id : ids) {
-    if (lengths.size() == kTrainBlocks) break;
-    const BlockState& block = state(id);
-    if (block.raw_length > kMaxTrainBody) continue;
-    const std::size_t before = samples.size();
-    NMB_TRY(for_body(block, [&](std::span<const std::byte> part) -> Status {
-      samples.insert(samples.end(), part.begin(), part.end());
-      return {};
-    }));
-    lengths.push_back(samples.size() - before);
+  for (const Message& message : arrived) {
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      auto body = in.get_bytes();
+      samples.insert(samples.end(), body.begin(), body.end());
+      lengths.push_back(body.size());
+    }
   }
   if (lengths.size() >= kMinTrainBlocks) dictionary_ = train_dictionary(samples, lengths);
-  return {};
+  return ranks_.broadcast(0, &dictionary_);
 }
 
 Status Writer::Impl::encode_bodies(const std::vector<BlockId>& ids) {
@@ -161,7 +182,11 @@ Status Writer::Impl::encode_bodies(const std::vector<BlockId>& ids) {
   return {};
 }
 
-void Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
+Status Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
+  auto add = [](Digest a, const Digest& b) {
+    a.high += b.high + __builtin_add_overflow(a.low, b.low, &a.low);
+    return a;
+  };
   Digest sum;
   std::vector<std::byte> bytes;
   for (BlockId id : ids) {
@@ -175,8 +200,9 @@ void Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
     store_le(rest + 2, block.digest.low);
     store_le(rest + 10, block.digest.high);
     const Digest digest = digest_of(bytes);
-    sum.high += digest.high + __builtin_add_overflow(sum.low, digest.low, &sum.low);
+    sum = add(sum, digest);
   }
+  NMB_ASSIGN(sum, ranks_.all_reduce(sum, add));
   std::byte all[2 + 8 + 4 + 2 + 16];
   store_le<std::uint16_t>(all, 1);
   store_le<std::uint64_t>(all + 2, superblock_.piece_size);
@@ -186,6 +212,31 @@ void Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
   store_le(all + 24, sum.high);
   identity_.file_id = digest_of(all);
   has_file_id_ = true;
+  return {};
+}
+
+// The order of creation: that of ranks, and of a rank's definitions.
+Status Writer::Impl::number_blocks(const std::vector<BlockId>& ids) {
+  std::uint64_t count = 0;
+  for (BlockId id : ids) count += !state(id).written;
+  NMB_ASSIGN(const std::uint64_t before,
+             ranks_.scan_before(count, std::uint64_t{0}, std::plus<>()));
+  NMB_ASSIGN(const std::uint64_t all, ranks_.broadcast_value(ranks_.size() - 1, before + count));
+  std::uint64_t order = next_order_ + before;
+  for (BlockId id : ids)
+    if (!state(id).written) state(id).order = order++;
+  next_order_ += all;
+  return {};
+}
+
+// Free space is taken by all ranks, one behind the other: returns where this rank's begins.
+Result<std::uint64_t> Writer::Impl::take_space(const Placement& own) {
+  auto then = [](const Placement& a, const Placement& b) { return a.then(b); };
+  NMB_ASSIGN(const Placement before, ranks_.scan_before(own, Placement(), then));
+  NMB_ASSIGN(const Placement all, ranks_.broadcast_value(ranks_.size() - 1, before.then(own)));
+  const std::uint64_t start = before.end(cursor_);
+  cursor_ = all.end(cursor_);
+  return start;
 }
 
 bool Writer::Impl::is_inline(BlockId id) const { return blocks_[id]->inline_run; }
@@ -195,30 +246,52 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     superblock_.dictionary = {cursor_, dictionary_.size(), sum_of(dictionary_)};
     cursor_ += block_length(0, dictionary_.size());
   }
+  // Blocks first, with values that lie right behind them; then all other values.
   auto needs_run = [&](const BlockState& block) {
     return !block.extent && block.extent_length > 0 && !(block.packed && !block.packed->extent);
   };
-  std::uint64_t limit = 0;
+  auto stored_length = [&](const BlockState& block) {
+    std::uint64_t length = block.extent_length;
+    if (block.packed)
+      for (const ByteRange& hole : block.packed->holes) length -= hole.length();
+    return length;
+  };
+  Placement blocks, values;
   for (BlockId id : ids) {
     BlockState& block = state(id);
     block.run_position = 0;
-    block.inline_run = false;
-    block.position = allocate(block_length(names_.at(id).size(), block.stored_length), 8);
-    if (needs_run(block) && block.extent_length <= superblock_.inline_limit) {
-      block.run_position = allocate(block.extent_length, 8);
-      block.inline_run = true;
-    }
+    block.inline_run = needs_run(block) && block.extent_length <= superblock_.inline_limit;
+    blocks =
+        blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), false));
+    if (block.inline_run)
+      blocks = blocks.then(Placement::of(block.extent_length, false));
+    else if (needs_run(block))
+      values = values.then(
+          Placement::of(stored_length(block), extent_alignment(block.extent_length) > 8));
   }
+  NMB_ASSIGN(std::uint64_t at, take_space(blocks));
+  const std::uint64_t blocks_begin = at;
+  auto take = [&](std::uint64_t length, std::uint64_t alignment) {
+    const std::uint64_t position = round_up(at, alignment);
+    at = round_up(position + length, 8);
+    return position;
+  };
   for (BlockId id : ids) {
     BlockState& block = state(id);
-    if (needs_run(block) && block.run_position == 0) {
-      std::uint64_t length = block.extent_length;
-      if (block.packed)
-        for (const ByteRange& hole : block.packed->holes) length -= hole.length();
-      if (!checked_add(cursor_, length, &limit) || limit >> 62)
+    block.position = take(block_length(names_.at(id).size(), block.stored_length), 8);
+    if (block.inline_run) block.run_position = take(block.extent_length, 8);
+  }
+  const std::uint64_t blocks_end = at;
+  NMB_ASSIGN(at, take_space(values));
+  const std::uint64_t values_begin = at;
+  for (BlockId id : ids) {
+    BlockState& block = state(id);
+    if (needs_run(block) && !block.inline_run) {
+      const std::uint64_t length = stored_length(block);
+      if (at >= Placement::kLimit || length >= Placement::kLimit - at)
         return Status(Code::kLimit,
                       "found values of block " + quoted(names_.at(id)) + " behind 2^62");
-      block.run_position = allocate(length, extent_alignment(block.extent_length));
+      block.run_position = take(length, extent_alignment(block.extent_length));
     }
     if (block.packed && block.packed->extent && block.extent_length > 0) {
       const bool first = block.move == nullptr;
@@ -230,6 +303,12 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
       if (first) pending_bytes_ += block.move->stored_length();
     }
     if (block.move) block.move->position = block.run_position;
+  }
+  if (ranks_.size() > 1) {
+    const bool shared = std::any_of(ids.begin(), ids.end(),
+                                    [&](BlockId id) { return state(id).sharing != nullptr; });
+    buffer_.set_own(shared ? std::vector<Interval>()
+                           : std::vector<Interval>{{blocks_begin, blocks_end}, {values_begin, at}});
   }
   return {};
 }
@@ -286,43 +365,75 @@ Status Writer::Impl::carry_values(BlockId id) {
   return old->extent->resize(0, buffer_, *this);
 }
 
+// Values of redefined blocks whose places in the extent are the same stay where they are.
+Status Writer::Impl::keep_extents(const std::vector<BlockId>& ids) {
+  for (BlockId id : ids) {
+    BlockState& block = state(id);
+    if (!block.old || !same_offsets(*block.old, *block.metadata, block.layout)) continue;
+    block.extent = std::move(block.old->extent);
+    if (const std::uint64_t end = values_end(*block.old); end < block.extent->length())
+      NMB_TRY(block.extent->resize(end, buffer_, *this));
+    block.old.reset();
+    NMB_TRY(block.extent->resize(block.extent_length, buffer_, *this));
+  }
+  return {};
+}
+
 Status Writer::Impl::end_define() {
-  NMB_TRY(failure_);
+  return together(Operation::kEndDefine, [&] { return lay_out(); });
+}
+
+Status Writer::Impl::lay_out() {
   if (!define_mode_)
     return Status(Code::kUsage,
                   "found end_define() outside define mode, expected it after definitions");
   std::vector<BlockId> ids;
   for (BlockId id : pending_)
     if (!state(id).removed) ids.push_back(id);
-  for (BlockId id : ids) NMB_TRY(lay_out_definitions(id).in_file(file_->name()));
+  auto for_all = [&](auto work) -> Status {
+    for (BlockId id : ids) NMB_TRY(work(id));
+    return {};
+  };
+  NMB_TRY(ranks_.agree(
+      for_all([&](BlockId id) { return lay_out_definitions(id).in_file(file_->name()); })));
+  bool any_shared = false;
+  if (ranks_.size() > 1) NMB_TRY(match_names(ids, &any_shared));
+  if (any_shared) NMB_TRY(unite_shared(ids));
+  sharing_ = sharing_ || any_shared;
+  std::vector<BlockId> kept;
+  for (BlockId id : ids)
+    if (state(id).kept) kept.push_back(id);
   if (!has_file_id_ && options_.metadata_codec == MetadataCodec::kZstdDictionary)
-    NMB_TRY(keep(train(ids)));
+    NMB_TRY(keep(train(kept)));
   if (!compressor_ && options_.metadata_codec != MetadataCodec::kNone)
     compressor_ = std::make_unique<BodyCompressor>(options_.compression_level, dictionary_);
-  NMB_TRY(keep(encode_bodies(ids)));
-  if (!has_file_id_) choose_file_id(ids);
+  NMB_TRY(ranks_.agree(keep(encode_bodies(kept))));
+  NMB_TRY(number_blocks(kept));
+  if (!has_file_id_) NMB_TRY(choose_file_id(kept));
+  NMB_TRY(ranks_.agree(keep(keep_extents(kept))));
+  NMB_TRY(ranks_.agree(keep(place(kept))));
+  if (any_shared) NMB_TRY(tell_sharers(ids));
   for (BlockId id : ids) {
     BlockState& block = state(id);
-    if (!block.old || !same_offsets(*block.old, *block.metadata, block.layout)) continue;
-    block.extent = std::move(block.old->extent);
-    if (const std::uint64_t end = values_end(*block.old); end < block.extent->length())
-      NMB_TRY(keep(block.extent->resize(end, buffer_, *this)));
-    block.old.reset();
-    NMB_TRY(keep(block.extent->resize(block.extent_length, buffer_, *this)));
-  }
-  NMB_TRY(keep(place(ids)));
-  for (BlockId id : ids) {
-    BlockState& block = state(id);
-    if (block.old) NMB_TRY(keep(carry_values(id)));
     block.pending = block.edited = false;
     block.written = true;
-    if (!block.dirty) dirty_.push_back(id);
-    block.dirty = true;
+    if (block.kept && !block.dirty) dirty_.push_back(id);
+    block.dirty = block.dirty || block.kept;
   }
+  NMB_TRY(ranks_.agree(keep(set_length())));
+  NMB_TRY(ranks_.agree(
+      keep(for_all([&](BlockId id) { return state(id).old ? carry_values(id) : Status(); }))));
   pending_.clear();
   by_name_.clear();
   define_mode_ = false;
   return {};
+}
+
+// Makes the file as long as what was placed in it: ranks that write need not.
+Status Writer::Impl::set_length() {
+  if (ranks_.rank() != 0) return {};
+  NMB_ASSIGN(const std::uint64_t size, file_->size());
+  return size < cursor_ ? file_->truncate(cursor_) : Status();
 }
 
 Result<std::uint64_t> Writer::Impl::global_id(BlockId id) {
@@ -331,6 +442,7 @@ Result<std::uint64_t> Writer::Impl::global_id(BlockId id) {
   if (define_mode_)
     return Status(Code::kUsage,
                   "found a global ID asked for in define mode, expected end_define() before");
+  if (ranks_.size() > 1) return state(id).global_id;
   if (by_name_.empty()) {
     for (BlockId b = 0; b < blocks_.size(); ++b)
       if (!blocks_[b]->removed && (blocks_[b]->is_new() || blocks_[b]->renamed))

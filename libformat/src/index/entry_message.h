@@ -1,0 +1,41 @@
+// Rows of the index in messages between ranks.
+#pragma once
+
+#include "index/entry_codec.h"
+#include "nmb/block_entry.h"
+#include "parallel/message_codec.h"
+
+namespace nmb {
+
+// Calls visit with each field but the name.
+template <class Entry, class Visit>
+void for_each_field(Entry& e, Visit visit) {
+  visit(e.kind), visit(e.codec), visit(e.hole), visit(e.position), visit(e.stored_length);
+  visit(e.raw_length), visit(e.digest), visit(e.sum), visit(e.extent_position);
+  visit(e.extent_length), visit(e.extent_sum), visit(e.dimensions), visit(e.variables);
+  visit(e.attributes), visit(e.records), visit(e.samples), visit(e.map), visit(e.storage);
+  visit(e.statistics), visit(e.tags), visit(e.order);
+}
+
+inline void put_row(MessageWriter& out, const BlockEntry& entry) {
+  out.put_text(entry.name);
+  for_each_field(entry, [&](const auto& field) { out.put(field); });
+}
+inline void get_row(MessageReader& in, BlockEntry* entry) {
+  entry->name = in.get_text();
+  for_each_field(*entry, [&](auto& field) { field = in.get<std::decay_t<decltype(field)>>(); });
+}
+
+inline void put_row(MessageWriter& out, const ChildRow& child) {
+  out.put_text(child.separator);
+  out.put(child.position), out.put(child.length), out.put(child.sum), out.put(child.totals);
+}
+inline void get_row(MessageReader& in, ChildRow* child) {
+  child->separator = in.get_text();
+  child->position = in.get<std::uint64_t>();
+  child->length = in.get<std::uint32_t>();
+  child->sum = in.get<std::uint64_t>();
+  child->totals = in.get<Totals>();
+}
+
+}  // namespace nmb
