@@ -13,8 +13,7 @@ namespace nmb {
 
 Status Writer::Impl::load_committed() {
   // Rank 0 repairs before the others look.
-  NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? load_head() : Status(),
-                       static_cast<std::uint32_t>(Operation::kOpen)));
+  NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? load_head() : Status()));
   return ranks_.agree(ranks_.rank() == 0 ? Status() : load_head());
 }
 
@@ -26,6 +25,7 @@ Status Writer::Impl::load_head() {
   source_ = std::make_unique<OutputSource>(*file_, size);
   NMB_ASSIGN(Head head, read_head(*source_, ignore));
   superblock_ = head.superblock;
+  cursor_ = superblock_.file_length;
   identity_ = head.identity;
   if (superblock_.readonly_compatible != 0)
     return Status(
@@ -43,7 +43,6 @@ Status Writer::Impl::load_head() {
   }
   has_file_id_ = true;
   next_order_ = superblock_.next_order;
-  cursor_ = superblock_.file_length;
   if (!superblock_.dictionary.absent() && head.dictionary.empty())
     return Status(Code::kDamaged, file_->name(), kDictionaryPosition, "R-SB-9",
                   "found no dictionary with the sum that the superblock says");
@@ -348,8 +347,13 @@ Status Writer::Impl::publish(Superblock& next) {
 }
 
 Status Writer::Impl::commit(bool closing) {
-  return together(closing ? Operation::kClose : Operation::kSync,
-                  [&] { return write_generation(closing); });
+  const std::string operation = closing ? "close()" : "sync()";
+  return together(operation, [&]() -> Status {
+    if (define_mode_)
+      return Status(Code::kUsage,
+                    "found " + operation + " in define mode, expected end_define() before");
+    return write_generation(closing);
+  });
 }
 
 Status Writer::Impl::write_generation(bool closing) {
@@ -386,8 +390,10 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_index(blocks, next));
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
-    return closing ? (superblock_ = next, cursor_ = next.file_length, Status())
-                   : settle(blocks, next);
+    if (!closing) return ranks_.agree(settle(blocks, next));
+    superblock_ = next;
+    cursor_ = next.file_length;
+    return {};
   };
   // A commit that stopped half-way has accounted for pages that are not there: nothing can follow
   // it.

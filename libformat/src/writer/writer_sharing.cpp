@@ -172,34 +172,38 @@ Status Writer::Impl::match_names(const std::vector<BlockId>& ids, bool* any_shar
     }
   }
   NMB_ASSIGN(const std::vector<Message> answers, ranks_.exchange(letters.take()));
-  std::size_t next = 0;
   bool mine_shared = false;
-  for (const Message& answer : answers) {
-    for (MessageReader in(answer.bytes()); !in.at_end(); ++next) {
-      const Record& record = records[next];
-      const auto change = in.get<std::int64_t>();
-      const auto handles = in.get<std::uint32_t>();
-      std::vector<Sharing::Handle> others(handles);
-      for (Sharing::Handle& handle : others) handle = in.get<Sharing::Handle>();
-      if (record.id == kNoBlock) continue;
-      BlockState& block = state(record.id);
-      block.global_id = static_cast<std::uint64_t>(change);
-      if (core_) {
-        NMB_ASSIGN(const std::uint64_t committed, core_->index().rank_of(record.name));
-        block.global_id += committed;
-      }
-      if (handles == 0) continue;
-      mine_shared = true;
-      block.sharing = std::make_unique<Sharing>();
-      block.kept = others[0].rank > ranks_.rank();
-      if (block.kept) {
-        block.sharing->keeper = {ranks_.rank(), record.id};
-        block.sharing->others = std::move(others);
-      } else {
-        block.sharing->keeper = others[0];
+  auto take = [&]() -> Status {
+    std::size_t next = 0;
+    for (const Message& answer : answers) {
+      for (MessageReader in(answer.bytes()); !in.at_end(); ++next) {
+        const Record& record = records[next];
+        const auto change = in.get<std::int64_t>();
+        const auto handles = in.get<std::uint32_t>();
+        std::vector<Sharing::Handle> others(handles);
+        for (Sharing::Handle& handle : others) handle = in.get<Sharing::Handle>();
+        if (record.id == kNoBlock) continue;
+        BlockState& block = state(record.id);
+        block.global_id = static_cast<std::uint64_t>(change);
+        if (core_) {
+          NMB_ASSIGN(const std::uint64_t committed, core_->index().rank_of(record.name));
+          block.global_id += committed;
+        }
+        if (handles == 0) continue;
+        mine_shared = true;
+        block.sharing = std::make_unique<Sharing>();
+        block.kept = others[0].rank > ranks_.rank();
+        if (block.kept) {
+          block.sharing->keeper = {ranks_.rank(), record.id};
+          block.sharing->others = std::move(others);
+        } else {
+          block.sharing->keeper = others[0];
+        }
       }
     }
-  }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(keep(take())));
   NMB_ASSIGN(*any_shared, ranks_.all_reduce(mine_shared, std::logical_or<>()));
   return {};
 }
