@@ -339,7 +339,6 @@ Status Writer::Impl::publish(Superblock& next) {
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (options_.sync) NMB_TRY(file_->sync());
-  slot_begun_ = false;
   if (superblock_.generation > 0) return {};
   if (options_.before_publish)
     NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
@@ -390,10 +389,10 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_index(blocks, next));
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
-    if (!closing) return ranks_.agree(settle(blocks, next));
     superblock_ = next;
     cursor_ = next.file_length;
-    return {};
+    slot_begun_ = false;
+    return closing ? Status() : ranks_.agree(settle(blocks));
   };
   // A commit that stopped half-way has accounted for pages that are not there: nothing can follow
   // it.
@@ -520,7 +519,7 @@ void Writer::Impl::shut() {
 }
 
 // The new generation becomes the state that later changes start from.
-Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& next) {
+Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   for (Commitment& c : blocks) {
     BlockState& block = state(c.id);
     block.committed = std::make_unique<BlockEntry>(entry_of(c));
@@ -557,12 +556,10 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& n
   retained_.clear();
   by_name_.clear();
   pending_bytes_ = 0;
-  superblock_ = next;
-  cursor_ = next.file_length;
   class Ignore final : public Findings {
     void report(Finding) override {}
   } ignore;
-  source_ = std::make_unique<OutputSource>(*file_, next.file_length);
+  source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
   NMB_ASSIGN(Head head, read_head(*source_, ignore));
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
   return {};

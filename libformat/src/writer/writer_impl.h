@@ -212,7 +212,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
   BlockEntry entry_of(const Commitment& block) const;
-  Status settle(std::vector<Commitment>& blocks, const Superblock& next);
+  Status settle(std::vector<Commitment>& blocks);
 
   WriterOptions options_;
   Communicator alone_;
@@ -224,7 +224,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   bool define_mode_ = true;
   bool sharing_ = false;  // some block is shared, on whatever ranks
   bool slot_begun_ =
-      false;  // a slot write began and is not known to have ended: nothing is cut off any more
+      false;  // the slot was begun, and not all ranks know that it is there: nothing is cut off
 
   NameIndex names_;
   HugePageResource huge_pages_;
