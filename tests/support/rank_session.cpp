@@ -15,6 +15,7 @@
 #include "support/model.h"
 #include "support/rank_program.h"
 #include "support/sanitized.h"
+#include "wire/hash.h"
 
 namespace nmb::test {
 
@@ -121,11 +122,14 @@ std::string content_of(const std::string& path) {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
     return reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
-      NMB_TRY(write_cdl({entry.name, block->metadata, block->kind(), block->records}, block->layout,
-                        *block->extent, std::nullopt, [&](std::string_view part) -> Status {
-                          text += part;
-                          return {};
-                        }));
+      NMB_TRY(write_cdl_header({entry.name, block->metadata, block->kind(), block->records},
+                               [&](std::string_view part) -> Status {
+                                 text += part;
+                                 return {};
+                               }));
+      std::vector<std::byte> values(block->extent->size());
+      NMB_TRY(block->extent->read_at(0, values));
+      text += "values " + std::to_string(sum_of(values)) + "\n";
       return true;
     });
   };

@@ -25,7 +25,7 @@ WriterOptions session_options(OutputLayer layer = {});
 Status run_session(Communicator& ranks, const std::string& path,
                    const std::function<Status()>& session);
 
-// Definitions and values of all blocks as text, or why there are none.
+// Definitions of all blocks and sums of their values as text, or why there are none.
 std::string content_of(const std::string& path);
 
 // Prints `what` and ends the process unless destroyed within the time in which all ranks are to
