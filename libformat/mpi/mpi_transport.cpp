@@ -201,6 +201,10 @@ Status MpiTransport::check_or_fail(const char* call, int code) {
 }
 
 Status MpiTransport::post(int to, int tag, std::vector<std::byte> bytes) {
+  // What MPI has begun to send must not be let go for want of memory.
+  if (requests_.size() == requests_.capacity())
+    requests_.reserve(2 * requests_.size() + kSweepSends);
+  if (buffers_.size() == buffers_.capacity()) buffers_.reserve(2 * buffers_.size() + kSweepSends);
   MPI_Request request = MPI_REQUEST_NULL;
   NMB_TRY(check("MPI_Isend", MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to,
                                        tag, comm_, &request)));

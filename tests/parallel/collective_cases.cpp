@@ -135,10 +135,12 @@ RANK_CASE(AgreesOnTheLowestRanksFailure) {
 RANK_CASE(FindsDifferentCalls) {
   if (ranks.size() == 1) return {};
   const int last = ranks.size() - 1;
-  const Status all = ranks.agree({}, ranks.rank() == last ? 2 : 1);
+  const Status all = ranks.agree({}, ranks.rank() == last ? "sync()" : "redefine()");
   return expect(all.code() == Code::kUsage &&
-                    all.message().find("ranks 0 and " + std::to_string(last)) != std::string::npos,
-                "different calls");
+                    all.message() == "found sync() on rank " + std::to_string(last) +
+                                         " and redefine() on rank 0, expected the same collective "
+                                         "call on all ranks",
+                "different calls, not " + all.text());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -32,11 +33,13 @@ struct Fault {
     kOnce,     // that call has no effect, later ones work
     kForEver,  // that call and all later ones have no effect
     kShort,    // half of a write is done; later calls work
+    kThrow,    // that call throws std::runtime_error
   };
   std::uint64_t call = ~std::uint64_t{0};  // from 0
   How how = How::kOnce;
   Code code = Code::kIo;
   std::uint64_t calls = 0;  // made so far
+  bool reads = false;       // reads count, and fail, too
 
   OutputLayer layer();
 };
@@ -45,6 +48,9 @@ class FaultyOutput final : public OutputFileLayer {
  public:
   FaultyOutput(std::unique_ptr<OutputFile> base, Fault& fault)
       : OutputFileLayer(std::move(base)), fault_(fault) {}
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return fault_.reads && fails() ? failure() : base_->read_at(offset, out);
+  }
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (!fails()) return base_->write_at(offset, bytes);
     if (fault_.how == Fault::How::kShort)
@@ -61,8 +67,10 @@ class FaultyOutput final : public OutputFileLayer {
   Status publish() override { return fails() ? failure() : base_->publish(); }
 
  private:
-  bool fails() {
+  bool fails() const {
     const std::uint64_t call = fault_.calls++;
+    if (call == fault_.call && fault_.how == Fault::How::kThrow)
+      throw std::runtime_error("made to fail");
     return call == fault_.call || (fault_.how == Fault::How::kForEver && call > fault_.call);
   }
   Status failure() const { return Status(fault_.code, name(), kNoOffset, "", "made to fail"); }

@@ -29,7 +29,8 @@ RankFolder::~RankFolder() {
 
 BlockId Definer::block(std::string_view name) {
   Result<BlockId> found = writer_.find_block(name);
-  return found.ok() ? *found : value(writer_.define_block(name));
+  if (!found.ok() && found.status().code() == Code::kNotFound) found = writer_.define_block(name);
+  return value(std::move(found));
 }
 
 DimId Definer::dimension(BlockId block, std::string_view name, std::uint64_t length) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -61,8 +62,9 @@ class Communicator {
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
 
   // Every rank gets the failure of the lowest rank that has one, its message ending with the rank.
-  // `operation`: the same number on all ranks, else kUsage on all.
-  NMB_EXPORT Status agree(const Status& status, std::uint32_t operation = 0);
+  // `operation`: what the caller does, of at most 31 bytes; not the same on all ranks: kUsage on
+  // all.
+  NMB_EXPORT Status agree(const Status& status, std::string_view operation = {});
   // All ranks have called it.
   NMB_EXPORT Status barrier();
   // *bytes of `root` on all ranks.

@@ -83,6 +83,12 @@ struct ValueRuns {
 
 // Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
 // further call returns it.
+//
+// By several ranks: create, open, redefine, end_define, sync and close are called by all of them in
+// the same order, and fail with the same status on all; then every further call returns it. What a
+// rank could not do between them and others count on, it tells them by ranks.agree() ahead of the
+// next. An exception in one of them, std::bad_alloc (kLimit) or a callback's (kUsage), fails the
+// network of the ranks too; a rank that ends otherwise calls ranks.fail().
 class Writer {
  public:
   // kExists: the target is there and overwrite is not set; kUsage: an option out of range; kIo,
@@ -204,6 +210,9 @@ class Writer {
   explicit Writer(std::unique_ptr<Impl> impl);
   static Result<std::unique_ptr<Writer>> make(const std::string& path, const WriterOptions& options,
                                               bool create, Communicator* ranks);
+  static Result<std::unique_ptr<Writer>> make_together(const std::string& path,
+                                                       const WriterOptions& options, bool create,
+                                                       Communicator* ranks);
   NMB_EXPORT Status put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
                                    MemoryType memory, const void* values, std::uint64_t count);
   NMB_EXPORT Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);

@@ -2,6 +2,8 @@
 #include "nmb/communicator.h"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <limits>
 
 #include "parallel/status_bytes.h"
@@ -95,26 +97,32 @@ void Communicator::fail(const Status& why) {
   if (transport_) transport_->fail(why);
 }
 
-Status Communicator::agree(const Status& status, std::uint32_t operation) {
+Status Communicator::agree(const Status& status, std::string_view operation) {
   if (size_ == 1) return status;
-  struct View {
-    int failed;  // the lowest rank that failed
-    std::uint32_t low, high;
-    int low_rank, high_rank;
+  struct Deed {
+    int rank = -1;
+    std::array<char, 32> what{};
+    std::string text() const {
+      return (what[0] == 0 ? "something else" : std::string(what.data())) + " on rank " +
+             std::to_string(rank);
+    }
   };
-  const View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, operation, operation,
-                  rank_, rank_};
+  struct View {
+    int failed;         // the lowest rank that failed
+    Deed first, other;  // of the lowest rank, and of the lowest that does not do the same
+  };
+  View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}}, {}};
+  assert(operation.size() < mine.first.what.size());
+  std::copy(operation.begin(), operation.end(), mine.first.what.begin());
   NMB_ASSIGN(const View all, all_reduce(mine, [](const View& a, const View& b) {
                View both = a;
                both.failed = std::min(a.failed, b.failed);
-               if (b.low < a.low) both.low = b.low, both.low_rank = b.low_rank;
-               if (b.high > a.high) both.high = b.high, both.high_rank = b.high_rank;
+               if (a.other.rank < 0) both.other = b.first.what != a.first.what ? b.first : b.other;
                return both;
              }));
-  if (all.low != all.high)
-    return Status(Code::kUsage,
-                  "found different collective calls on ranks " + std::to_string(all.low_rank) +
-                      " and " + std::to_string(all.high_rank) + ", expected the same on all ranks");
+  if (all.other.rank >= 0)
+    return Status(Code::kUsage, "found " + all.other.text() + " and " + all.first.text() +
+                                    ", expected the same collective call on all ranks");
   if (all.failed == std::numeric_limits<int>::max()) return {};
   std::vector<std::byte> bytes;
   if (all.failed == rank_) {

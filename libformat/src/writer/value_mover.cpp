@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "wire/checked.h"
@@ -209,6 +211,8 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
       }
     } catch (const std::bad_alloc&) {
       status = Status(Code::kLimit, "out of memory");
+    } catch (const std::exception& error) {
+      status = Status(Code::kUsage, std::string("found an exception: ") + error.what());
     }
     if (status.ok()) return;
     stop = true;
@@ -216,7 +220,12 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
     if (failure.ok()) failure = status;
   };
   std::vector<std::thread> others;
-  for (unsigned i = 1; i < options.threads; ++i) others.emplace_back(work);
+  others.reserve(options.threads);
+  try {
+    for (unsigned i = 1; i < options.threads; ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // As many as there can be; this thread alone will do.
+  }
   work();
   for (std::thread& thread : others) thread.join();
   return failure;

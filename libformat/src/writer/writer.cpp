@@ -67,25 +67,39 @@ Status check_options(const WriterOptions& options) {
   return {};
 }
 
-// What all ranks must say alike.
-Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options) {
-  if (ranks.size() == 1) return {};
+// What all ranks must say alike: what each is called, and what this rank says.
+using Sayings = std::vector<std::pair<std::string_view, std::string>>;
+
+Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
+  auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
+  return {{"call", create ? "create()" : "open()"},
+          {"path", quoted(path)},
+          {"piece size", number(options.piece_size)},
+          {"inline limit", number(options.inline_limit)},
+          {"metadata codec", number(options.metadata_codec)},
+          {"compression level", number(options.compression_level)},
+          {"overwrite", number(options.overwrite)},
+          {"sync", number(options.sync)}};
+}
+
+Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
+                   bool create) {
+  const Sayings sayings = sayings_of(path, options, create);
   MessageWriter mine;
-  mine.put_text(path);
-  mine.put(options.piece_size);
-  mine.put(options.inline_limit);
-  mine.put(options.metadata_codec);
-  mine.put(options.compression_level);
-  mine.put(options.overwrite);
-  mine.put(options.sync);
-  const std::vector<std::byte> bytes = mine.take();
-  std::vector<std::byte> first = bytes;
-  NMB_TRY(ranks.broadcast(0, &first));
-  return ranks.agree(first == bytes
-                         ? Status()
-                         : Status(Code::kUsage, path, kNoOffset, "",
-                                  "found another path or other options than on rank 0, expected "
-                                  "the same on all ranks"));
+  for (const auto& [what, text] : sayings) mine.put_text(text);
+  std::vector<std::byte> bytes = mine.take();
+  NMB_TRY(ranks.broadcast(0, &bytes));
+  MessageReader first(bytes);
+  Status status;
+  for (const auto& [what, text] : sayings) {
+    const std::string expected(first.get_text());
+    if (status.ok() && text != expected)
+      status =
+          Status(Code::kUsage, path, kNoOffset, "",
+                 "found " + std::string(what) + " " + text + " on rank " +
+                     std::to_string(ranks.rank()) + ", expected " + expected + " as on rank 0");
+  }
+  return ranks.agree(status);
 }
 
 }  // namespace
@@ -108,11 +122,19 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, const Writ
 }
 
 Result<std::unique_ptr<Writer>> Writer::make(const std::string& path, const WriterOptions& options,
-                                             bool create, Communicator* several) {
+                                             bool create, Communicator* ranks) {
+  if (!ranks || ranks->size() == 1) return make_together(path, options, create, ranks);
+  return collective_call(*ranks, out_of_memory_on(ranks->rank()).in_file(path),
+                         [&] { return make_together(path, options, create, ranks); });
+}
+
+Result<std::unique_ptr<Writer>> Writer::make_together(const std::string& path,
+                                                      const WriterOptions& options, bool create,
+                                                      Communicator* several) {
   Communicator alone;
   Communicator& ranks = several ? *several : alone;
   NMB_TRY(ranks.agree(create ? check_options(options) : Status()));
-  NMB_TRY(check_alike(ranks, path, options));
+  if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
   const CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
   NMB_ASSIGN(std::unique_ptr<OutputFile> file,
              share_output(
@@ -124,7 +146,9 @@ Result<std::unique_ptr<Writer>> Writer::make(const std::string& path, const Writ
     impl->start_new();
   else
     NMB_TRY(impl->load_committed());
-  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+  std::unique_ptr<Writer> writer(new Writer(std::move(impl)));
+  NMB_TRY(ranks.agree({}));
+  return writer;
 }
 
 Result<BlockId> Writer::define_block(std::string_view name) { return impl_->define_block(name); }
@@ -285,11 +309,7 @@ Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t val
   return slab;
 }
 
-Status Writer::sync() {
-  if (impl_->defining_mode())
-    return Status(Code::kUsage, "found sync() in define mode, expected end_define() before");
-  return impl_->commit(false);
-}
+Status Writer::sync() { return impl_->commit(false); }
 
 Status Writer::close() {
   if (impl_->defining_mode()) NMB_TRY(impl_->end_define());

@@ -13,8 +13,7 @@ namespace nmb {
 
 Status Writer::Impl::load_committed() {
   // Rank 0 repairs before the others look.
-  NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? load_head() : Status(),
-                       static_cast<std::uint32_t>(Operation::kOpen)));
+  NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? load_head() : Status()));
   return ranks_.agree(ranks_.rank() == 0 ? Status() : load_head());
 }
 
@@ -26,6 +25,7 @@ Status Writer::Impl::load_head() {
   source_ = std::make_unique<OutputSource>(*file_, size);
   NMB_ASSIGN(Head head, read_head(*source_, ignore));
   superblock_ = head.superblock;
+  cursor_ = superblock_.file_length;
   identity_ = head.identity;
   if (superblock_.readonly_compatible != 0)
     return Status(
@@ -43,7 +43,6 @@ Status Writer::Impl::load_head() {
   }
   has_file_id_ = true;
   next_order_ = superblock_.next_order;
-  cursor_ = superblock_.file_length;
   if (!superblock_.dictionary.absent() && head.dictionary.empty())
     return Status(Code::kDamaged, file_->name(), kDictionaryPosition, "R-SB-9",
                   "found no dictionary with the sum that the superblock says");
@@ -344,7 +343,6 @@ Status Writer::Impl::publish(Superblock& next) {
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (options_.sync) NMB_TRY(file_->sync());
-  slot_begun_ = false;
   if (superblock_.generation > 0) return {};
   if (options_.before_publish)
     NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
@@ -352,8 +350,13 @@ Status Writer::Impl::publish(Superblock& next) {
 }
 
 Status Writer::Impl::commit(bool closing) {
-  return together(closing ? Operation::kClose : Operation::kSync,
-                  [&] { return write_generation(closing); });
+  const std::string operation = closing ? "close()" : "sync()";
+  return together(operation, [&]() -> Status {
+    if (define_mode_)
+      return Status(Code::kUsage,
+                    "found " + operation + " in define mode, expected end_define() before");
+    return write_generation(closing);
+  });
 }
 
 Status Writer::Impl::write_generation(bool closing) {
@@ -391,8 +394,10 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_index(blocks, next));
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
-    return closing ? (superblock_ = next, cursor_ = next.file_length, Status())
-                   : settle(blocks, next);
+    superblock_ = next;
+    cursor_ = next.file_length;
+    slot_begun_ = false;
+    return closing ? Status() : ranks_.agree(settle(blocks));
   };
   // A commit that stopped half-way has accounted for pages that are not there: nothing can follow
   // it.
@@ -570,7 +575,7 @@ void Writer::Impl::shut() {
 }
 
 // The new generation becomes the state that later changes start from.
-Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& next) {
+Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   for (Commitment& c : blocks) {
     BlockState& block = state(c.id);
     block.committed = std::make_unique<BlockEntry>(entry_of(c));
@@ -610,12 +615,10 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks, const Superblock& n
   retained_.clear();
   by_name_.clear();
   pending_bytes_ = 0;
-  superblock_ = next;
-  cursor_ = next.file_length;
   class Ignore final : public Findings {
     void report(Finding) override {}
   } ignore;
-  source_ = std::make_unique<OutputSource>(*file_, next.file_length);
+  source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
   NMB_ASSIGN(Head head, read_head(*source_, ignore));
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
   return {};

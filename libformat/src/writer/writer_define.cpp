@@ -323,7 +323,7 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
 }
 
 Status Writer::Impl::redefine() {
-  return together(Operation::kRedefine, [&]() -> Status {
+  return together("redefine()", [&]() -> Status {
     if (define_mode_)
       return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
     if (ranks_.size() > 1) {

@@ -15,6 +15,7 @@
 #include "nmb/grow_array.h"
 #include "nmb/writer.h"
 #include "page/page_sink.h"
+#include "parallel/collective_call.h"
 #include "reader/reader_core.h"
 #include "superblock/superblock.h"
 #include "wire/huge_pages.h"
@@ -46,6 +47,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
       : options_(options),
         ranks_(ranks ? *ranks : alone_),
         file_(std::move(file)),
+        out_of_memory_(out_of_memory_on(ranks_.rank()).in_file(file_->name())),
         buffer_(*file_),
         stage_(file_->name(), ranks_.rank()) {}
   ~Impl() override;
@@ -90,6 +92,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // Collective operations: all ranks in the same order, all with the same outcome.
   Status redefine();
   Status end_define();
+  // kUsage in define mode.
   Status commit(bool closing);
   Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
                  const void* values, std::uint64_t count);
@@ -117,6 +120,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t generation() const { return superblock_.generation; }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
   bool defining_mode() const { return define_mode_; }
+  const Status& out_of_memory() const { return out_of_memory_; }
   // Ahead of every use of a handle.
   Status check_id(BlockId id);
   BlockState& state(BlockId id) { return *blocks_[id]; }
@@ -145,8 +149,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::vector<std::unique_ptr<BlockState[]>> chunks_;
     std::uint32_t count_ = 0;
   };
-  // Told apart where ranks agree on what they do.
-  enum class Operation : std::uint32_t { kOpen = 1, kRedefine, kEndDefine, kPutAll, kSync, kClose };
   // What a commit makes of one block.
   struct Commitment {
     BlockId id = 0;
@@ -198,7 +200,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status grow(BlockId id, std::uint64_t records);
   // writer_sharing.cpp
   template <class Work>
-  Status together(Operation operation, Work work);
+  Status together(std::string_view operation, Work work);
   void take_match(BlockId id, NameMatch match);
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared);
   Status unite_shared(const std::vector<BlockId>& ids);
@@ -229,18 +231,19 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
   BlockEntry entry_of(const Commitment& block) const;
-  Status settle(std::vector<Commitment>& blocks, const Superblock& next);
+  Status settle(std::vector<Commitment>& blocks);
 
   WriterOptions options_;
   Communicator alone_;
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
+  Status out_of_memory_;  // made ahead: later there may be no memory for it
   WriteBuffer buffer_;
   Stage stage_;
   Status failure_;
   bool define_mode_ = true;
   bool slot_begun_ =
-      false;  // a slot write began and is not known to have ended: nothing is cut off any more
+      false;  // the slot was begun, and not all ranks know that it is there: nothing is cut off
 
   NameIndex names_;
   HugePageResource huge_pages_;
@@ -282,23 +285,15 @@ class Writer::Impl final : public DeadPieces, public PageSink {
 // A collective operation: all ranks begin it, none with a file in doubt. A failure on several ranks
 // is all ranks' and for good: they no longer know the same.
 template <class Work>
-Status Writer::Impl::together(Operation operation, Work work) {
+Status Writer::Impl::together(std::string_view operation, Work work) {
   if (ranks_.size() == 1) {
     NMB_TRY(failure_);
     return work();
   }
-  auto all = [&]() -> Status {
-    try {
-      NMB_TRY(ranks_.agree(failure_, static_cast<std::uint32_t>(operation)));
-      return work();
-    } catch (const std::bad_alloc&) {
-      const Status status(Code::kLimit,
-                          "out of memory (on rank " + std::to_string(ranks_.rank()) + ")");
-      ranks_.fail(status);
-      return status;
-    }
-  };
-  const Status status = all().in_file(file_->name());
+  Status status = collective_call(ranks_, out_of_memory_, [&]() -> Status {
+    NMB_TRY(ranks_.agree(failure_, operation));
+    return work().in_file(file_->name());
+  });
   if (!status.ok()) failure_ = status;
   return status;
 }

@@ -380,7 +380,7 @@ Status Writer::Impl::keep_extents(const std::vector<BlockId>& ids) {
 }
 
 Status Writer::Impl::end_define() {
-  return together(Operation::kEndDefine, [&] { return lay_out(); });
+  return together("end_define()", [&] { return lay_out(); });
 }
 
 Status Writer::Impl::lay_out() {

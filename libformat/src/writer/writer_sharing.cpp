@@ -64,7 +64,7 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
     }
     return {};
   };
-  NMB_TRY(ranks_.agree(take()));
+  NMB_TRY(ranks_.agree(keep(take())));
   NMB_ASSIGN(*any_shared, ranks_.all_reduce(mine_shared, std::logical_or<>()));
   return {};
 }

@@ -90,7 +90,7 @@ Status Writer::Impl::grow(BlockId id, std::uint64_t records) {
 
 Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
                              const void* values, std::uint64_t count) {
-  return together(Operation::kPutAll, [&]() -> Status {
+  return together("put_all()", [&]() -> Status {
     auto here = [&]() -> Status {
       NMB_TRY(check_count(slab, count));
       if (count == 0) return {};

@@ -1,0 +1,37 @@
+// What is thrown in a collective call is all ranks' failure: the others wait for this one.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "nmb/communicator.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+inline Status out_of_memory_on(int rank) {
+  return Status(Code::kLimit, "out of memory (on rank " + std::to_string(rank) + ")");
+}
+
+// call(), a Status or Result, by all of several ranks. An exception fails their network:
+// out_of_memory if it is std::bad_alloc, made ahead since there may be no memory for it.
+template <class Call>
+auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call)
+    -> decltype(call()) {
+  Status thrown;
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    thrown = out_of_memory;
+  } catch (const std::exception& error) {
+    thrown = Status(Code::kUsage, out_of_memory.file(), kNoOffset, "",
+                    "found an exception: " + std::string(error.what()) + " (on rank " +
+                        std::to_string(ranks.rank()) + ")");
+  }
+  ranks.fail(thrown);
+  return thrown;
+}
+
+}  // namespace nmb

@@ -1,0 +1,21 @@
+// What a collective call came to on every rank, and what it left in the folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "nmb/status.h"
+
+namespace nmb::test {
+
+// Collective. Ok, on all ranks, if `status` has this code and the same text on every rank, and the
+// text contains `said`; else what was found.
+Status expect_failure_of_all(Communicator& ranks, const Status& status, Code code,
+                             std::string_view said);
+
+// Names in the folder, in order, the hidden ones too.
+std::vector<std::string> names_in(const std::filesystem::path& folder);
+
+}  // namespace nmb::test

@@ -1,0 +1,159 @@
+// Programs of ranks for tests of failures (see support/rank_session.h).
+#include "support/rank_session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "nmb/dump.h"
+#include "nmb/reader.h"
+#include "parallel/collective_call.h"
+#include "support/model.h"
+#include "support/rank_program.h"
+#include "support/sanitized.h"
+#include "wire/hash.h"
+
+namespace nmb::test {
+
+namespace {
+
+std::string own(const Communicator& ranks, const std::string& name) {
+  return "rank" + std::to_string(ranks.rank()) + "/" + name;
+}
+
+void define_values(Definer& definer, const std::string& name, std::uint64_t length) {
+  const BlockId block = definer.block(name);
+  const DimId x = definer.dimension(block, "x", length);
+  definer.variable(block, "v", Type::kShort, {{x}});
+}
+
+void pack(Definer& definer, const std::string& name, int first) {
+  ModelBlock block;
+  block.dimensions = {{"x", 3000}};
+  ModelVariable variable;
+  variable.name = "v";
+  variable.type = Type::kShort;
+  variable.dimensions = {0};
+  for (int i = 0; i < 3000; ++i) variable.values.push_back((first + i) % 100);
+  block.variables = {variable};
+  definer.keep(definer.writer().pack_block(packed_block(name, block, Kind::kCdf2, 0)).status());
+}
+
+// This rank's part of a variable that all ranks share.
+void put_part(const Communicator& ranks, Definer& definer, const std::string& name,
+              std::uint64_t length, int first) {
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const std::uint64_t from = rank * length / size, to = (rank + 1) * length / size;
+  definer.put(name, "v", {{from}, {to - from}, {}}, first);
+}
+
+constexpr std::uint64_t kSmall = 100, kMiddle = 4000, kLarge = 40000, kShared = 50000;
+
+}  // namespace
+
+WriterOptions session_options(OutputLayer layer) {
+  WriterOptions options;
+  options.piece_size = 65536;
+  options.inline_limit = 512;
+  options.overwrite = true;
+  options.sync = layer != nullptr;
+  options.layer = std::move(layer);
+  return options;
+}
+
+Status create_session(Communicator& ranks, const std::string& path, const WriterOptions& options) {
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  Definer definer(*writer);
+  define_values(definer, own(ranks, "small"), kSmall);
+  define_values(definer, own(ranks, "middle"), kMiddle);
+  define_values(definer, own(ranks, "large"), kLarge);
+  define_values(definer, "shared", kShared);
+  pack(definer, own(ranks, "packed"), ranks.rank());
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  for (const char* name : {"small", "middle", "large"})
+    definer.put(own(ranks, name), "v", ranks.rank());
+  put_part(ranks, definer, "shared", kShared, 7 * ranks.rank());
+  NMB_TRY(writer->redefine());
+  define_values(definer, own(ranks, "later"), kMiddle);
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  definer.put(own(ranks, "later"), "v", 3);
+  return writer->close();
+}
+
+Status change_session(Communicator& ranks, const std::string& path, const WriterOptions& options) {
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, options, ranks));
+  Definer definer(*writer);
+  definer.keep(writer->remove_block(definer.block(own(ranks, "middle"))));
+  definer.keep(writer->rename_block(definer.block(own(ranks, "small")), own(ranks, "tiny")));
+  definer.text(definer.block(own(ranks, "large")), kGlobal, "title", "changed");
+  define_values(definer, own(ranks, "new"), kLarge);
+  define_values(definer, "new shared", kShared);
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  definer.put(own(ranks, "new"), "v", 5);
+  put_part(ranks, definer, "new shared", kShared, ranks.rank());
+  NMB_TRY(writer->sync());
+  // Values that are committed.
+  if (ranks.rank() + 1 == ranks.size()) definer.put(own(ranks, "new"), "v", {{9}, {50}, {}}, 40);
+  NMB_TRY(writer->sync());
+  NMB_TRY(writer->redefine());
+  define_values(definer, own(ranks, "last"), kMiddle);
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  definer.put(own(ranks, "last"), "v", 6);
+  return writer->close();
+}
+
+Status run_session(Communicator& ranks, const std::string& path,
+                   const std::function<Status()>& session) {
+  return collective_call(ranks, out_of_memory_on(ranks.rank()).in_file(path), session);
+}
+
+std::string content_of(const std::string& path) {
+  std::string text;
+  auto read = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    return reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+      NMB_TRY(write_cdl_header({entry.name, block->metadata, block->kind(), block->records},
+                               [&](std::string_view part) -> Status {
+                                 text += part;
+                                 return {};
+                               }));
+      std::vector<std::byte> values(block->extent->size());
+      NMB_TRY(block->extent->read_at(0, values));
+      text += "values " + std::to_string(sum_of(values)) + "\n";
+      return true;
+    });
+  };
+  const Status status = read();
+  return status.ok() ? text : "cannot read: " + status.text();
+}
+
+namespace {
+
+char watched[512];
+
+void bark(int) {
+  (void)!::write(STDERR_FILENO, watched, std::strlen(watched));
+  std::abort();
+}
+
+}  // namespace
+
+Watchdog::Watchdog(const std::string& what) {
+  std::snprintf(watched, sizeof watched, "not done in time: %s\n", what.c_str());
+  std::signal(SIGALRM, bark);
+  ::alarm(kShare == 1 ? 5 : 30);
+}
+
+Watchdog::~Watchdog() { ::alarm(0); }
+
+}  // namespace nmb::test
