@@ -14,6 +14,7 @@
 #include "nmb/block_entry.h"
 #include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
+#include "nmb/communicator.h"
 #include "nmb/dataset.h"
 #include "nmb/finding.h"
 #include "nmb/status.h"
@@ -48,6 +49,14 @@ class Reader {
                                                          const ReadOptions& options = {});
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
                                                          const ReadOptions& options = {});
+  // Collective: by all ranks of `ranks`, which outlive the reader. Rank 0 reads what it takes to
+  // open the file, and all get it, or its failure.
+  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
+                                                         const ReadOptions& options,
+                                                         Communicator& ranks);
+  NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
+                                                         const ReadOptions& options,
+                                                         Communicator& ranks);
   NMB_EXPORT ~Reader();
 
   NMB_EXPORT std::uint64_t generation() const;
@@ -81,6 +90,15 @@ class Reader {
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
+
+  // Collective, of a reader that ranks opened together (one thread of each calls; all else is
+  // independent). Rank 0 reads blocks that all want, and all get them. A rank that names others
+  // reads those itself.
+  NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
+      std::span<const std::string_view> names) const;
+  // The same of values: rank 0 reads, all get them.
+  NMB_EXPORT Status get_all_same(const Object& object, const Hyperslab& slab, MemoryType type,
+                                 void* out) const;
 
  private:
   struct State;

@@ -7,6 +7,7 @@
 
 #include "extent/data_map.h"
 #include "nmb/file_source.h"
+#include "parallel/shared_reads.h"
 #include "reader/reader_core.h"
 
 namespace nmb {
@@ -27,6 +28,7 @@ struct Reader::State {
     std::shared_ptr<const ByteSource> file;
     std::unique_ptr<ReaderCore> core;
   };
+  std::shared_ptr<const SharedReads> together;  // the file, if ranks opened it together
   std::shared_ptr<const Shared> shared;
   ReadOptions options;
   std::vector<Finding> warnings;
@@ -64,6 +66,48 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   state->options = options;
   state->warnings = std::move(warnings.list);
   return std::unique_ptr<Reader>(new Reader(std::move(state)));
+}
+
+Result<std::unique_ptr<Reader>> Reader::open(const std::string& path, const ReadOptions& options,
+                                             Communicator& ranks) {
+  std::shared_ptr<const ByteSource> file;
+  auto open_here = [&]() -> Status {
+    NMB_ASSIGN(file, FileSource::open(path));
+    return {};
+  };
+  NMB_TRY(ranks.agree(open_here(), "Reader::open()"));
+  return open(std::move(file), options, ranks);
+}
+
+Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> file,
+                                             const ReadOptions& options, Communicator& ranks) {
+  auto shared = std::make_shared<const SharedReads>(std::move(file), ranks);
+  std::unique_ptr<Reader> reader;
+  NMB_TRY(shared->together([&]() -> Status {
+    NMB_ASSIGN(reader, open(shared, options));
+    return {};
+  }));
+  reader->state_->together = std::move(shared);
+  return reader;
+}
+
+Result<std::vector<std::shared_ptr<const Block>>> Reader::open_blocks(
+    std::span<const std::string_view> names) const {
+  std::vector<std::shared_ptr<const Block>> blocks(names.size());
+  auto load = [&]() -> Status {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      NMB_ASSIGN(blocks[i], block(names[i]));
+    }
+    return {};
+  };
+  NMB_TRY(state_->together ? state_->together->together(load) : load());
+  return blocks;
+}
+
+Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MemoryType type,
+                            void* out) const {
+  auto read = [&] { return object.block->read(object.variable, slab, type, out); };
+  return state_->together ? state_->together->together(read) : read();
 }
 
 std::uint64_t Reader::generation() const { return state_->core().head().superblock.generation; }
