@@ -61,7 +61,7 @@ Status exchange_letters(Communicator& ranks, std::size_t length) {
 }
 
 NARROW_RANK_CASE(SendsLongMessagesInParts, 40) {
-  for (std::size_t length : {0, 1, 23, 24, 25, 64, 65, 1000})
+  for (std::size_t length : {0u, 1u, 23u, 24u, 25u, 64u, 65u, 1000u})
     NMB_TRY(exchange_letters(ranks, length));
   return {};
 }

@@ -1,6 +1,8 @@
 // The same definitions and values make the same bytes, by however many ranks.
+#include <memory>
 #include <string>
 
+#include "nmb/reader.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
 
@@ -159,6 +161,93 @@ RANK_CASE(SameBytesOfLaterGenerations) {
                          if (rank != 1) definer.put(numbered("more/own", rank), "flags", 3);
                        }};
   return same_bytes(ranks, small_pieces(), {united, own, more});
+}
+
+// A block with records of two variables, defined by all ranks with none.
+void define_records(Definer& definer, const std::string& name) {
+  const BlockId block = definer.block(name);
+  const DimId time = definer.dimension(block, "time", kUnlimited);
+  const DimId x = definer.dimension(block, "x", 1000);
+  definer.variable(block, "level", Type::kInt, {{time, x}});
+  definer.variable(block, "count", Type::kShort, {{time}});
+  definer.variable(block, "grid", Type::kByte, {{x}});
+}
+
+// Records [first, first + count) of both variables.
+void put_records(Definer& definer, const std::string& name, std::uint64_t first,
+                 std::uint64_t count) {
+  definer.put(name, "level", {{first, 0}, {count, 1000}, {}}, static_cast<int>(first));
+  definer.put(name, "count", {{first}, {count}, {}}, 1);
+}
+
+const RankPhase growing{[](int rank, int, Definer& definer) {
+                          define_records(definer, "run/steps");
+                          define_records(definer, numbered("own/steps", rank));
+                        },
+                        [](int rank, int size, Definer& definer) {
+                          // Each rank its share of the records; of its own block as many as its
+                          // number.
+                          const auto r = static_cast<std::uint64_t>(rank);
+                          put_records(definer, "run/steps", r * 7, 7);
+                          if (rank > 0) put_records(definer, numbered("own/steps", rank), 0, r);
+                          if (rank == size - 1) definer.put("run/steps", "grid", 2);
+                        }};
+
+RANK_CASE(SameBytesOfGrowingRecords) { return same_bytes(ranks, small_pieces(), {growing}); }
+
+// Values that are committed change, records are added, by other ranks than before.
+RANK_CASE(SameBytesOfCommittedValuesThatChange) {
+  const RankPhase change{
+      [](int rank, int, Definer& definer) { define_plain(definer, numbered("new", rank), 20); },
+      [](int rank, int size, Definer& definer) {
+        const auto r = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(size);
+        put_records(definer, "run/steps", 7 * n + r, 1);
+        const int next = (rank + 1) % size;
+        put_records(definer, numbered("own/steps", next), 100 + r, 1);
+        definer.put("all/large", "energy", {{r * 1000 + 3}, {500}, {}}, 8);
+        if (rank == size / 2) definer.put("all/small", "flags", 5);
+      }};
+  return same_bytes(ranks, small_pieces(), {growing, alike, change, change});
+}
+
+// Of elements that several ranks put in one call, the highest rank's count.
+RANK_CASE(PutAllTakesTheHighestRanksValues) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const std::string path = folder.file("overlap.nmb");
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    Definer definer(*writer);
+    define_records(definer, "steps");
+    NMB_TRY(definer.status());
+    NMB_TRY(writer->end_define());
+    NMB_ASSIGN(const BlockId block, writer->find_block("steps"));
+    // Rank r puts records r to size + 2, all with its number.
+    const auto r = static_cast<std::uint64_t>(ranks.rank());
+    const auto n = static_cast<std::uint64_t>(ranks.size());
+    const std::vector<int> values((n + 3 - r) * 1000, ranks.rank());
+    NMB_TRY(
+        writer->put_all(block, 0, {{r, 0}, {n + 3 - r, 1000}, {}}, std::span<const int>(values)));
+    NMB_ASSIGN(const std::uint64_t records, writer->records(block));
+    NMB_TRY(expect(records == n + 3, "records on all ranks"));
+    // Again, in place; rank 0 has nothing.
+    const std::vector<int> more(ranks.rank() == 0 ? 0 : 10, 100 + ranks.rank());
+    NMB_TRY(writer->put_all(block, 0, {{0, 0}, {1, more.size()}, {}}, std::span<const int>(more)));
+    NMB_TRY(writer->close());
+  }
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("steps"));
+    for (int record = 0; record < ranks.size() + 3; ++record) {
+      std::vector<int> values(1000);
+      const Hyperslab slab{{static_cast<std::uint64_t>(record), 0}, {1, 1000}, {}};
+      NMB_TRY(block->read(0, slab, memory_type_of<int>(), values.data()));
+      const int highest = std::min(record, ranks.size() - 1);
+      const int first = record == 0 && ranks.size() > 1 ? 100 + ranks.size() - 1 : highest;
+      NMB_TRY(expect(values[0] == first && values[999] == highest, "the highest rank's values"));
+    }
+    return {};
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }
 
 }  // namespace

@@ -86,6 +86,8 @@ NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& s
                                   bool may_grow = false);
 // Elements selected.
 NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
+// kUsage unless the hyperslab has as many elements.
+NMB_EXPORT Status check_count(const Hyperslab& slab, std::uint64_t values);
 
 // Calls visit(extent_offset, element_index, elements) for each longest run of elements that are
 // adjacent in the extent and in the selection, in row-major order (where a dimension has a stride,

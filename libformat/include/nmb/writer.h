@@ -167,9 +167,7 @@ class Writer {
                         const void* values);
   template <class T>
   Status put(BlockId block, VarId variable, const Hyperslab& slab, std::span<const T> values) {
-    if (values.size() != element_count(slab))
-      return Status(Code::kUsage, "found " + std::to_string(values.size()) + " values, expected " +
-                                      std::to_string(element_count(slab)));
+    NMB_TRY(check_count(slab, values.size()));
     return put(block, variable, slab, memory_type_of<T>(), values.data());
   }
   // The whole variable, with as many records as the values make.
@@ -177,6 +175,17 @@ class Writer {
   Status put(BlockId block, VarId variable, std::span<const T> values) {
     NMB_ASSIGN(Hyperslab slab, whole(block, variable, values.size()));
     return put(block, variable, slab, values);
+  }
+
+  // Collective: every rank puts a hyperslab of its own, or an empty one (a count of 0). Where those
+  // of several ranks overlap the highest rank's values count; with put() that is not defined.
+  // Values that wait for space (put() behind the last record, or in committed values) get it.
+  // count: of the values.
+  NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
+                            const void* values, std::uint64_t count);
+  template <class T>
+  Status put_all(BlockId block, VarId variable, const Hyperslab& slab, std::span<const T> values) {
+    return put_all(block, variable, slab, memory_type_of<T>(), values.data(), values.size());
   }
 
   // Commits a generation. kUsage in define mode.

@@ -92,6 +92,13 @@ Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool m
   return {};
 }
 
+Status check_count(const Hyperslab& slab, std::uint64_t values) {
+  const std::uint64_t expected = element_count(slab);
+  if (values == expected) return {};
+  return Status(Code::kUsage, "found " + std::to_string(values) + " values, expected " +
+                                  std::to_string(expected));
+}
+
 std::uint64_t element_count(const Hyperslab& slab) {
   std::uint64_t elements = 1;
   for (std::uint64_t count : slab.count) elements *= count;

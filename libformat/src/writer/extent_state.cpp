@@ -2,6 +2,7 @@
 #include "writer/extent_state.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "wire/checked.h"
@@ -11,7 +12,6 @@ namespace nmb {
 
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
-constexpr std::uint64_t kSmallGrowth = 64 << 10;
 }  // namespace
 
 Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length) {
@@ -29,7 +29,7 @@ Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std
 void ExtentState::start_run(std::uint64_t length, std::uint64_t position) {
   length_ = length;
   segments_.clear();
-  if (length > 0) segments_.push_back({0, length, position, true, 0});
+  if (length > 0) segments_.push_back({0, length, position, true, 0, 0});
 }
 
 void ExtentState::start_committed(std::uint64_t length, const std::vector<Piece>& pieces) {
@@ -39,7 +39,7 @@ void ExtentState::start_committed(std::uint64_t length, const std::vector<Piece>
   sums_.clear();
   for (const Piece& piece : pieces)
     if (!piece.hole)
-      segments_.push_back({piece.logical, piece.length, piece.position, false, piece.sum});
+      segments_.push_back({piece.logical, piece.length, piece.position, false, piece.sum, 0});
 }
 
 std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
@@ -55,19 +55,6 @@ void ExtentState::forget_sums(std::uint64_t from, std::uint64_t to) {
   while (it != sums_.end() && it->first < to) it = sums_.erase(it);
 }
 
-Status ExtentState::make_fresh(std::size_t index, std::uint64_t new_length, WriteBuffer& file,
-                               SpaceAllocator& space) {
-  const Segment old = segments_[index];
-  std::vector<std::byte> bytes(new_length);
-  NMB_TRY(file.read_at(old.position, bytes));
-  space.piece_died({old.logical, old.length, false, old.position, old.sum});
-  const std::uint64_t position = space.allocate(new_length, extent_alignment(new_length));
-  NMB_TRY(file.write_at(position, bytes));
-  segments_[index] = {old.logical, new_length, position, true, 0};
-  written_.add(old.logical, old.logical + new_length);
-  return {};
-}
-
 // Bytes of a segment that is not committed belong to nothing when it is cut: they must be zero.
 Status ExtentState::clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const {
   std::vector<std::byte> zeros;
@@ -80,24 +67,23 @@ Status ExtentState::clear(const Segment& segment, std::uint64_t from, WriteBuffe
   return {};
 }
 
-Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, SpaceAllocator& space) {
+Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead) {
   if (length < length_) {
     while (!segments_.empty() && segments_.back().logical >= length) {
       const Segment& last = segments_.back();
       if (last.fresh)
         NMB_TRY(clear(last, last.logical, file));
       else
-        space.piece_died({last.logical, last.length, false, last.position, last.sum});
+        dead.piece_died({last.logical, last.length + last.cut, false, last.position, last.sum});
       segments_.pop_back();
     }
     if (!segments_.empty() && segments_.back().end() > length) {
       Segment& last = segments_.back();
-      if (last.fresh) {
+      if (last.fresh)
         NMB_TRY(clear(last, length, file));
-        last.length = length - last.logical;
-      } else {
-        NMB_TRY(make_fresh(segments_.size() - 1, length - last.logical, file, space));
-      }
+      else
+        last.cut += last.end() - length;
+      last.length = length - last.logical;
     }
     written_.remove(length, ~std::uint64_t{0});
     forget_sums(length, ~std::uint64_t{0});
@@ -106,60 +92,215 @@ Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, SpaceAllocat
   return {};
 }
 
-void ExtentState::allocate_gap(std::size_t index, std::uint64_t from, std::uint64_t to,
-                               std::uint64_t gap_end, SpaceAllocator& space) {
-  // Every piece starts at a multiple of 8 in the file, so what begins elsewhere in the extent ends
-  // with its window.
-  const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
-  // Continue the segment before if it was the last thing that took space.
-  if (index > 0) {
-    Segment& before = segments_[index - 1];
-    const std::uint64_t limit =
-        before.logical % 8 == 0 ? to
-                                : std::min(to, (before.logical / piece_size_ + 1) * piece_size_);
-    if (before.fresh && before.end() == from && limit > from &&
-        space.extend(before.position, before.length, limit - from)) {
-      before.length = limit - before.logical;
-      return;
+Status ExtentState::stage(std::uint64_t offset, std::span<const std::byte> bytes, Stage& stage) {
+  const std::uint64_t place = stage.size();
+  NMB_TRY(stage.append(bytes));
+  if (!staged_.empty()) {
+    Staged& last = staged_.back();
+    if (last.offset + last.length == offset && last.place + last.length == place) {
+      last.length += bytes.size();
+      return {};
     }
   }
-  if (from % 8 != 0) to = std::min(to, window_end);
-  // Growth by small records sets more apart than it needs, up to the window's end.
-  std::uint64_t want = std::max(to - from, std::min(kSmallGrowth, length_));
-  if (to <= window_end) want = std::min(want, window_end - from);
-  want = std::max(std::min(want, gap_end - from), to - from);
-  const std::uint64_t position = space.allocate(want, extent_alignment(want));
-  segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(index),
-                   Segment{from, want, position, true, 0});
+  staged_.push_back({offset, bytes.size(), place});
+  return {};
+}
+
+Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
+                                std::span<const std::byte> part, WriteBuffer& file) {
+  const std::uint64_t to = at + part.size();
+  NMB_TRY(file.write_at(segment.position + (at - segment.logical), part));
+  forget_sums(at, to);
+  written_.add(at, to);
+  // Windows that this part covers whole are summed in passing.
+  for (std::uint64_t window = (at + piece_size_ - 1) / piece_size_ * piece_size_;
+       window + piece_size_ <= to; window += piece_size_)
+    sums_[window] = sum_of(part.subspan(window - at, piece_size_));
+  return {};
 }
 
 Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-                          SpaceAllocator& space) {
+                          Stage& stage_, bool all_staged) {
+  if (all_staged) return stage(offset, bytes, stage_);
   std::uint64_t at = offset;
   const std::uint64_t end = offset + bytes.size();
-  forget_sums(offset, end);
   while (at < end) {
-    std::size_t index = first_segment_at(at);
-    if (index == segments_.size() || segments_[index].logical > at) {
-      const std::uint64_t gap_end =
-          index == segments_.size() ? ~std::uint64_t{0} : segments_[index].logical;
-      allocate_gap(index, at, std::min(end, gap_end), gap_end, space);
-      continue;
-    }
-    if (!segments_[index].fresh) {
-      NMB_TRY(make_fresh(index, segments_[index].length, file, space));
-    }
-    const Segment& segment = segments_[index];
-    const std::uint64_t to = std::min(end, segment.end());
+    const std::size_t index = first_segment_at(at);
+    const bool gap = index == segments_.size() || segments_[index].logical > at;
+    const std::uint64_t to = std::min(end, index == segments_.size() ? end
+                                           : gap                     ? segments_[index].logical
+                                                                     : segments_[index].end());
     auto part = bytes.subspan(at - offset, to - at);
-    NMB_TRY(file.write_at(segment.position + (at - segment.logical), part));
-    written_.add(at, to);
-    // Windows that this part covers whole are summed in passing.
-    for (std::uint64_t window = (at + piece_size_ - 1) / piece_size_ * piece_size_;
-         window + piece_size_ <= to; window += piece_size_)
-      sums_[window] = sum_of(part.subspan(window - at, piece_size_));
+    if (gap || !segments_[index].fresh)
+      NMB_TRY(stage(at, part, stage_));
+    else
+      NMB_TRY(write_fresh(segments_[index], at, part, file));
     at = to;
   }
+  return {};
+}
+
+bool ExtentState::has_cut() const {
+  // Only what was last can have been cut; what came behind it since is not committed.
+  for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment)
+    if (!segment->fresh) return segment->cut != 0;
+  return false;
+}
+
+bool ExtentState::has_fresh() const {
+  return std::any_of(segments_.begin(), segments_.end(), [](const Segment& s) { return s.fresh; });
+}
+
+std::vector<Interval> ExtentState::staged() const {
+  IntervalSet all;
+  for (const Staged& run : staged_) all.add(run.offset, run.offset + run.length);
+  return all.all();
+}
+
+void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
+                           std::vector<SpaceRequest>* requests) {
+  while (from < to) {
+    // Every piece starts at a multiple of 8 in the file, so what begins elsewhere in the extent
+    // ends with its window.
+    const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
+    const std::uint64_t end = from % 8 == 0 ? to : std::min(to, window_end);
+    std::uint64_t tail = 0;
+    if (!segments->empty()) {
+      const Segment& before = segments->back();
+      if (before.fresh && before.position != 0 && before.end() == from)
+        tail = before.position + before.length;
+    }
+    requests->push_back({end - from, tail});
+    planned_.push_back({segments->size(), {}, false});
+    segments->push_back({from, end - from, 0, true, 0, 0});
+    from = end;
+  }
+}
+
+std::vector<SpaceRequest> ExtentState::plan_places(std::span<const Interval> intervals) {
+  std::vector<SpaceRequest> requests;
+  std::vector<Segment> segments;
+  IntervalSet wanted;
+  for (const Interval& interval : intervals) wanted.add(interval.begin, interval.end);
+  planned_.clear();
+  std::size_t next = 0;
+  auto keep_until = [&](std::uint64_t at) {
+    for (; next < segments_.size() && segments_[next].end() <= at; ++next) {
+      Segment segment = segments_[next];
+      if (!segment.fresh && (segment.cut != 0 || wanted.touches(segment.logical, segment.end()))) {
+        const bool copied = !wanted.gaps(segment.logical, segment.end()).empty();
+        planned_.push_back({segments.size(), segment, copied});
+        requests.push_back({segment.length, 0});
+        segment = {segment.logical, segment.length, 0, true, 0, 0};
+      }
+      segments.push_back(segment);
+    }
+  };
+  for (const Interval& interval : intervals) {
+    for (std::uint64_t at = interval.begin; at < interval.end;) {
+      keep_until(at);
+      const bool last = next == segments_.size();
+      if (last || segments_[next].logical > at) {
+        const std::uint64_t to =
+            last ? interval.end : std::min(interval.end, segments_[next].logical);
+        plan_gap(at, to, &segments, &requests);
+        at = to;
+      } else {
+        at = segments_[next].end();
+      }
+    }
+  }
+  keep_until(~std::uint64_t{0});
+  segments_ = std::move(segments);
+  return requests;
+}
+
+Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteBuffer& file,
+                                DeadPieces& dead) {
+  assert(positions.size() == planned_.size());
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i < planned_.size(); ++i) {
+    const Planned& planned = planned_[i];
+    Segment& segment = segments_[planned.segment];
+    segment.position = positions[i];
+    if (planned.old.length == 0) continue;
+    const Segment& old = planned.old;
+    if (planned.copied) {
+      bytes.resize(segment.length);
+      NMB_TRY(file.read_at(old.position, bytes));
+      NMB_TRY(file.write_at(segment.position, bytes));
+      written_.add(segment.logical, segment.end());
+    }
+    dead.piece_died({old.logical, old.length + old.cut, false, old.position, old.sum});
+  }
+  planned_.clear();
+  join_segments();
+  return {};
+}
+
+// Segments that follow one another in the extent and in the file are one.
+void ExtentState::join_segments() {
+  std::size_t kept = 0;
+  for (const Segment& segment : segments_) {
+    if (kept > 0) {
+      Segment& before = segments_[kept - 1];
+      const bool one_window = before.logical / piece_size_ == (segment.end() - 1) / piece_size_;
+      if (before.fresh && segment.fresh && before.end() == segment.logical &&
+          before.position + before.length == segment.position &&
+          (before.logical % 8 == 0 || one_window)) {
+        before.length += segment.length;
+        continue;
+      }
+    }
+    segments_[kept++] = segment;
+  }
+  segments_.resize(kept);
+}
+
+void ExtentState::put_places(std::span<const Interval> intervals, MessageWriter& out) const {
+  std::vector<Segment> places;
+  std::size_t next = 0;
+  for (const Interval& interval : intervals) {
+    next = std::max(next, first_segment_at(interval.begin));
+    for (; next < segments_.size() && segments_[next].logical < interval.end; ++next)
+      places.push_back(segments_[next]);
+  }
+  out.put_bytes(std::as_bytes(std::span(places)));
+}
+
+void ExtentState::take_places(MessageReader& in) {
+  std::vector<Segment> places;
+  for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
+  if (places.empty()) return;
+  // They take the place of whatever this state had there.
+  std::vector<Segment> merged;
+  auto place = places.begin();
+  for (const Segment& segment : segments_) {
+    while (place != places.end() && place->logical < segment.end()) merged.push_back(*place++);
+    if (merged.empty() || merged.back().end() <= segment.logical) merged.push_back(segment);
+  }
+  merged.insert(merged.end(), place, places.end());
+  segments_ = std::move(merged);
+  length_ = std::max(length_, segments_.back().end());
+}
+
+Status ExtentState::write_staged(const IntervalSet& skip, WriteBuffer& file, Stage& stage_) {
+  std::vector<std::byte> bytes;
+  for (const Staged& run : staged_) {
+    for (const Interval& part : skip.gaps(run.offset, run.offset + run.length)) {
+      for (std::uint64_t at = part.begin; at < part.end;) {
+        const Segment& segment = segments_[first_segment_at(at)];
+        assert(segment.fresh && segment.logical <= at);
+        // Parts end where windows do, so that whole pieces are summed in passing.
+        const std::uint64_t to = std::min({part.end, segment.end(), (at / kBuffer + 1) * kBuffer});
+        bytes.resize(to - at);
+        NMB_TRY(stage_.read_at(run.place + (at - run.offset), bytes));
+        NMB_TRY(write_fresh(segment, at, bytes, file));
+        at = to;
+      }
+    }
+  }
+  staged_.clear();
   return {};
 }
 

@@ -13,22 +13,27 @@
 #include "nmb/values.h"
 #include "parallel/message_codec.h"
 #include "writer/interval_set.h"
+#include "writer/stage.h"
 #include "writer/write_buffer.h"
 
 namespace nmb {
 
-// Where new pieces and dead ones are accounted for.
-class SpaceAllocator {
+// Where committed pieces are accounted for that are no longer used.
+class DeadPieces {
  public:
-  virtual ~SpaceAllocator() = default;
-  // Space for `length` bytes behind all that is taken; a multiple of `alignment`.
-  virtual std::uint64_t allocate(std::uint64_t length, std::uint64_t alignment) = 0;
-  // The space taken last is longer: true if [position, position + length) was that.
-  virtual bool extend(std::uint64_t position, std::uint64_t length, std::uint64_t more) = 0;
+  virtual ~DeadPieces() = default;
   virtual void piece_died(const Piece& piece) = 0;
 };
 
-// Not thread-safe.
+// Space for values: at `tail` if free space begins there (rounded up to 8), else aligned as an
+// extent of that length is.
+struct SpaceRequest {
+  std::uint64_t length = 0;
+  std::uint64_t tail = 0;  // 0: anywhere
+};
+
+// Bytes that have space in the file and are not committed are written in place; others wait in a
+// stage until places are planned (by the rank that keeps the block) and taken. Not thread-safe.
 class ExtentState {
  public:
   explicit ExtentState(std::uint32_t piece_size) : piece_size_(piece_size) {}
@@ -40,12 +45,31 @@ class ExtentState {
 
   std::uint64_t length() const { return length_; }
   // Longer: new bytes are unwritten. Shorter: bytes behind are forgotten (those not committed
-  // become zero in the file), the committed piece that is cut is written anew.
-  Status resize(std::uint64_t length, WriteBuffer& file, SpaceAllocator& space);
-  // Writes bytes; committed pieces that they touch are copied to new places first.
+  // become zero in the file); a committed piece that is cut is written anew when places are
+  // planned.
+  Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
+  // all_staged: also what has space waits, to be put in order with what other ranks put.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-               SpaceAllocator& space);
-  // Reads written bytes; unwritten ones as `fill` says.
+               Stage& stage, bool all_staged = false);
+
+  // --- places for what waits ---
+  bool needs_places() const { return !staged_.empty() || has_cut(); }
+  // Whether something has space that is not committed.
+  bool has_fresh() const;
+  // What waits.
+  std::vector<Interval> staged() const;
+  // Plans space for `intervals` (ascending, disjoint) where there is none, and for committed pieces
+  // that they touch. take_places() follows with a position for each request; it copies what is kept
+  // of those pieces.
+  std::vector<SpaceRequest> plan_places(std::span<const Interval> intervals);
+  Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
+  // Space in `intervals`, for the state of another rank.
+  void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
+  void take_places(MessageReader& in);
+  // Writes what waits, which has its places now, but for the bytes in `skip`.
+  Status write_staged(const IntervalSet& skip, WriteBuffer& file, Stage& stage);
+
+  // Reads written bytes; unwritten ones as `fill` says. Not what waits.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
               const FillPattern& fill) const;
   // The parts of [from, to) that hold values.
@@ -69,14 +93,29 @@ class ExtentState {
     std::uint64_t position = 0;
     bool fresh = false;     // not committed
     std::uint64_t sum = 0;  // of a committed piece
+    std::uint64_t cut = 0;  // bytes that a committed piece had more
     std::uint64_t end() const { return logical + length; }
+  };
+  // A segment whose position is not known yet.
+  struct Planned {
+    std::size_t segment;  // in segments_
+    Segment old;          // the committed piece that it takes the place of; length 0: none
+    bool copied;          // bytes of that are kept
+  };
+  // A run of bytes that waits, in the order of the calls.
+  struct Staged {
+    std::uint64_t offset, length;
+    std::uint64_t place;  // in the stage
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
-  Status make_fresh(std::size_t index, std::uint64_t new_length, WriteBuffer& file,
-                    SpaceAllocator& space);
-  void allocate_gap(std::size_t index, std::uint64_t from, std::uint64_t to, std::uint64_t gap_end,
-                    SpaceAllocator& space);
+  bool has_cut() const;
+  void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
+                std::vector<SpaceRequest>* requests);
+  void join_segments();
+  Status stage(std::uint64_t offset, std::span<const std::byte> bytes, Stage& stage);
+  Status write_fresh(const Segment& segment, std::uint64_t at, std::span<const std::byte> part,
+                     WriteBuffer& file);
   // Sums known from a write of a whole window, by its offset.
   void forget_sums(std::uint64_t from, std::uint64_t to);
 
@@ -85,6 +124,8 @@ class ExtentState {
   std::vector<Segment> segments_;  // sorted by logical offset, disjoint
   IntervalSet written_;            // in fresh segments
   std::map<std::uint64_t, std::uint64_t> sums_;
+  std::vector<Staged> staged_;
+  std::vector<Planned> planned_;
 };
 
 // Alignment of an extent or piece of that length (spec/format.md, section 8).

@@ -37,18 +37,6 @@ Status Writer::Impl::keep(Status status) {
   return status;
 }
 
-std::uint64_t Writer::Impl::allocate(std::uint64_t length, std::uint64_t alignment) {
-  const std::uint64_t position = (cursor_ + alignment - 1) / alignment * alignment;
-  cursor_ = (position + length + 7) / 8 * 8;
-  return position;
-}
-
-bool Writer::Impl::extend(std::uint64_t position, std::uint64_t length, std::uint64_t more) {
-  if ((position + length + 7) / 8 * 8 != cursor_) return false;
-  cursor_ = (position + length + more + 7) / 8 * 8;
-  return true;
-}
-
 void Writer::Impl::piece_died(const Piece& piece) {
   dead_.push_back({piece.position, (piece.length + 7) / 8 * 8, piece.sum, piece.length % 8 == 0});
 }
@@ -292,7 +280,11 @@ Status Writer::redefine() { return impl_->redefine(); }
 
 Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                    const void* values) {
-  return impl_->put(block, variable, slab, type, values);
+  return impl_->put(block, variable, slab, type, values, false);
+}
+Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
+                       const void* values, std::uint64_t count) {
+  return impl_->put_all(block, variable, slab, type, values, count);
 }
 
 Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t values) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "parallel/message_codec.h"
+#include "parallel/letters.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -101,8 +101,12 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     }
   } else if (block.extent) {
     NMB_TRY(load_definitions(c.id));
-    const FillPattern fill(*block.metadata, block.layout);
-    NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, fill));
+    if (block.partial) {
+      NMB_ASSIGN(const ClassicHeader header, stored_header(c.id));
+      NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, {header.metadata, block.layout}));
+    } else {
+      NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, {*block.metadata, block.layout}));
+    }
   } else if (block.committed && block.run_position == 0) {
     // Values not touched, as they were.
     c.extent_position = block.committed->extent_position;
@@ -360,6 +364,7 @@ Status Writer::Impl::write_generation(bool closing) {
   NMB_ASSIGN(const bool any, ranks_.all_reduce(!dirty_.empty(), std::logical_or<>()));
   if (!first && !any) return {};
   auto work = [&]() -> Status {
+    NMB_TRY(place_values());
     // Everything that was put is in the file before anybody sums it.
     NMB_TRY(ranks_.agree(buffer_.flush()));
     NMB_TRY(collect_values());
@@ -425,8 +430,45 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
   return {};
 }
 
-// Pages of data maps, one block's behind the other's. Their lengths depend a little on where they
-// lie: ranks try where theirs would end until nobody's end moves, which it does upwards only.
+// Space for what ranks have of blocks, one behind the other in the order in which the blocks were
+// created, whoever has them: returns where each begins. *end: of all.
+Result<std::vector<std::uint64_t>> Writer::Impl::place_in_order(const std::vector<Ordered>& parts,
+                                                                std::uint64_t* end) {
+  std::vector<Communicator::Parcel> parcels;
+  auto own = std::as_bytes(std::span(parts));
+  if (!own.empty()) parcels.push_back({0, {own.begin(), own.end()}});
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
+  struct Placed {
+    Ordered part;
+    int rank;
+    std::uint64_t position = 0;
+  };
+  std::vector<Placed> all;
+  for (const Message& message : arrived)
+    for (MessageReader in(message.bytes()); !in.at_end();)
+      all.push_back({in.get<Ordered>(), message.from()});
+  std::vector<Placed*> by_order;
+  for (Placed& one : all) by_order.push_back(&one);
+  std::sort(by_order.begin(), by_order.end(),
+            [](const Placed* x, const Placed* y) { return x->part.order < y->part.order; });
+  std::uint64_t position = cursor_;
+  for (Placed* one : by_order) {
+    one->position = position;
+    position += one->part.length;
+  }
+  Letters letters;
+  for (const Placed& one : all) letters.to(one.rank).put(one.position);
+  NMB_ASSIGN(const std::vector<Message> answers, ranks_.exchange(letters.take()));
+  std::vector<std::uint64_t> positions;
+  for (const Message& message : answers)
+    for (MessageReader in(message.bytes()); !in.at_end();)
+      positions.push_back(in.get<std::uint64_t>());
+  NMB_ASSIGN(*end, ranks_.broadcast_value(0, position));
+  return positions;
+}
+
+// Pages of data maps, in the order in which the blocks were created. Their lengths depend a little
+// on where they lie: ranks try with growing lengths until none changes.
 Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
   class Trial final : public PageSink {
    public:
@@ -441,31 +483,45 @@ Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
    private:
     std::uint64_t position_;
   };
-  const std::uint64_t base = cursor_;
-  if (ranks_.size() > 1) {
-    std::uint64_t length = 0;
-    for (;;) {
-      NMB_ASSIGN(const std::uint64_t before,
-                 ranks_.scan_before(length, std::uint64_t{0}, std::plus<>()));
-      cursor_ = base + before;
-      Trial trial(cursor_);
-      auto attempt = [&]() -> Status {
-        for (Commitment c : blocks) NMB_TRY(write_map(c, trial));
-        return {};
-      };
-      NMB_TRY(ranks_.agree(attempt()));
-      const std::uint64_t now = trial.next_position() - cursor_;
-      NMB_ASSIGN(const bool moved, ranks_.all_reduce(now != length, std::logical_or<>()));
-      length = now;
-      if (!moved) break;
+  std::vector<Commitment*> mapped;
+  for (Commitment& c : blocks)
+    if (!c.pieces.empty() || (state(c.id).committed && state(c.id).committed->has_map()))
+      mapped.push_back(&c);
+  std::sort(mapped.begin(), mapped.end(), [&](const Commitment* a, const Commitment* b) {
+    return state(a->id).order < state(b->id).order;
+  });
+  std::vector<Ordered> parts;
+  for (const Commitment* c : mapped) parts.push_back({state(c->id).order, 0});
+  std::vector<std::uint64_t> positions(mapped.size(), cursor_);
+  std::uint64_t end = cursor_;
+  for (bool again = ranks_.size() > 1; again;) {
+    bool changed = false;
+    auto attempt = [&]() -> Status {
+      for (std::size_t i = 0; i < mapped.size(); ++i) {
+        Commitment copy = *mapped[i];
+        Trial trial(positions[i]);
+        NMB_TRY(write_map(copy, trial));
+        const std::uint64_t length = trial.next_position() - positions[i];
+        changed = changed || length != parts[i].length;
+        parts[i].length = length;
+      }
+      return {};
+    };
+    NMB_TRY(ranks_.agree(attempt()));
+    NMB_ASSIGN(again, ranks_.all_reduce(changed, std::logical_or<>()));
+    if (again) {
+      NMB_ASSIGN(positions, place_in_order(parts, &end));
     }
   }
   auto write = [&]() -> Status {
-    for (Commitment& c : blocks) NMB_TRY(write_map(c, *this));
+    for (std::size_t i = 0; i < mapped.size(); ++i) {
+      if (ranks_.size() > 1) cursor_ = positions[i];
+      NMB_TRY(write_map(*mapped[i], *this));
+    }
     return {};
   };
   NMB_TRY(ranks_.agree(write()));
-  NMB_ASSIGN(cursor_, ranks_.broadcast_value(ranks_.size() - 1, cursor_));
+  if (ranks_.size() > 1) cursor_ = end;
   return {};
 }
 
@@ -486,26 +542,26 @@ Status Writer::Impl::write_blocks(std::vector<Commitment>& blocks) {
 
 Status Writer::Impl::write_tombstones() {
   if (superblock_.generation == 0) return {};
-  std::vector<const BlockState*> gone;
-  Placement space;
-  for (BlockId id : dirty_) {
-    const BlockState& block = state(id);
-    if (!block.committed || !(block.removed || block.renamed)) continue;
-    gone.push_back(&block);
-    space = space.then(Placement::of(block_length(block.committed->name.size(), 0), false));
-  }
-  NMB_ASSIGN(std::uint64_t position, take_space(space));
-  auto write = [&]() -> Status {
-    for (const BlockState* block : gone) {
-      const BlockEntry& entry = *block->committed;
-      if (block->removed && entry.has_map()) {
-        const DataMap map(*source_, identity_.file_id, superblock_.generation, entry.position,
-                          entry.map, entry.extent_length, superblock_.piece_size);
-        NMB_TRY(retire_data_map(map, *this));
-      }
-      NMB_TRY(write_tombstone(entry, position));
-      position += block_length(entry.name.size(), 0);
+  std::vector<const BlockEntry*> gone;
+  std::vector<Ordered> parts;
+  auto retire = [&]() -> Status {
+    for (BlockId id : dirty_) {
+      const BlockState& block = state(id);
+      if (!block.committed || !(block.removed || block.renamed)) continue;
+      const BlockEntry& entry = *block.committed;
+      gone.push_back(&entry);
+      parts.push_back({entry.order, block_length(entry.name.size(), 0)});
+      if (!block.removed || !entry.has_map()) continue;
+      const DataMap map(*source_, identity_.file_id, superblock_.generation, entry.position,
+                        entry.map, entry.extent_length, superblock_.piece_size);
+      NMB_TRY(retire_data_map(map, *this));
     }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(retire()));
+  NMB_ASSIGN(const std::vector<std::uint64_t> positions, place_in_order(parts, &cursor_));
+  auto write = [&]() -> Status {
+    for (std::size_t i = 0; i < gone.size(); ++i) NMB_TRY(write_tombstone(*gone[i], positions[i]));
     return {};
   };
   return ranks_.agree(write());
@@ -532,6 +588,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     block.run_position = 0;
     block.inline_run = false;
     block.retained = BlockState::kNotRetained;
+    block.sharing.reset();
     block.move.reset();
     block.packed.reset();
     block.own_body.reset();
@@ -542,6 +599,8 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
       BlockState& block = state(id);
       if (block.dirty || block.removed) continue;
       // Another rank may have committed it.
+      block.sharing.reset();
+      block.kept = true;
       block.run_position = 0;
       block.inline_run = false;
       block.body_from = BodyFrom::kCommitted;

@@ -151,20 +151,23 @@ Status Writer::Impl::refresh(BlockId id) {
 Status Writer::Impl::load_definitions(BlockId id) {
   BlockState& block = state(id);
   if (block.metadata) return {};
-  Result<ClassicHeader> header = [&]() -> Result<ClassicHeader> {
-    if (block.committed) {
-      NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
-      return decode_body(*block.committed, stored.header.records, stored.body, *source_);
-    }
-    DecodeOptions options;
-    options.values_follow = false;
-    return decode_classic_header(*block.packed->body, options);
-  }();
-  if (!header.ok()) return header.status();
-  block.metadata = std::make_unique<Metadata>(std::move(header->metadata));
-  block.layout = header->layout;
+  NMB_ASSIGN(ClassicHeader header, stored_header(id));
+  block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
+  block.layout = header.layout;
   block.layout.records = block.records;
   return {};
+}
+
+// Of a block that is committed or packed.
+Result<ClassicHeader> Writer::Impl::stored_header(BlockId id) {
+  const BlockState& block = state(id);
+  if (block.committed) {
+    NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
+    return decode_body(*block.committed, stored.header.records, stored.body, *source_);
+  }
+  DecodeOptions options;
+  options.values_follow = false;
+  return decode_classic_header(*block.packed->body, options);
 }
 
 // Turns a block whose layout is fixed into one that is being defined; its values are carried over
@@ -172,6 +175,11 @@ Status Writer::Impl::load_definitions(BlockId id) {
 Status Writer::Impl::start_edit(BlockId id) {
   BlockState& block = state(id);
   if (!block.written || block.edited) return {};
+  if (block.partial)
+    return Status(Code::kUnsupported,
+                  "found a change of block " + quoted(names_.at(id)) +
+                      ", of which this rank knows its own definitions only, expected one by the "
+                      "rank that defined it first");
   if (block.move)
     return Status(Code::kUsage, "found a change of block " + quoted(names_.at(id)) +
                                     " before its values were moved, expected sync() first");
@@ -318,6 +326,14 @@ Status Writer::Impl::redefine() {
   return together("redefine()", [&]() -> Status {
     if (define_mode_)
       return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
+    if (ranks_.size() > 1) {
+      NMB_ASSIGN(const bool any, ranks_.all_reduce(!dirty_.empty(), std::logical_or<>()));
+      if (any)
+        return Status(Code::kUsage,
+                      "found redefine() on several ranks before what was written is committed, "
+                      "expected sync() first");
+    }
+    NMB_TRY(keep(place_values()));
     define_mode_ = true;
     return {};
   });

@@ -21,6 +21,7 @@
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"
+#include "writer/name_matching.h"
 #include "writer/placement.h"
 #include "writer/write_buffer.h"
 
@@ -39,7 +40,7 @@ class OutputSource final : public ByteSource {
   std::uint64_t size_;
 };
 
-class Writer::Impl final : public SpaceAllocator, public PageSink {
+class Writer::Impl final : public DeadPieces, public PageSink {
  public:
   // ranks: nullptr for one process alone.
   Impl(std::unique_ptr<OutputFile> file, const WriterOptions& options, Communicator* ranks)
@@ -47,7 +48,8 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
         ranks_(ranks ? *ranks : alone_),
         file_(std::move(file)),
         out_of_memory_(out_of_memory_on(ranks_.rank()).in_file(file_->name())),
-        buffer_(*file_) {}
+        buffer_(*file_),
+        stage_(file_->name(), ranks_.rank()) {}
   ~Impl() override;
 
   // Of a new file: takes the options that are kept in it.
@@ -92,13 +94,16 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Status end_define();
   // kUsage in define mode.
   Status commit(bool closing);
+  Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
+                 const void* values, std::uint64_t count);
 
   // --- writer_layout.cpp ---
   Result<std::uint64_t> global_id(BlockId id);
 
   // --- writer_values.cpp ---
-  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
-             const void* values);
+  // staged: values wait for the next place_values(), also where they have space.
+  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type, const void* values,
+             bool staged);
   Status take_values(BlockId id, std::shared_ptr<const ByteSource> source,
                      std::vector<ValueRuns> runs);
   Result<BlockState*> readable(BlockId id);  // with metadata and layout
@@ -121,9 +126,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   BlockState& state(BlockId id) { return *blocks_[id]; }
   const WriterOptions& options() const { return options_; }
 
-  // SpaceAllocator
-  std::uint64_t allocate(std::uint64_t length, std::uint64_t alignment) override;
-  bool extend(std::uint64_t position, std::uint64_t length, std::uint64_t more) override;
+  // DeadPieces
   void piece_died(const Piece& piece) override;
   // PageSink
   std::uint64_t next_position() const override { return cursor_; }
@@ -166,6 +169,7 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Status refresh(BlockId id);
   bool is_newest(BlockId id) const { return id + 1 == blocks_.size(); }
   Status load_definitions(BlockId id);
+  Result<ClassicHeader> stored_header(BlockId id);
   Status start_edit(BlockId id);
   void mark_pending(BlockId id);
   void retire_header(BlockId id);
@@ -186,10 +190,19 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Status keep_extents(const std::vector<BlockId>& ids);
   Status carry_values(BlockId id);
   bool is_inline(BlockId id) const;
+  // writer_places.cpp
+  Status place_values();
+  Status match_values();
+  Result<std::vector<std::uint64_t>> ask_for_space(
+      const std::vector<std::pair<BlockId, std::vector<SpaceRequest>>>& requests);
+  // writer_values.cpp
+  void set_records(BlockState& block, std::uint64_t records);
+  Status grow(BlockId id, std::uint64_t records);
   // writer_sharing.cpp
   template <class Work>
   Status together(std::string_view operation, Work work);
-  Status match_names(const std::vector<BlockId>& ids, bool* any_shared);
+  void take_match(BlockId id, NameMatch match);
+  Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared);
   Status unite_shared(const std::vector<BlockId>& ids);
   Status tell_sharers(const std::vector<BlockId>& ids);
   Status collect_values();
@@ -197,6 +210,12 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   Status load_head();
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
+  struct Ordered {
+    std::uint64_t order;  // of the block
+    std::uint64_t length;
+  };
+  Result<std::vector<std::uint64_t>> place_in_order(const std::vector<Ordered>& parts,
+                                                    std::uint64_t* end);
   Status write_maps(std::vector<Commitment>& blocks);
   Status write_blocks(std::vector<Commitment>& blocks);
   Status write_tombstones();
@@ -220,9 +239,9 @@ class Writer::Impl final : public SpaceAllocator, public PageSink {
   std::unique_ptr<OutputFile> file_;
   Status out_of_memory_;  // made ahead: later there may be no memory for it
   WriteBuffer buffer_;
+  Stage stage_;
   Status failure_;
   bool define_mode_ = true;
-  bool sharing_ = false;  // some block is shared, on whatever ranks
   bool slot_begun_ =
       false;  // the slot was begun, and not all ranks know that it is there: nothing is cut off
 

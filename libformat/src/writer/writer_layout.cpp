@@ -356,7 +356,7 @@ Status Writer::Impl::carry_values(BlockId id) {
           auto bytes =
               std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), part.end - at));
           NMB_TRY(old->extent->read(at, bytes, buffer_, fill));
-          NMB_TRY(block.extent->write(target + (at - begin), bytes, buffer_, *this));
+          NMB_TRY(block.extent->write(target + (at - begin), bytes, buffer_, stage_));
           at += bytes.size();
         }
       }
@@ -397,9 +397,8 @@ Status Writer::Impl::lay_out() {
   NMB_TRY(ranks_.agree(
       for_all([&](BlockId id) { return lay_out_definitions(id).in_file(file_->name()); })));
   bool any_shared = false;
-  if (ranks_.size() > 1) NMB_TRY(match_names(ids, &any_shared));
+  if (ranks_.size() > 1) NMB_TRY(match_definitions(ids, &any_shared));
   if (any_shared) NMB_TRY(unite_shared(ids));
-  sharing_ = sharing_ || any_shared;
   std::vector<BlockId> kept;
   for (BlockId id : ids)
     if (state(id).kept) kept.push_back(id);

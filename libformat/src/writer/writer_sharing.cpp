@@ -7,100 +7,30 @@
 #include "block/name_rules.h"
 #include "conflict/united_block.h"
 #include "nmb/byte_source.h"
-#include "parallel/merge_runs.h"
-#include "parallel/message_codec.h"
-#include "parallel/name_slices.h"
+#include "parallel/letters.h"
 #include "wire/hash.h"
+#include "writer/name_matching.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
 
-namespace {
-
-constexpr BlockId kNoBlock = ~BlockId{0};
-
-// What a rank does with a name of a block.
-enum class Claim : std::uint8_t {
-  kDefine,       // defines a block, which others may define too
-  kDefineAlone,  // packs one, or gives one of the file the name
-  kChange,       // changes a block of the file
-  kRemove,       // takes the name from a block of the file
-  kHold,         // has a handle of a block of the file
-};
-
-std::string_view text_of(Claim claim) {
-  switch (claim) {
-    case Claim::kDefine:
-      return "defined";
-    case Claim::kDefineAlone:
-      return "packed or renamed";
-    case Claim::kChange:
-      return "changed";
-    case Claim::kRemove:
-      return "removed or renamed";
-    case Claim::kHold:
-      break;
-  }
-  return "held";
+// Takes note of who shares a block.
+void Writer::Impl::take_match(BlockId id, NameMatch match) {
+  BlockState& block = state(id);
+  block.sharing.reset();
+  block.kept = true;
+  if (match.handles.empty()) return;
+  block.sharing = std::make_unique<Sharing>();
+  block.sharing->keeper = match.handles[0];
+  block.kept = match.handles[0].rank == ranks_.rank();
+  match.handles.erase(match.handles.begin());
+  block.sharing->others = std::move(match.handles);
 }
 
-struct Record {
-  std::string_view name;
-  BlockId id;
-  Claim claim;
-};
-
-// A record at the owner of its name.
-struct Claimed {
-  std::string_view name;
-  Sharing::Handle handle;
-  Claim claim;
-  std::int64_t change = 0;  // names that come less names that go, ahead of this one in the slice
-};
-
-// Whether records of one name go together, and what they do to the number of names.
-Status judge(std::span<const Claimed> group, std::int64_t* change) {
-  bool comes = false, goes = false, all_define = true;
-  const Claimed* first = nullptr;
-  const Claimed* other = nullptr;
-  for (const Claimed& c : group) {
-    if (c.claim == Claim::kHold) continue;
-    comes = comes || c.claim == Claim::kDefine || c.claim == Claim::kDefineAlone;
-    goes = goes || c.claim == Claim::kRemove;
-    all_define = all_define && c.claim == Claim::kDefine;
-    if (!first) first = &c;
-    if (!other && c.handle.rank != first->handle.rank) other = &c;
-  }
-  *change = (comes ? 1 : 0) - (goes ? 1 : 0);
-  if (!other || all_define) return {};
-  return Status(Code::kConflict, "block " + quoted(first->name) + ": found " +
-                                     std::string(text_of(other->claim)) + " on rank " +
-                                     std::to_string(other->handle.rank) + ", expected only " +
-                                     std::string(text_of(first->claim)) + " on rank " +
-                                     std::to_string(first->handle.rank));
-}
-
-// Parcels to several ranks, filled in any order.
-class Letters {
- public:
-  MessageWriter& to(int rank) { return letters_[rank]; }
-  std::vector<Communicator::Parcel> take() {
-    std::vector<Communicator::Parcel> parcels;
-    for (auto& [rank, letter] : letters_) parcels.push_back({rank, letter.take()});
-    letters_.clear();
-    return parcels;
-  }
-
- private:
-  std::map<int, MessageWriter> letters_;
-};
-
-}  // namespace
-
-// Who defines what: records go to the owners of slices of the name space, who see equal names side
-// by side. Afterwards every block knows whether it is shared and who keeps it, and its global ID.
-Status Writer::Impl::match_names(const std::vector<BlockId>& ids, bool* any_shared) {
-  std::vector<Record> records;
+// Afterwards every block knows whether it is shared and who keeps it, and its global ID.
+Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* any_shared) {
+  constexpr BlockId kNoBlock = ~BlockId{0};
+  std::vector<NameRecord> records;
   for (BlockId id : ids) {
     const BlockState& block = state(id);
     const Claim claim = block.is_new() ? (block.packed ? Claim::kDefineAlone : Claim::kDefine)
@@ -115,95 +45,26 @@ Status Writer::Impl::match_names(const std::vector<BlockId>& ids, bool* any_shar
   for (const std::string& name : removed_names_)
     records.push_back({name, kNoBlock, Claim::kRemove});
   std::sort(records.begin(), records.end(),
-            [](const Record& a, const Record& b) { return a.name < b.name; });
-  std::vector<std::string_view> names;
-  for (const Record& record : records) names.push_back(record.name);
-
-  NMB_ASSIGN(const NameSlices slices, NameSlices::choose(ranks_, names, kLeafRows));
-  const std::vector<std::size_t> begins = slices.cut(names);
-  Letters letters;
-  for (std::size_t s = 0; s < slices.count(); ++s) {
-    for (std::size_t i = begins[s]; i < begins[s + 1]; ++i) {
-      MessageWriter& out = letters.to(slices.owner(s));
-      out.put(records[i].id);
-      out.put(records[i].claim);
-      out.put_text(records[i].name);
-    }
-  }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
-
-  std::vector<Claimed> claims;
-  std::vector<std::size_t> ends;
-  for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      const auto id = in.get<BlockId>();
-      const auto claim = in.get<Claim>();
-      claims.push_back({in.get_text(), {message.from(), id}, claim});
-    }
-    ends.push_back(claims.size());
-  }
-  // Runs are of ascending ranks and stay so within a name.
-  merge_runs(claims, std::move(ends),
-             [](const Claimed& a, const Claimed& b) { return a.name < b.name; });
-  Status status;
-  std::int64_t changes = 0;
-  for (std::size_t i = 0, j; i < claims.size(); i = j) {
-    for (j = i + 1; j < claims.size() && claims[j].name == claims[i].name;) ++j;
-    std::int64_t change = 0;
-    const Status judged = judge(std::span(claims).subspan(i, j - i), &change);
-    if (status.ok()) status = judged;
-    for (std::size_t k = i; k < j; ++k) claims[k].change = changes;
-    changes += change;
-  }
-  NMB_TRY(ranks_.agree(status.in_file(file_->name())));
-  NMB_ASSIGN(const std::int64_t before,
-             ranks_.scan_before(changes, std::int64_t{0}, std::plus<>()));
-  // The answers to a rank's records are in the order of its names.
-  for (std::size_t i = 0, j; i < claims.size(); i = j) {
-    for (j = i + 1; j < claims.size() && claims[j].name == claims[i].name;) ++j;
-    const bool shared = j - i > 1 && claims[i].claim == Claim::kDefine;
-    for (std::size_t k = i; k < j; ++k) {
-      MessageWriter& out = letters.to(claims[k].handle.rank);
-      out.put(before + claims[k].change);
-      out.put(static_cast<std::uint32_t>(!shared ? 0 : k == i ? j - i - 1 : 1));
-      if (shared && k == i)
-        for (std::size_t other = i + 1; other < j; ++other) out.put(claims[other].handle);
-      if (shared && k > i) out.put(claims[i].handle);
-    }
-  }
-  NMB_ASSIGN(const std::vector<Message> answers, ranks_.exchange(letters.take()));
+            [](const NameRecord& a, const NameRecord& b) { return a.name < b.name; });
+  NMB_ASSIGN(std::vector<NameMatch> matches, match_names(ranks_, records));
   bool mine_shared = false;
   auto take = [&]() -> Status {
-    std::size_t next = 0;
-    for (const Message& answer : answers) {
-      for (MessageReader in(answer.bytes()); !in.at_end(); ++next) {
-        const Record& record = records[next];
-        const auto change = in.get<std::int64_t>();
-        const auto handles = in.get<std::uint32_t>();
-        std::vector<Sharing::Handle> others(handles);
-        for (Sharing::Handle& handle : others) handle = in.get<Sharing::Handle>();
-        if (record.id == kNoBlock) continue;
-        BlockState& block = state(record.id);
-        block.global_id = static_cast<std::uint64_t>(change);
-        if (core_) {
-          NMB_ASSIGN(const std::uint64_t committed, core_->index().rank_of(record.name));
-          block.global_id += committed;
-        }
-        if (handles == 0) continue;
-        mine_shared = true;
-        block.sharing = std::make_unique<Sharing>();
-        block.kept = others[0].rank > ranks_.rank();
-        if (block.kept) {
-          block.sharing->keeper = {ranks_.rank(), record.id};
-          block.sharing->others = std::move(others);
-        } else {
-          block.sharing->keeper = others[0];
-        }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const NameRecord& record = records[i];
+      if (record.id == kNoBlock) continue;
+      BlockState& block = state(record.id);
+      block.global_id = static_cast<std::uint64_t>(matches[i].change);
+      if (core_) {
+        NMB_ASSIGN(const std::uint64_t committed, core_->index().rank_of(record.name));
+        block.global_id += committed;
       }
+      if (record.claim == Claim::kHold) continue;
+      mine_shared = mine_shared || !matches[i].handles.empty();
+      take_match(record.id, std::move(matches[i]));
     }
     return {};
   };
-  NMB_TRY(ranks_.agree(keep(take())));
+  NMB_TRY(ranks_.agree(take()));
   NMB_ASSIGN(*any_shared, ranks_.all_reduce(mine_shared, std::logical_or<>()));
   return {};
 }
@@ -364,7 +225,7 @@ Status Writer::Impl::tell_sharers(const std::vector<BlockId>& ids) {
 
 // What this rank wrote of blocks that others keep, for the keepers to finish.
 Status Writer::Impl::collect_values() {
-  if (!sharing_) return {};
+  if (ranks_.size() == 1) return {};
   Letters letters;
   for (BlockId id : dirty_) {
     BlockState& block = state(id);

@@ -68,8 +68,48 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
   return {};
 }
 
+// What the records of a block make of its extent.
+void Writer::Impl::set_records(BlockState& block, std::uint64_t records) {
+  block.records = records;
+  block.layout.records = records;
+  block.extent_length = block.layout.end(records) - block.layout.header_length;
+}
+
+// More records. What lies behind the last record (trailing bytes of a packed file) gives way.
+Status Writer::Impl::grow(BlockId id, std::uint64_t records) {
+  BlockState& block = state(id);
+  NMB_ASSIGN(ExtentState * extent, extent_of(id));
+  const std::uint64_t before =
+      std::max(block.layout.fixed_end,
+               block.records == 0 ? block.layout.record_begin : block.layout.end(block.records)) -
+      block.layout.header_length;
+  if (extent->length() > before) NMB_TRY(extent->resize(before, buffer_, *this));
+  set_records(block, records);
+  return extent->resize(block.extent_length, buffer_, *this);
+}
+
+Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
+                             const void* values, std::uint64_t count) {
+  Status range;  // this rank's own matter: the values are put
+  const Status status = together("put_all()", [&]() -> Status {
+    auto here = [&]() -> Status {
+      NMB_TRY(check_count(slab, count));
+      if (count == 0) return {};
+      // What several ranks may put waits, so that the values of the highest count.
+      const bool staged =
+          ranks_.size() > 1 && id < blocks_.size() && (state(id).sharing || state(id).committed);
+      return put(id, variable, slab, memory, values, staged);
+    };
+    const Status put_here = here();
+    if (put_here.code() == Code::kRange) range = put_here;
+    NMB_TRY(ranks_.agree(range.ok() ? put_here : Status()));
+    return keep(place_values());
+  });
+  return status.ok() ? range : status;
+}
+
 Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                         const void* values) {
+                         const void* values, bool staged) {
   NMB_TRY(failure_);
   NMB_TRY(check_id(id));
   if (define_mode_)
@@ -100,16 +140,7 @@ Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, Memo
         !checked_add(end, block.layout.record_begin, &end) || end >> 62)
       return Status(Code::kLimit, "found records that end behind 2^62 bytes");
     if (last > block.records) {
-      // What lies behind the last record (trailing bytes of a packed file) gives way.
-      const std::uint64_t before =
-          std::max(block.layout.fixed_end, block.records == 0 ? block.layout.record_begin
-                                                              : block.layout.end(block.records)) -
-          block.layout.header_length;
-      if (extent->length() > before) NMB_TRY(keep(extent->resize(before, buffer_, *this)));
-      block.records = last;
-      block.layout.records = last;
-      block.extent_length = end - block.layout.header_length;
-      NMB_TRY(keep(extent->resize(block.extent_length, buffer_, *this)));
+      NMB_TRY(keep(grow(id, last)));
       shape.lengths[0] = last;
     }
   }
@@ -133,7 +164,7 @@ Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, Memo
           out_of_range += convert_to_external(
               memory, static_cast<const std::byte*>(values) + (index + done) * from_size, count,
               type, buffer.data(), block.kind);
-          NMB_TRY(extent->write(at, buffer, buffer_, *this));
+          NMB_TRY(extent->write(at, buffer, buffer_, stage_, staged));
           done += count;
         }
         return {};

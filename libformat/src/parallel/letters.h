@@ -1,0 +1,27 @@
+// Letters: messages to several ranks, filled in any order.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "parallel/message_codec.h"
+
+namespace nmb {
+
+class Letters {
+ public:
+  MessageWriter& to(int rank) { return letters_[rank]; }
+  // For exchange(); none are left.
+  std::vector<Communicator::Parcel> take() {
+    std::vector<Communicator::Parcel> parcels;
+    for (auto& [rank, letter] : letters_) parcels.push_back({rank, letter.take()});
+    letters_.clear();
+    return parcels;
+  }
+
+ private:
+  std::map<int, MessageWriter> letters_;
+};
+
+}  // namespace nmb

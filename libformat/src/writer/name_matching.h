@@ -1,0 +1,45 @@
+// Who else does something with a block of the same name: records go to the owners of slices of the
+// name space, who see equal names side by side ("Parallel Data Object Creation", section 3.3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "writer/block_state.h"
+
+namespace nmb {
+
+// What a rank does with a name of a block.
+enum class Claim : std::uint8_t {
+  kDefine,       // defines a block, which others may define too
+  kDefineAlone,  // packs one, or gives one of the file the name
+  kChange,       // changes a block of the file
+  kRemove,       // takes the name from a block of the file
+  kHold,         // has a handle of a block of the file
+  kPut,          // puts values to a block of the file
+  kKeep,         // keeps the values that were put to it already
+};
+
+struct NameRecord {
+  std::string_view name;
+  BlockId id;
+  Claim claim;
+};
+
+struct NameMatch {
+  // Names that come less names that go, ahead of this one, on all ranks.
+  std::int64_t change = 0;
+  // All that define or put, if there are several: the keeper first, then by rank.
+  std::vector<Sharing::Handle> handles;
+};
+
+// Collective. records: sorted by name; one of each rank and name, but for kRemove ahead of another.
+// Returns what there is of each. kConflict: ranks do what does not go together.
+Result<std::vector<NameMatch>> match_names(Communicator& ranks,
+                                           std::span<const NameRecord> records);
+
+}  // namespace nmb

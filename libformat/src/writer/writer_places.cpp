@@ -1,0 +1,195 @@
+// Places for values that wait for space: growth, and new places of committed pieces that change
+// (spec/rationale.md, "Values that wait for space").
+#include <algorithm>
+#include <map>
+
+#include "parallel/letters.h"
+#include "wire/checked.h"
+#include "writer/writer_impl.h"
+
+namespace nmb {
+
+// Blocks of the file have no keeper until values are put to them: the rank that has put some in
+// this generation already, else the lowest that does.
+Status Writer::Impl::match_values() {
+  std::vector<NameRecord> records;
+  for (BlockId id : dirty_) {
+    const BlockState& block = state(id);
+    if (!block.committed || block.removed || !block.extent) continue;
+    const bool keeps = block.kept && block.extent->has_fresh();
+    records.push_back({names_.at(id), id, keeps ? Claim::kKeep : Claim::kPut});
+  }
+  std::sort(records.begin(), records.end(),
+            [](const NameRecord& a, const NameRecord& b) { return a.name < b.name; });
+  NMB_ASSIGN(std::vector<NameMatch> matches, match_names(ranks_, records));
+  for (std::size_t i = 0; i < records.size(); ++i) take_match(records[i].id, std::move(matches[i]));
+  return {};
+}
+
+// Rank 0 gives out space in the order in which blocks were created, whoever keeps them.
+Result<std::vector<std::uint64_t>> Writer::Impl::ask_for_space(
+    const std::vector<std::pair<BlockId, std::vector<SpaceRequest>>>& requests) {
+  Letters letters;
+  for (const auto& [id, list] : requests) {
+    MessageWriter& out = letters.to(0);
+    out.put(state(id).order);
+    out.put_bytes(std::as_bytes(std::span(list)));
+  }
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
+  struct Asked {
+    std::uint64_t order;
+    int rank;
+    std::vector<SpaceRequest> requests;
+    std::vector<std::uint64_t> positions;
+  };
+  std::vector<Asked> asked;
+  for (const Message& message : arrived) {
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      Asked& one = asked.emplace_back();
+      one.order = in.get<std::uint64_t>();
+      one.rank = message.from();
+      for (MessageReader each(in.get_bytes()); !each.at_end();)
+        one.requests.push_back(each.get<SpaceRequest>());
+    }
+  }
+  std::vector<Asked*> by_order;
+  for (Asked& one : asked) by_order.push_back(&one);
+  std::sort(by_order.begin(), by_order.end(),
+            [](const Asked* a, const Asked* b) { return a->order < b->order; });
+  Status status;
+  for (Asked* one : by_order) {
+    for (const SpaceRequest& request : one->requests) {
+      const std::uint64_t position = request.tail != 0 && round_up(request.tail, 8) == cursor_
+                                         ? request.tail
+                                         : round_up(cursor_, extent_alignment(request.length));
+      if (request.length >= Placement::kLimit || position >= Placement::kLimit - request.length) {
+        status = Status(Code::kLimit, "found values behind 2^62");
+        break;
+      }
+      one->positions.push_back(position);
+      cursor_ = round_up(position + request.length, 8);
+    }
+  }
+  NMB_TRY(ranks_.agree(status));
+  // Each rank's answers are in the order of its questions.
+  for (const Asked& one : asked)
+    letters.to(one.rank).put_raw(std::as_bytes(std::span(one.positions)));
+  NMB_ASSIGN(const std::vector<Message> answers, ranks_.exchange(letters.take()));
+  NMB_ASSIGN(cursor_, ranks_.broadcast_value(0, cursor_));
+  std::vector<std::uint64_t> positions;
+  for (const Message& message : answers)
+    for (MessageReader in(message.bytes()); !in.at_end();)
+      positions.push_back(in.get<std::uint64_t>());
+  return positions;
+}
+
+Status Writer::Impl::place_values() {
+  auto waits = [&](BlockId id) {
+    const BlockState& block = state(id);
+    return !block.removed && block.extent && block.extent->needs_places();
+  };
+  NMB_ASSIGN(const bool any, ranks_.all_reduce(std::any_of(dirty_.begin(), dirty_.end(), waits),
+                                               std::logical_or<>()));
+  if (!any) return {};
+  if (ranks_.size() > 1) NMB_TRY(match_values());
+
+  // Keepers learn what others have that waits.
+  struct Part {
+    Sharing::Handle handle;
+    std::vector<Interval> intervals;
+    IntervalSet skip;  // higher ranks put values there
+  };
+  Letters letters;
+  std::map<BlockId, std::vector<Part>> blocks;  // that this rank keeps; by rank
+  for (BlockId id : dirty_) {
+    if (!waits(id)) continue;
+    BlockState& block = state(id);
+    std::vector<Interval> intervals = block.extent->staged();
+    if (block.kept) {
+      blocks[id].push_back({{ranks_.rank(), id}, std::move(intervals), {}});
+      continue;
+    }
+    MessageWriter& out = letters.to(block.sharing->keeper.rank);
+    out.put(block.sharing->keeper.id);
+    out.put(id);
+    out.put(block.records);
+    out.put_bytes(std::as_bytes(std::span(intervals)));
+  }
+  NMB_ASSIGN(const std::vector<Message> told, ranks_.exchange(letters.take()));
+  std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests;
+  auto plan = [&]() -> Status {
+    for (const Message& message : told) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        const auto id = in.get<BlockId>();
+        Part& part = blocks[id].emplace_back();
+        part.handle = {message.from(), in.get<BlockId>()};
+        const auto records = in.get<std::uint64_t>();
+        for (MessageReader each(in.get_bytes()); !each.at_end();)
+          part.intervals.push_back(each.get<Interval>());
+        if (records > state(id).records) NMB_TRY(grow(id, records));
+        if (!state(id).dirty) dirty_.push_back(id);
+        state(id).dirty = true;
+      }
+    }
+    for (auto& [id, parts] : blocks) {
+      std::sort(parts.begin(), parts.end(),
+                [](const Part& a, const Part& b) { return a.handle.rank < b.handle.rank; });
+      IntervalSet all;
+      for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+        part->skip = all;
+        for (const Interval& interval : part->intervals) all.add(interval.begin, interval.end);
+      }
+      NMB_ASSIGN(ExtentState * extent, extent_of(id));
+      requests.emplace_back(id, extent->plan_places(all.all()));
+    }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(plan()));
+  NMB_ASSIGN(const std::vector<std::uint64_t> positions, ask_for_space(requests));
+
+  auto take = [&]() -> Status {
+    auto rest = std::span(positions);
+    for (const auto& [id, list] : requests) {
+      NMB_TRY(state(id).extent->take_places(rest.first(list.size()), buffer_, *this));
+      rest = rest.subspan(list.size());
+      for (const Part& part : blocks[id]) {
+        if (part.handle.rank == ranks_.rank()) continue;
+        MessageWriter& out = letters.to(part.handle.rank);
+        out.put(part.handle.id);
+        out.put(state(id).records);
+        state(id).extent->put_places(part.intervals, out);
+        const std::vector<Interval> skip = part.skip.all();
+        out.put_bytes(std::as_bytes(std::span(skip)));
+      }
+    }
+    NMB_TRY(set_length());
+    return buffer_.flush();
+  };
+  // Pieces are copied before anybody writes into them.
+  NMB_TRY(ranks_.agree(take()));
+  NMB_ASSIGN(const std::vector<Message> places, ranks_.exchange(letters.take()));
+  auto write = [&]() -> Status {
+    for (const Message& message : places) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        BlockState& block = state(in.get<BlockId>());
+        set_records(block, in.get<std::uint64_t>());
+        block.extent->take_places(in);
+        IntervalSet skip;
+        for (MessageReader each(in.get_bytes()); !each.at_end();) {
+          const auto interval = each.get<Interval>();
+          skip.add(interval.begin, interval.end);
+        }
+        NMB_TRY(block.extent->write_staged(skip, buffer_, stage_));
+      }
+    }
+    for (const auto& [id, parts] : blocks)
+      for (const Part& part : parts)
+        if (part.handle.rank == ranks_.rank())
+          NMB_TRY(state(id).extent->write_staged(part.skip, buffer_, stage_));
+    stage_.clear();
+    return {};
+  };
+  return ranks_.agree(write());
+}
+
+}  // namespace nmb
