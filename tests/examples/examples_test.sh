@@ -1,8 +1,9 @@
 #!/bin/sh
-# examples_test.sh FOLDER: the programs of examples/, built in FOLDER. Samples are the same in every run and however they are
+# examples_test.sh FOLDER PLUGINS: the programs of examples/, built in FOLDER, with the MPI plug-ins in PLUGINS, if any. Samples are the same in every run and however they are
 # divided into files; netCDF's own checker, where there is one, finds the files sound.
 set -eu
 programs=$1
+plugins=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -23,3 +24,19 @@ cmp a.last c.last
 for file in a/*.nc c/*.nc sparse/*.nc; do
   if command -v ncvalidator >/dev/null; then ncvalidator -q "$file"; fi
 done
+
+# Threads, and processes where there is an MPI, write the same file; a training loop reads it.
+"$programs/write_with_threads" one.nmb 1 50
+"$programs/write_with_threads" five.nmb 5 50
+cmp one.nmb five.nmb
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+if [ -e "$plugins/nmb-mpi-openmpi.so" ] && command -v mpiexec.openmpi >/dev/null; then
+  mpiexec.openmpi --oversubscribe -n 3 "$programs/write_with_mpi" openmpi.nmb 50
+  cmp one.nmb openmpi.nmb
+fi
+if [ -e "$plugins/nmb-mpi-mpich.so" ] && command -v mpiexec.mpich >/dev/null; then
+  mpiexec.mpich -n 3 "$programs/write_with_mpi" mpich.nmb 50
+  cmp one.nmb mpich.nmb
+fi
+"$programs/train" five.nmb 2 3 >train.out
+printf '%s\n' '50 samples' 'epoch 0: mean of means 121.400' 'epoch 1: mean of means 121.400' | diff - train.out

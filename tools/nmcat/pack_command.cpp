@@ -10,6 +10,7 @@
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
+#include "common/one_process.h"
 #include "common/progress.h"
 #include "common/units.h"
 #include "nmb/text.h"
@@ -104,6 +105,7 @@ Status PackCommand::gather_inputs() {
 }
 
 Status PackCommand::execute() {
+  NMB_TRY(check_one_process());
   NMB_TRY(check_output());
   NMB_TRY(gather_inputs());
   const CommonOptions& common = tool_.options();

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "common/interrupt.h"
+#include "common/one_process.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
 #include "nmb/pack.h"
@@ -40,6 +41,7 @@ ExtractOptions ConvertCommand::extract_options(std::optional<Kind> kind) const {
 }
 
 Status ConvertCommand::execute() {
+  NMB_TRY(check_one_process());
   static const std::map<std::string, Kind> kKinds{
       {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
   std::error_code none;

@@ -18,6 +18,9 @@ enum class MpiLibrary { kOpenMpi, kMpich };
 // open_mpi_ranks() refuses.
 NMB_EXPORT std::optional<MpiLibrary> launched_by();
 
+// How many processes the launcher started, by the environment; 0: not told.
+NMB_EXPORT int launched_ranks();
+
 // This process's end of a network of its own between the ranks of *comm, which points to an
 // MPI_Comm of that library and is duplicated; null: MPI_COMM_WORLD. Called by all of them, on the
 // thread that initialised MPI, where the communicator is then used. MPI is initialised if nobody

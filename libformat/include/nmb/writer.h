@@ -117,6 +117,9 @@ class Writer {
                                           std::uint64_t records = 0);
   // A block of the file, committed or not. kNotFound.
   NMB_EXPORT Result<BlockId> find_block(std::string_view name);
+  // Collective, outside define mode: blocks of any ranks, also such as they have defined since the
+  // last commit; each rank names what it wants. kNotFound, on all ranks.
+  NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
   // Counts toward the totals; default 0.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
   // length kUnlimited: the record dimension. kExists (in a block of more than 57,344 dimensions or

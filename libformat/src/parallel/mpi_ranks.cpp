@@ -127,6 +127,13 @@ std::optional<MpiLibrary> launched_by() {
   return std::nullopt;
 }
 
+int launched_ranks() {
+  int launched = number_of("OMPI_COMM_WORLD_SIZE");
+  if (launched == 0) launched = number_of("PMI_SIZE");
+  if (launched == 0) launched = number_of("SLURM_STEP_NUM_TASKS");
+  return launched;
+}
+
 Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const void* comm) {
   const LibraryNames names = names_of(library);
   NMB_TRY(check_no_other_mpi(names));
@@ -134,9 +141,7 @@ Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const 
   NMB_ASSIGN(std::unique_ptr<Transport> transport, plugin->open(comm));
   // An MPI that does not know the launcher takes each process for a job of its own: all would
   // write the same file.
-  int launched = number_of("OMPI_COMM_WORLD_SIZE");
-  if (launched == 0) launched = number_of("PMI_SIZE");
-  if (launched == 0) launched = number_of("SLURM_STEP_NUM_TASKS");
+  const int launched = launched_ranks();
   if (comm == nullptr && transport->size() == 1 && launched > 1)
     return Status(Code::kUnsupported, "found 1 rank by " + std::string(names.text) +
                                           ", expected the " + std::to_string(launched) +

@@ -88,8 +88,15 @@ std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
 
 }  // namespace
 
-Result<std::vector<NameMatch>> match_names(Communicator& ranks,
-                                           std::span<const NameRecord> records) {
+std::optional<Sharing::Handle> OwnedNames::find(std::string_view name) const {
+  auto it = std::lower_bound(names_.begin(), names_.end(), name,
+                             [](const Owned& a, std::string_view b) { return a.name < b; });
+  if (it == names_.end() || it->name != name) return std::nullopt;
+  return it->keeper;
+}
+
+Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
+                                           NameSlices* slices_out, OwnedNames* owned) {
   std::vector<std::string_view> names;
   for (const NameRecord& record : records) names.push_back(record.name);
   NMB_ASSIGN(const NameSlices slices, NameSlices::choose(ranks, names, kLeafRows));
@@ -140,6 +147,13 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks,
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);
     for (const Claimed& claimed : group) {
+      if (!owned || (claimed.claim != Claim::kDefine && claimed.claim != Claim::kDefineAlone &&
+                     claimed.claim != Claim::kChange))
+        continue;
+      owned->add(claimed.name, claimed.handle);
+      break;
+    }
+    for (const Claimed& claimed : group) {
       const int rank = claimed.handle.rank;
       const bool shares =
           !handles.empty() && (claimed.claim == Claim::kDefine || is_value(claimed.claim));
@@ -152,6 +166,7 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks,
     }
   });
   NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));
+  if (slices_out) *slices_out = slices;
   std::vector<NameMatch> matches;
   matches.reserve(records.size());
   for (const Message& answer : answers) {

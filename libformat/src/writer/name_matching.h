@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nmb/communicator.h"
+#include "parallel/name_slices.h"
 #include "writer/block_state.h"
 
 namespace nmb {
@@ -37,9 +39,29 @@ struct NameMatch {
   std::vector<Sharing::Handle> handles;
 };
 
+// What an owner knows after a matching: the keepers of the blocks in its slice that are defined.
+class OwnedNames {
+ public:
+  void clear() { names_.clear(); }
+  // In order of names.
+  void add(std::string_view name, Sharing::Handle keeper) {
+    names_.push_back({std::string(name), keeper});
+  }
+  std::optional<Sharing::Handle> find(std::string_view name) const;
+
+ private:
+  struct Owned {
+    std::string name;
+    Sharing::Handle keeper;
+  };
+  std::vector<Owned> names_;
+};
+
 // Collective. records: sorted by name; one of each rank and name, but for kRemove ahead of another.
-// Returns what there is of each. kConflict: ranks do what does not go together.
-Result<std::vector<NameMatch>> match_names(Communicator& ranks,
-                                           std::span<const NameRecord> records);
+// Returns what there is of each. kConflict: ranks do what does not go together. If wanted: the
+// slices, and what this rank owns.
+Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
+                                           NameSlices* slices = nullptr,
+                                           OwnedNames* owned = nullptr);
 
 }  // namespace nmb

@@ -165,6 +165,18 @@ Result<BlockId> Writer::define_block(std::string_view name, const Metadata& meta
 
 Result<BlockId> Writer::find_block(std::string_view name) { return impl_->find_block(name); }
 
+Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_view> names) {
+  std::vector<BlockId> ids;
+  NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
+    if (impl_->defining_mode())
+      return Status(Code::kUsage,
+                    "found open_blocks() in define mode, expected end_define() before");
+    NMB_ASSIGN(ids, impl_->open_blocks(names));
+    return {};
+  }));
+  return ids;
+}
+
 Status Writer::set_samples(BlockId block, std::uint64_t samples) {
   NMB_ASSIGN(BlockState * state, impl_->defining(block));
   state->samples = samples;

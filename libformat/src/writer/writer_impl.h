@@ -97,6 +97,12 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
                  const void* values, std::uint64_t count);
 
+  // --- writer_sharing.cpp ---
+  // Within a collective operation.
+  Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
+  template <class Work>
+  Status together(std::string_view operation, Work work);
+
   // --- writer_layout.cpp ---
   Result<std::uint64_t> global_id(BlockId id);
 
@@ -199,8 +205,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   void set_records(BlockState& block, std::uint64_t records);
   Status grow(BlockId id, std::uint64_t records);
   // writer_sharing.cpp
-  template <class Work>
-  Status together(std::string_view operation, Work work);
   void take_match(BlockId id, NameMatch match);
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared);
   Status unite_shared(const std::vector<BlockId>& ids);
@@ -279,6 +283,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     bool sum_known;
   };
   std::vector<DeadRange> dead_;
+  // Of the last end_define of several ranks.
+  NameSlices name_slices_;
+  OwnedNames owned_names_;
   std::uint64_t new_generation() const { return superblock_.generation + 1; }
 };
 

@@ -46,7 +46,9 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
     records.push_back({name, kNoBlock, Claim::kRemove});
   std::sort(records.begin(), records.end(),
             [](const NameRecord& a, const NameRecord& b) { return a.name < b.name; });
-  NMB_ASSIGN(std::vector<NameMatch> matches, match_names(ranks_, records));
+  owned_names_.clear();
+  NMB_ASSIGN(std::vector<NameMatch> matches,
+             match_names(ranks_, records, &name_slices_, &owned_names_));
   bool mine_shared = false;
   auto take = [&]() -> Status {
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -64,7 +66,7 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
     }
     return {};
   };
-  NMB_TRY(ranks_.agree(take()));
+  NMB_TRY(ranks_.agree(keep(take())));
   NMB_ASSIGN(*any_shared, ranks_.all_reduce(mine_shared, std::logical_or<>()));
   return {};
 }
@@ -174,14 +176,35 @@ Status Writer::Impl::unite_shared(const std::vector<BlockId>& ids) {
   return ranks_.agree(unite().in_file(file_->name()));
 }
 
+namespace {
+
+// Where a block and its values lie, for the ranks that do not keep it.
+struct Laid {
+  ClassicLayout layout;
+  Digest digest;
+  std::uint64_t order, records, samples, extent_length, run_position;
+  bool inline_run;
+
+  static Laid of(const BlockState& block) {
+    return {block.layout,  block.digest,        block.order,        block.records,
+            block.samples, block.extent_length, block.run_position, block.inline_run};
+  }
+  void put_into(BlockState& block) const {
+    block.layout = layout;
+    block.digest = digest;
+    block.order = order;
+    block.records = records;
+    block.samples = samples;
+    block.extent_length = extent_length;
+    block.run_position = run_position;
+    block.inline_run = inline_run;
+  }
+};
+
+}  // namespace
+
 // Where blocks lie that other ranks share, and their own variables in them.
 Status Writer::Impl::tell_sharers(const std::vector<BlockId>& ids) {
-  struct Laid {
-    ClassicLayout layout;
-    Digest digest;
-    std::uint64_t order, records, samples, extent_length, run_position;
-    bool inline_run;
-  };
   Letters letters;
   for (BlockId id : ids) {
     BlockState& block = state(id);
@@ -190,8 +213,7 @@ Status Writer::Impl::tell_sharers(const std::vector<BlockId>& ids) {
     for (const Sharing::Handle& other : block.sharing->others) {
       MessageWriter& out = letters.to(other.rank);
       out.put(other.id);
-      out.put(Laid{block.layout, block.digest, block.order, block.records, block.samples,
-                   block.extent_length, block.run_position, block.inline_run});
+      out.put(Laid::of(block));
       const bool differs =
           places != block.sharing->places.end() && places->first.rank == other.rank;
       out.put(differs);
@@ -206,14 +228,7 @@ Status Writer::Impl::tell_sharers(const std::vector<BlockId>& ids) {
     for (MessageReader in(message.bytes()); !in.at_end();) {
       BlockState& block = state(in.get<BlockId>());
       const auto laid = in.get<Laid>();
-      block.digest = laid.digest;
-      block.layout = laid.layout;
-      block.order = laid.order;
-      block.records = laid.records;
-      block.samples = laid.samples;
-      block.extent_length = laid.extent_length;
-      block.run_position = laid.run_position;
-      block.inline_run = laid.inline_run;
+      laid.put_into(block);
       block.partial = in.get<bool>();
       if (!block.partial) continue;
       for (VarId v = 0; v < block.metadata->variable_count(); ++v)
@@ -221,6 +236,119 @@ Status Writer::Impl::tell_sharers(const std::vector<BlockId>& ids) {
     }
   }
   return {};
+}
+
+// Blocks that other ranks have defined since the last commit: their owners know who keeps them, the
+// keepers what they are. Others are found in the index.
+Result<std::vector<BlockId>> Writer::Impl::open_blocks(std::span<const std::string_view> names) {
+  std::vector<BlockId> ids(names.size());
+  std::vector<std::size_t> unknown;  // places of names, in their order
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::optional<std::uint32_t> id = names_.find(names[i]))
+      ids[i] = *id;
+    else
+      unknown.push_back(i);
+  }
+  std::sort(unknown.begin(), unknown.end(),
+            [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  unknown.erase(std::unique(unknown.begin(), unknown.end(),
+                            [&](std::size_t a, std::size_t b) { return names[a] == names[b]; }),
+                unknown.end());
+  std::vector<std::string_view> sorted;
+  for (std::size_t i : unknown) sorted.push_back(names[i]);
+  const std::vector<std::size_t> begins = name_slices_.cut(sorted);
+  Letters letters;
+  for (std::size_t s = 0; s < name_slices_.count(); ++s)
+    for (std::size_t i = begins[s]; i < begins[s + 1]; ++i)
+      letters.to(name_slices_.owner(s)).put_text(sorted[i]);
+  NMB_ASSIGN(const std::vector<Message> asked, ranks_.exchange(letters.take()));
+  constexpr int kNobody = -1;
+  for (const Message& message : asked) {
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      const std::optional<Sharing::Handle> keeper = owned_names_.find(in.get_text());
+      letters.to(message.from()).put(keeper.value_or(Sharing::Handle{kNobody, 0}));
+    }
+  }
+  NMB_ASSIGN(const std::vector<Message> answers, ranks_.exchange(letters.take()));
+  // Owners ascend with their slices: answers are in the order of the sorted names.
+  auto find = [&]() -> Status {
+    std::size_t next = 0;
+    for (const Message& answer : answers) {
+      for (MessageReader in(answer.bytes()); !in.at_end(); ++next) {
+        const auto keeper = in.get<Sharing::Handle>();
+        if (keeper.rank == kNobody || keeper.rank == ranks_.rank()) {
+          NMB_TRY(find_block(sorted[next]).status());
+          continue;
+        }
+        const BlockId id = add_block(sorted[next]);
+        BlockState& block = state(id);
+        block.kept = false;
+        block.sharing = std::make_unique<Sharing>();
+        block.sharing->keeper = keeper;
+        letters.to(keeper.rank).put(keeper.id);
+        letters.to(keeper.rank).put(id);
+      }
+    }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(keep(find())));
+  NMB_ASSIGN(const std::vector<Message> requests, ranks_.exchange(letters.take()));
+  auto tell = [&]() -> Status {
+    for (const Message& message : requests) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        const auto id = in.get<BlockId>();
+        const Sharing::Handle handle{message.from(), in.get<BlockId>()};
+        BlockState& block = state(id);
+        if (!block.sharing) {
+          block.sharing = std::make_unique<Sharing>();
+          block.sharing->keeper = {ranks_.rank(), id};
+        }
+        block.sharing->others.push_back(handle);
+        if (block.packed || block.move)
+          return Status(Code::kUsage, "found packed block " + quoted(names_.at(id)) +
+                                          " opened before its values were moved, expected sync() "
+                                          "before");
+        std::vector<std::byte> body;
+        NMB_TRY(for_body(block, [&](std::span<const std::byte> part) -> Status {
+          body.insert(body.end(), part.begin(), part.end());
+          return {};
+        }));
+        MessageWriter& out = letters.to(handle.rank);
+        out.put(handle.id);
+        out.put(Laid::of(block));
+        out.put_bytes(body);
+      }
+    }
+    // Others may write in this rank's blocks from now on.
+    if (!requests.empty()) {
+      NMB_TRY(buffer_.flush());
+      buffer_.set_own({});
+    }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(keep(tell())));
+  NMB_ASSIGN(const std::vector<Message> blocks, ranks_.exchange(letters.take()));
+  auto take = [&]() -> Status {
+    for (const Message& message : blocks) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        BlockState& block = state(in.get<BlockId>());
+        const auto laid = in.get<Laid>();
+        const MemorySource body(in.get_bytes(), file_->name());
+        DecodeOptions options;
+        options.values_follow = false;
+        NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, options));
+        block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
+        laid.put_into(block);
+        block.written = true;
+      }
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      NMB_ASSIGN(ids[i], find_block(names[i]));
+    }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(keep(take())));
+  return ids;
 }
 
 // What this rank wrote of blocks that others keep, for the keepers to finish.

@@ -1,0 +1,70 @@
+// Graph samples as the examples write them: each rank creates the blocks of its own events, and one
+// block that all ranks create alike.
+#pragma once
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "nmb/writer.h"
+
+namespace graph_samples {
+
+// Hits of an event: what a detector saw of it.
+inline std::uint64_t hits_of(std::uint64_t event) { return 20 + event * 7 % 60; }
+
+// Collective: the file of `events` events, dealt to the ranks in runs.
+inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std::uint64_t events) {
+  nmb::WriterOptions options;
+  options.overwrite = true;
+  NMB_ASSIGN(std::unique_ptr<nmb::Writer> writer, nmb::Writer::create(path, options, ranks));
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
+
+  // A block of all ranks: they must agree on it, and end_define() says where they do not. It comes
+  // first, so that it is first in the file whatever the number of ranks: blocks lie in the order in
+  // which rank 0 defines its own, then rank 1, and so on.
+  NMB_ASSIGN(const nmb::BlockId run, writer->define_block("run"));
+  NMB_ASSIGN(const nmb::DimId of_events, writer->def_dim(run, "event", events));
+  NMB_ASSIGN(const nmb::VarId counts,
+             writer->def_var(run, "hits", nmb::Type::kInt, std::span(&of_events, 1)));
+  NMB_TRY(writer->put_att_text(run, nmb::kGlobal, "detector", "three planes of wires"));
+
+  // The blocks of this rank's events. No message is sent for definitions.
+  struct Event {
+    nmb::BlockId block;
+    nmb::VarId features, label;
+  };
+  std::vector<Event> own;
+  for (std::uint64_t number = first; number < last; ++number) {
+    Event event{};
+    NMB_ASSIGN(event.block, writer->define_block("events/" + std::to_string(number)));
+    NMB_ASSIGN(const nmb::DimId hits, writer->def_dim(event.block, "hits", hits_of(number)));
+    NMB_ASSIGN(const nmb::DimId features, writer->def_dim(event.block, "features", 4));
+    const nmb::DimId shape[] = {hits, features};
+    NMB_ASSIGN(event.features, writer->def_var(event.block, "x", nmb::Type::kFloat, shape));
+    NMB_ASSIGN(event.label, writer->def_var(event.block, "label", nmb::Type::kInt, {}));
+    NMB_TRY(writer->set_samples(event.block, 1));
+    own.push_back(event);
+  }
+  NMB_TRY(writer->end_define());
+
+  for (std::uint64_t number = first; number < last; ++number) {
+    const Event& event = own[number - first];
+    std::vector<float> x(hits_of(number) * 4);
+    std::iota(x.begin(), x.end(), static_cast<float>(number));
+    const int label = static_cast<int>(number % 3);
+    NMB_TRY(writer->put(event.block, event.features, std::span<const float>(x)));
+    NMB_TRY(writer->put(event.block, event.label, std::span<const int>(&label, 1)));
+  }
+  // Each rank its part of the common variable.
+  std::vector<int> hits;
+  for (std::uint64_t number = first; number < last; ++number)
+    hits.push_back(static_cast<int>(hits_of(number)));
+  NMB_TRY(writer->put_all(run, counts, {{first}, {last - first}, {}}, std::span<const int>(hits)));
+  return writer->close();
+}
+
+}  // namespace graph_samples

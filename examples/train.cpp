@@ -1,0 +1,69 @@
+// train IN.nmb EPOCHS THREADS: reads samples as a training program does. How many there are is told
+// by the index; each epoch has them in another order, dealt to threads, each of which reads the
+// blocks of its share and no others.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "nmb/reader.h"
+
+namespace {
+
+// One sample: the mean of its features stands for what a model makes of it.
+nmb::Result<double> use(const nmb::Reader& reader, const nmb::BlockEntry& entry) {
+  NMB_ASSIGN(const std::shared_ptr<const nmb::Block> sample, reader.block(entry));
+  const auto x = sample->metadata.find_variable("x");
+  if (!x) return nmb::Status(nmb::Code::kNotFound, "found no variable x in " + entry.name);
+  NMB_ASSIGN(const std::vector<float> values, sample->read_all<float>(*x));
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+nmb::Status train(const char* path, int epochs, unsigned threads) {
+  NMB_ASSIGN(const std::unique_ptr<nmb::Reader> reader, nmb::Reader::open(path));
+  std::printf("%llu samples\n", static_cast<unsigned long long>(reader->totals().samples));
+  std::vector<nmb::BlockEntry> samples;
+  NMB_TRY(reader->for_each_entry("events/", [&](const nmb::BlockEntry& entry) -> nmb::Result<bool> {
+    samples.push_back(entry);
+    return true;
+  }));
+  std::mt19937_64 random(1);
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    std::shuffle(samples.begin(), samples.end(), random);
+    std::atomic<std::size_t> next = 0;
+    std::vector<double> sums(threads);
+    std::vector<nmb::Status> status(threads);
+    auto work = [&](unsigned thread) {
+      for (std::size_t i; status[thread].ok() && (i = next++) < samples.size();) {
+        nmb::Result<double> mean = use(*reader, samples[i]);
+        status[thread] = mean.status();
+        if (mean.ok()) sums[thread] += *mean;
+      }
+    };
+    std::vector<std::thread> workers;
+    for (unsigned thread = 0; thread < threads; ++thread) workers.emplace_back(work, thread);
+    for (std::thread& worker : workers) worker.join();
+    for (const nmb::Status& one : status) NMB_TRY(one);
+    std::printf(
+        "epoch %d: mean of means %.3f\n", epoch,
+        std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(samples.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4 || std::atoi(argv[3]) < 1) {
+    std::fputs("usage: train IN.nmb EPOCHS THREADS\n", stderr);
+    return 2;
+  }
+  const nmb::Status status =
+      train(argv[1], std::atoi(argv[2]), static_cast<unsigned>(std::atoi(argv[3])));
+  if (!status.ok()) std::fprintf(stderr, "train: %s\n", status.text().c_str());
+  return status.ok() ? 0 : 1;
+}
