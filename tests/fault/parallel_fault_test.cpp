@@ -85,6 +85,8 @@ void fail_each_call(int size, const std::string& path, Session session,
         faults[rank].code = way.code;
         faults[rank].reads = way.reads;
         const std::vector<Status> statuses = run(faults, path, session, what);
+        // Whether rank 0 makes the file longer depends on what others have written already.
+        if (faults[rank].calls <= call && statuses[0].ok()) continue;
         ASSERT_EQ(statuses[0].code(), way.code) << statuses[0].text();
         for (const Status& status : statuses) ASSERT_EQ(status.text(), statuses[0].text());
         if (size > 1) {

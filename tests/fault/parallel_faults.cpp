@@ -106,7 +106,7 @@ class Rank {
   Status prepare(const Failure& failure);
   // Calls, or allocations, that this rank makes.
   Result<std::uint64_t> run_session_of(const Failure& failure, Status* status);
-  Status judge(const Failure& failure, const Status& status);
+  Status judge(const Failure& failure, const Status& status, std::uint64_t calls);
   Status judge_file(const Failure& failure, bool done);
 
   Communicator& ranks_;
@@ -149,15 +149,16 @@ Result<std::uint64_t> Rank::run_session_of(const Failure& failure, Status* statu
 }
 
 // All have the same failure. But what fails while the last word of the last call is on its way
-// finds some of the ranks done.
-Status Rank::judge(const Failure& failure, const Status& status) {
+// finds some of the ranks done; and not every session makes a rank's last call.
+Status Rank::judge(const Failure& failure, const Status& status, std::uint64_t calls) {
+  NMB_ASSIGN(const bool failed, ranks_.broadcast_value(failure.rank, calls > failure.call));
   NMB_ASSIGN(const int done, ranks_.all_reduce(status.ok() ? 1 : 0, std::plus<>()));
-  const bool on_the_way = failure.kind == Kind::kMemory && done > 0;
-  if (!on_the_way)
+  const bool whole = failed ? failure.kind == Kind::kMemory && done > 0 : done == ranks_.size();
+  if (!whole)
     NMB_TRY(
         expect_failure_of_all(ranks_, status, failure.code(),
                               ranks_.size() == 1 ? "" : "on rank " + std::to_string(failure.rank)));
-  return ranks_.agree(ranks_.rank() == 0 ? judge_file(failure, on_the_way) : Status());
+  return ranks_.agree(ranks_.rank() == 0 ? judge_file(failure, whole) : Status());
 }
 
 Status Rank::judge_file(const Failure& failure, bool done) {
@@ -212,8 +213,8 @@ Status Rank::run(const Options& options) {
     failure.call = random() % count;
     NMB_TRY(prepare(failure));
     Status status;
-    NMB_TRY(run_session_of(failure, &status).status());
-    const Status judged = judge(failure, status);
+    NMB_ASSIGN(const std::uint64_t made, run_session_of(failure, &status));
+    const Status judged = judge(failure, status, made);
     if (!judged.ok())
       return Status(judged.code(), "round " + std::to_string(round) + ", " + failure.text() + ": " +
                                        judged.text());

@@ -208,8 +208,8 @@ RANK_CASE(ConflictOfPackedBlocks) {
           ", expected only packed or renamed" + on_first(ranks));
 }
 
-// A file with a block that all ranks defined; then two ranks do different things to it.
-Status refuses_later(Communicator& ranks, const Define& define, Code code,
+// A file with a block that all ranks defined. Then `change` defines, and is to fail as said.
+Status refuses_later(Communicator& ranks, const std::function<Status(Writer&, Definer&)>& change,
                      const std::string& said) {
   if (ranks.size() == 1) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
@@ -229,10 +229,9 @@ Status refuses_later(Communicator& ranks, const Define& define, Code code,
     NMB_TRY(writer->sync());
     committed = test::read_file(path);
     NMB_TRY(writer->redefine());
-    if (ranks.rank() == first_of(ranks)) define(false, definer);
-    if (ranks.rank() == second_of(ranks)) define(true, definer);
+    const Status status = change(*writer, definer);
     NMB_TRY(ranks.agree(definer.status()));
-    return expect_failure_of_all(ranks, writer->end_define(), code, said);
+    return expect_failure_of_all(ranks, status, Code::kConflict, "block \"run/" + said);
   };
   NMB_TRY(run());
   NMB_TRY(ranks.barrier());
@@ -241,19 +240,44 @@ Status refuses_later(Communicator& ranks, const Define& define, Code code,
       expect(names_in(folder.file("")) == std::vector<std::string>{"a.nmb"}, "one file"));
 }
 
-RANK_CASE(ConflictOfChangesOfACommittedBlock) {
+// Both ranks define.
+Status refuses_definitions(Communicator& ranks, const Define& define, const std::string& said) {
   return refuses_later(
+      ranks,
+      [&](Writer& writer, Definer& definer) {
+        if (ranks.rank() == first_of(ranks)) define(false, definer);
+        if (ranks.rank() == second_of(ranks)) define(true, definer);
+        return writer.end_define();
+      },
+      said);
+}
+
+// The first defines, and the second puts values.
+Status refuses_values(Communicator& ranks, const std::function<void(Definer&)>& define,
+                      const std::string& what) {
+  return refuses_later(
+      ranks,
+      [&](Writer& writer, Definer& definer) -> Status {
+        if (ranks.rank() == first_of(ranks)) define(definer);
+        NMB_TRY(writer.end_define());
+        if (ranks.rank() == second_of(ranks)) definer.put("run/fields", "v", 5);
+        return writer.sync();
+      },
+      "fields\": found values put" + on_second(ranks) + ", expected only " + what +
+          on_first(ranks));
+}
+
+RANK_CASE(ConflictOfChangesOfACommittedBlock) {
+  return refuses_definitions(
       ranks,
       [](bool, Definer& definer) {
         definer.text(definer.block("run/fields"), kGlobal, "title", "later");
       },
-      Code::kConflict,
-      "block \"run/fields\": found changed" + on_second(ranks) + ", expected only changed" +
-          on_first(ranks));
+      "fields\": found changed" + on_second(ranks) + ", expected only changed" + on_first(ranks));
 }
 
 RANK_CASE(ConflictOfAChangeAndARemoval) {
-  return refuses_later(
+  return refuses_definitions(
       ranks,
       [](bool second, Definer& definer) {
         const BlockId block = definer.block("run/fields");
@@ -262,13 +286,12 @@ RANK_CASE(ConflictOfAChangeAndARemoval) {
         else
           definer.text(block, kGlobal, "title", "later");
       },
-      Code::kConflict,
-      "block \"run/fields\": found removed or renamed" + on_second(ranks) +
-          ", expected only changed" + on_first(ranks));
+      "fields\": found removed or renamed" + on_second(ranks) + ", expected only changed" +
+          on_first(ranks));
 }
 
 RANK_CASE(ConflictOfANewNameAndADefinition) {
-  return refuses_later(
+  return refuses_definitions(
       ranks,
       [](bool second, Definer& definer) {
         if (second)
@@ -276,9 +299,36 @@ RANK_CASE(ConflictOfANewNameAndADefinition) {
         else
           definer.keep(definer.writer().rename_block(definer.block("run/fields"), "run/other"));
       },
-      Code::kConflict,
-      "block \"run/other\": found defined" + on_second(ranks) +
-          ", expected only packed or renamed" + on_first(ranks));
+      "other\": found defined" + on_second(ranks) + ", expected only packed or renamed" +
+          on_first(ranks));
+}
+
+// Definitions that the first changes while another rank puts values to the block.
+RANK_CASE(ConflictOfValuesAndARemoval) {
+  return refuses_values(
+      ranks,
+      [](Definer& definer) {
+        definer.keep(definer.writer().remove_block(definer.block("run/fields")));
+      },
+      "removed or renamed");
+}
+
+RANK_CASE(ConflictOfValuesAndANewName) {
+  return refuses_values(
+      ranks,
+      [](Definer& definer) {
+        definer.keep(definer.writer().rename_block(definer.block("run/fields"), "run/other"));
+      },
+      "removed or renamed");
+}
+
+RANK_CASE(ConflictOfValuesAndAChange) {
+  return refuses_values(
+      ranks,
+      [](Definer& definer) {
+        definer.text(definer.block("run/fields"), kGlobal, "title", "later");
+      },
+      "changed");
 }
 
 // A rank opens the file, or asks for another one, while the others create one.

@@ -85,11 +85,12 @@ void expect_equal(const Built& a, const Built& b) {
 
 TEST(IndexBuild, WhateverTheSlices) {
   std::mt19937 random(7);
-  for (std::size_t count : {0, 1, 63, 64, 65, 200, 8192, 8193, 20000}) {
+  for (std::size_t count :
+       std::initializer_list<std::size_t>{0, 1, 63, 64, 65, 200, 8192, 8193, 20000}) {
     const std::vector<BlockEntry> entries = some_entries(count);
     const Built alone = build(entries, {count});
     EXPECT_EQ(alone.index.root.totals.blocks, count);
-    for (std::size_t ranks : {2, 3, 5, 8}) {
+    for (std::size_t ranks : std::initializer_list<std::size_t>{2, 3, 5, 8}) {
       // Some slices are empty, some of one entry.
       std::vector<std::size_t> cuts;
       for (std::size_t r = 0; r + 1 < ranks; ++r) {

@@ -52,6 +52,16 @@ void put_part(const Communicator& ranks, Definer& definer, const std::string& na
   definer.put(name, "v", {{from}, {to - from}, {}}, first);
 }
 
+// Every rank's, in put_all().
+Status put_record(Communicator& ranks, Definer& definer, Writer& writer) {
+  const std::vector<int> values{ranks.rank(), 1, 2};
+  const auto at = static_cast<std::uint64_t>(ranks.rank());
+  const BlockId block = definer.value(writer.find_block("records"));
+  const VarId variable = 0;
+  NMB_TRY(ranks.agree(definer.status()));
+  return writer.put_all(block, variable, {{at}, {values.size()}, {}}, std::span<const int>(values));
+}
+
 constexpr std::uint64_t kSmall = 100, kMiddle = 4000, kLarge = 40000, kShared = 50000;
 
 }  // namespace
@@ -73,17 +83,13 @@ Status create_session(Communicator& ranks, const std::string& path, const Writer
   define_values(definer, own(ranks, "middle"), kMiddle);
   define_values(definer, own(ranks, "large"), kLarge);
   define_values(definer, "shared", kShared);
+  define_values(definer, "records", kUnlimited);
   pack(definer, own(ranks, "packed"), ranks.rank());
   NMB_TRY(ranks.agree(definer.status()));
   NMB_TRY(writer->end_define());
   for (const char* name : {"small", "middle", "large"})
     definer.put(own(ranks, name), "v", ranks.rank());
   put_part(ranks, definer, "shared", kShared, 7 * ranks.rank());
-  NMB_TRY(writer->redefine());
-  define_values(definer, own(ranks, "later"), kMiddle);
-  NMB_TRY(ranks.agree(definer.status()));
-  NMB_TRY(writer->end_define());
-  definer.put(own(ranks, "later"), "v", 3);
   return writer->close();
 }
 
@@ -100,8 +106,10 @@ Status change_session(Communicator& ranks, const std::string& path, const Writer
   definer.put(own(ranks, "new"), "v", 5);
   put_part(ranks, definer, "new shared", kShared, ranks.rank());
   NMB_TRY(writer->sync());
-  // Values that are committed.
-  if (ranks.rank() + 1 == ranks.size()) definer.put(own(ranks, "new"), "v", {{9}, {50}, {}}, 40);
+  // Values that are committed, and records behind them: they wait for places.
+  definer.put(own(ranks, "new"), "v", {{9}, {50}, {}}, 40);
+  put_part(ranks, definer, "shared", kShared, 9);
+  NMB_TRY(put_record(ranks, definer, *writer));
   NMB_TRY(writer->sync());
   NMB_TRY(writer->redefine());
   define_values(definer, own(ranks, "last"), kMiddle);

@@ -13,8 +13,8 @@ namespace nmb::test {
 
 // Sessions by all ranks of `ranks`, each with options of its own. They go on as a program should:
 // what fails between two collective calls is agreed ahead of the next, or kept by the writer.
-// Blocks of each rank's own: inline values, one piece, several pieces with a map, packed; one of
-// all ranks with a map.
+// Blocks of each rank's own: inline values, one piece, several pieces with a map, packed; of all
+// ranks one with a map and one of records.
 Status create_session(Communicator& ranks, const std::string& path, const WriterOptions& options);
 // Changes, removes, renames and adds blocks and puts values, in two generations.
 Status change_session(Communicator& ranks, const std::string& path, const WriterOptions& options);

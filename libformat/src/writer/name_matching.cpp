@@ -23,12 +23,13 @@ std::string_view text_of(Claim claim) {
       return "changed";
     case Claim::kRemove:
       return "removed or renamed";
-    case Claim::kHold:
     case Claim::kPut:
     case Claim::kKeep:
+      return "values put";
+    case Claim::kHold:
       break;
   }
-  return "used";
+  return "held";
 }
 
 // A record at the owner of its name.
@@ -44,9 +45,15 @@ bool is_value(Claim claim) { return claim == Claim::kPut || claim == Claim::kKee
 // Whether records of one name go together, and what they do to the number of names.
 Status judge(std::span<const Claimed> group, std::int64_t* change) {
   bool comes = false, goes = false, all_define = true;
+  const Claimed* first_value = nullptr;
+  const Claimed* last_value = nullptr;
   const Claimed* first = nullptr;
   const Claimed* other = nullptr;
   for (const Claimed& c : group) {
+    if (is_value(c.claim)) {
+      if (!first_value) first_value = &c;
+      last_value = &c;
+    }
     if (c.claim == Claim::kHold || is_value(c.claim)) continue;
     comes = comes || c.claim == Claim::kDefine || c.claim == Claim::kDefineAlone;
     goes = goes || c.claim == Claim::kRemove;
@@ -55,7 +62,11 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
     if (!other && c.handle.rank != first->handle.rank) other = &c;
   }
   *change = (comes ? 1 : 0) - (goes ? 1 : 0);
-  if (!other || all_define) return {};
+  if (other && all_define) other = nullptr;
+  // Values go with what their own rank makes of the block only.
+  if (!other && first && first_value)
+    other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
+  if (!other || other->handle.rank == first->handle.rank) return {};
   return Status(Code::kConflict, "block " + quoted(first->name) + ": found " +
                                      std::string(text_of(other->claim)) + " on rank " +
                                      std::to_string(other->handle.rank) + ", expected only " +

@@ -15,14 +15,21 @@ Status Writer::Impl::match_values() {
   std::vector<NameRecord> records;
   for (BlockId id : dirty_) {
     const BlockState& block = state(id);
-    if (!block.committed || block.removed || !block.extent) continue;
-    const bool keeps = block.kept && block.extent->has_fresh();
-    records.push_back({names_.at(id), id, keeps ? Claim::kKeep : Claim::kPut});
+    if (!block.committed) continue;
+    if (block.removed || block.renamed) {
+      records.push_back({block.committed->name, id, Claim::kRemove});
+    } else if (block.body_from != BodyFrom::kCommitted) {
+      records.push_back({names_.at(id), id, Claim::kChange});
+    } else if (block.extent) {
+      const bool keeps = block.kept && block.extent->has_fresh();
+      records.push_back({names_.at(id), id, keeps ? Claim::kKeep : Claim::kPut});
+    }
   }
   std::sort(records.begin(), records.end(),
             [](const NameRecord& a, const NameRecord& b) { return a.name < b.name; });
   NMB_ASSIGN(std::vector<NameMatch> matches, match_names(ranks_, records));
-  for (std::size_t i = 0; i < records.size(); ++i) take_match(records[i].id, std::move(matches[i]));
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (!state(records[i].id).removed) take_match(records[i].id, std::move(matches[i]));
   return {};
 }
 

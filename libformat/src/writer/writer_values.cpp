@@ -90,7 +90,8 @@ Status Writer::Impl::grow(BlockId id, std::uint64_t records) {
 
 Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
                              const void* values, std::uint64_t count) {
-  return together("put_all()", [&]() -> Status {
+  Status range;  // this rank's own matter: the values are put
+  const Status status = together("put_all()", [&]() -> Status {
     auto here = [&]() -> Status {
       NMB_TRY(check_count(slab, count));
       if (count == 0) return {};
@@ -100,12 +101,11 @@ Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, 
       return put(id, variable, slab, memory, values, staged);
     };
     const Status put_here = here();
-    // Values out of range are put, and their rank's own matter.
-    const bool range = put_here.code() == Code::kRange;
-    NMB_TRY(ranks_.agree(range ? Status() : put_here));
-    NMB_TRY(keep(place_values()));
-    return put_here;
+    if (put_here.code() == Code::kRange) range = put_here;
+    NMB_TRY(ranks_.agree(range.ok() ? put_here : Status()));
+    return keep(place_values());
   });
+  return status.ok() ? range : status;
 }
 
 Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
