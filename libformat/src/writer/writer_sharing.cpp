@@ -101,6 +101,7 @@ class Letters {
 // by side. Afterwards every block knows whether it is shared and who keeps it, and its global ID.
 Status Writer::Impl::match_names(const std::vector<BlockId>& ids, bool* any_shared) {
   std::vector<Record> records;
+  records.reserve(ids.size());
   for (BlockId id : ids) {
     const BlockState& block = state(id);
     const Claim claim = block.is_new() ? (block.packed ? Claim::kDefineAlone : Claim::kDefine)
@@ -117,6 +118,7 @@ Status Writer::Impl::match_names(const std::vector<BlockId>& ids, bool* any_shar
   std::sort(records.begin(), records.end(),
             [](const Record& a, const Record& b) { return a.name < b.name; });
   std::vector<std::string_view> names;
+  names.reserve(records.size());
   for (const Record& record : records) names.push_back(record.name);
 
   NMB_ASSIGN(const NameSlices slices, NameSlices::choose(ranks_, names, kLeafRows));
