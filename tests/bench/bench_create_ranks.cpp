@@ -76,6 +76,7 @@ Status create_by_processes(const Run& run) {
   if (!library) return Status(Code::kUsage, "found neither a launcher of MPI nor --threads");
   NMB_ASSIGN(const std::unique_ptr<Communicator> ranks, open_mpi_ranks(*library));
   const Description description = run.share(ranks->rank(), ranks->size());
+  NMB_TRY(ranks->barrier());  // MPI has what it takes with the first messages
   const PeakMemory memory;
   const Status status = create(run, description, memory, *ranks);
   if (!status.ok()) ranks->fail(status);
