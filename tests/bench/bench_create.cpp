@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "create_report.h"
+#include "define_all.h"
 #include "nmb/writer.h"
 
 namespace nmb::bench {
@@ -12,32 +13,15 @@ namespace {
 
 Status create(const Description& description, const std::string& path, const WriterOptions& options,
               bool with_values) {
-  CreateReport report(description);
+  const PeakMemory memory;
+  CreateReport report;
   NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options));
-  std::size_t variable = 0, dimension = 0;
-  std::vector<DimId> ids;
-  BlockId first_block = 0;
-  for (const Description::Block& block : description.blocks) {
-    NMB_ASSIGN(const BlockId id, writer->define_block(description.text(block.name)));
-    if (variable == 0) first_block = id;
-    NMB_TRY(writer->set_samples(id, 1));
-    for (std::uint32_t i = 0; i < block.variables; ++i) {
-      const Description::Variable& v = description.variables[variable++];
-      ids.clear();
-      for (std::uint8_t axis = 0; axis < v.rank; ++axis) {
-        const Description::Dimension& d = description.dimensions[dimension++];
-        NMB_ASSIGN(const DimId dim, writer->def_dim(id, description.text(d.name), d.length));
-        ids.push_back(dim);
-      }
-      NMB_ASSIGN([[maybe_unused]] const VarId var,
-                 writer->def_var(id, description.text(v.name), v.type, ids));
-    }
-  }
+  NMB_ASSIGN(const BlockId first_block, define_all(*writer, description));
   report.phase("define");
   NMB_TRY(writer->end_define());
   report.phase("end_define");
   if (with_values) {
-    variable = dimension = 0;
+    std::size_t variable = 0, dimension = 0;
     BlockId id = first_block;  // block IDs count up
     for (const Description::Block& block : description.blocks) {
       for (VarId i = 0; i < block.variables; ++i) {
@@ -53,7 +37,8 @@ Status create(const Description& description, const std::string& path, const Wri
   }
   NMB_TRY(writer->close());
   report.phase("close");
-  report.finish(path);
+  report.finish(memory.megabytes());
+  report.print(path, report.numbers(description.counts()));
   return {};
 }
 
@@ -63,6 +48,7 @@ Status create(const Description& description, const std::string& path, const Wri
 
 int main(int argc, char** argv) try {
   using nmb::MetadataCodec;
+  using nmb::bench::Samples;
   using nmb::bench::Shape;
   CLI::App app("Creates very many objects with libnmb.", "bench_create");
   std::string path, codec = "default";
@@ -90,8 +76,8 @@ int main(int argc, char** argv) try {
   options.overwrite = true;
   options.sync = sync;
   if (codec == "none") options.metadata_codec = MetadataCodec::kNone;
-  const nmb::Status status =
-      nmb::bench::create(describe(shape, samples * times, false), path, options, with_values);
+  const nmb::Status status = nmb::bench::create(
+      describe(shape, Samples::all(samples * times), false), path, options, with_values);
   if (status.ok()) return 0;
   std::fprintf(stderr, "bench_create: %s\n", status.in_file(path).text().c_str());
   return 2;

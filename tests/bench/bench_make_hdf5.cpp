@@ -72,7 +72,7 @@ int main(int argc, char** argv) try {
   app.add_flag("--newest", newest, "HDF5's newest format rather than its most portable");
   CLI11_PARSE(app, argc, argv);
   if (samples == 0) samples = nmb::bench::usual_samples(shape);
-  nmb::bench::make(describe(shape, samples, false), path, newest);
+  nmb::bench::make(describe(shape, nmb::bench::Samples::all(samples), false), path, newest);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bench_make_hdf5: %s\n", error.what());

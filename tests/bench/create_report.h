@@ -1,49 +1,86 @@
-// The measured creation of many objects, the same for every library: phases define, end_define and
-// close.
+// The measured creation of many objects, the same for every library: phases (define, end_define,
+// close and others), and one line of JSON of what they cost. Where several ranks create one file,
+// each has a report; the line has the highest of each number and, as NAME_sum, their sum.
 #pragma once
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "description.h"
 #include "process_cost.h"
 
 namespace nmb::bench {
 
-// Times phases and prints the line of JSON.
+// The numbers of one report or of several. May be sent as bytes.
+struct CreateNumbers {
+  std::array<double, 24> highest, sums;
+  Counts counts;
+  int ranks;
+
+  static CreateNumbers of(const CreateNumbers& a, const CreateNumbers& b) {
+    CreateNumbers both = a;
+    for (std::size_t i = 0; i < a.sums.size(); ++i) {
+      both.highest[i] = std::max(a.highest[i], b.highest[i]);
+      both.sums[i] += b.sums[i];
+    }
+    both.counts.blocks += b.counts.blocks;
+    both.counts.variables += b.counts.variables;
+    both.counts.dimensions += b.counts.dimensions;
+    both.ranks += b.ranks;
+    return both;
+  }
+};
+
 class CreateReport {
  public:
-  explicit CreateReport(const Description& description)
-      : description_(description), start_(now()), last_(start_) {}
-  void phase(const char* name) {
-    const Time time = now(), spent = time - last_;
+  explicit CreateReport(std::function<Time()> clock = now)
+      : clock_(std::move(clock)), start_(clock_()), last_(start_) {}
+
+  void phase(const std::string& name) {
+    const Time time = clock_(), spent = time - last_;
     last_ = time;
-    std::printf("%s\"%s_wall\": %.6f, \"%s_cpu\": %.6f", separator_, name, spent.wall, name,
-                spent.cpu);
-    separator_ = ", ";
+    add(name + "_wall", spent.wall);
+    add(name + "_cpu", spent.cpu);
   }
-  void finish(const std::string& path) {
+  void add(const std::string& name, double value) {
+    values_.at(names_.size()) = value;
+    names_.push_back(name);
+  }
+  // Behind the last phase.
+  void finish(double peak_mb) {
     const Time spent = last_ - start_;
+    add("wall", spent.wall);
+    add("cpu", spent.cpu);
+    add("user", spent.user);
+    add("peak_mb", peak_mb);
+  }
+
+  CreateNumbers numbers(const Counts& counts) const { return {values_, values_, counts, 1}; }
+  void print(const std::string& path, const CreateNumbers& numbers) const {
     struct stat file {};
     stat(path.c_str(), &file);
-    const auto objects = static_cast<double>(description_.variables.size());
-    std::printf(
-        ", \"wall\": %.6f, \"cpu\": %.6f, \"user\": %.6f, \"peak_mb\": %.3f, \"bytes\": %lld, "
-        "\"blocks\": %zu, "
-        "\"variables\": %zu, "
-        "\"dimensions\": %zu, \"objects_per_second\": %.0f}\n",
-        spent.wall, spent.cpu, spent.user, memory_.megabytes(),
-        static_cast<long long>(file.st_size), description_.blocks.size(),
-        description_.variables.size(), description_.dimensions.size(), objects / spent.wall);
+    std::printf("{\"ranks\": %d, ", numbers.ranks);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      std::printf("\"%s\": %.6f, ", names_[i].c_str(), numbers.highest[i]);
+      if (numbers.ranks > 1) std::printf("\"%s_sum\": %.6f, ", names_[i].c_str(), numbers.sums[i]);
+    }
+    std::printf("\"bytes\": %lld, \"blocks\": %zu, \"variables\": %zu, \"dimensions\": %zu}\n",
+                static_cast<long long>(file.st_size), numbers.counts.blocks,
+                numbers.counts.variables, numbers.counts.dimensions);
   }
 
  private:
-  const Description& description_;
-  PeakMemory memory_;
+  std::function<Time()> clock_;
   Time start_, last_;
-  const char* separator_ = "{";
+  std::vector<std::string> names_;
+  std::array<double, 24> values_{};
 };
 
 }  // namespace nmb::bench

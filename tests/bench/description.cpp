@@ -33,6 +33,7 @@ class Describer {
     prefix_ = flat_ ? "grp_" + name + "_" : "";
     if (!flat_ || out_.blocks.empty()) out_.blocks.push_back({keep(flat_ ? "" : name), 0});
   }
+  void begin_only_block(const std::string& name) { out_.blocks.push_back({keep(name), 0}); }
   // Dimensions are called after the variable, `suffix` and their number.
   void add(const std::string& variable, Type type, std::initializer_list<std::uint64_t> lengths,
            const char* suffix) {
@@ -113,21 +114,22 @@ void describe_single(std::uint64_t sample, Describer* out) {
 
 }  // namespace
 
-Description describe(Shape shape, std::uint64_t samples, bool flat) {
+Description describe(Shape shape, const Samples& samples, bool flat, const std::string& block) {
   Description description;
   Describer describer(&description, flat || shape == Shape::kOne);
   const std::size_t variables = shape == Shape::kOne ? 10 : shape == Shape::kSamples ? 16 : 1;
   const std::size_t dimensions = shape == Shape::kOne ? 15 : shape == Shape::kSamples ? 24 : 1;
-  description.variables.reserve(variables * samples);
-  description.dimensions.reserve(dimensions * samples);
+  description.variables.reserve(variables * samples.count);
+  description.dimensions.reserve(dimensions * samples.count);
   // Nothing large is freed: that would change how the allocator serves the library afterwards.
-  description.heap.reserve((shape == Shape::kOneObject ? 64 : 2048) * samples);
-  description.blocks.reserve(samples);
-  if (shape == Shape::kOne) description.blocks.push_back({{0, 0}, 0});
-  for (std::uint64_t i = 0; i < samples; ++i) {
-    if (shape == Shape::kOne) describe_event(i, i + 1 == samples, &describer);
-    if (shape == Shape::kSamples) describe_graph(i, &describer);
-    if (shape == Shape::kOneObject) describe_single(i, &describer);
+  description.heap.reserve((shape == Shape::kOneObject ? 64 : 2048) * samples.count + block.size());
+  description.blocks.reserve(samples.count);
+  if (shape == Shape::kOne) describer.begin_only_block(block);
+  for (std::uint64_t i = 0; i < samples.count; ++i) {
+    const std::uint64_t sample = samples.first + i * samples.step;
+    if (shape == Shape::kOne) describe_event(sample, sample + 1 == samples.of, &describer);
+    if (shape == Shape::kSamples) describe_graph(sample, &describer);
+    if (shape == Shape::kOneObject) describe_single(sample, &describer);
   }
   return description;
 }

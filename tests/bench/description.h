@@ -13,7 +13,7 @@
 namespace nmb::bench {
 
 enum class Shape : std::uint8_t {
-  kOne,        // a sample is 10 variables and 15 dimensions, all of them in one block
+  kOne,        // a sample is 10 variables and 15 dimensions, all of a rank's in one block
   kSamples,    // a sample is a block of 16 variables and 24 dimensions
   kOneObject,  // a sample is a block of 1 variable and 1 dimension
 };
@@ -26,6 +26,25 @@ inline const std::map<std::string, Shape> kShapes = {
 constexpr std::uint64_t usual_samples(Shape shape) {
   return shape == Shape::kOne ? 56'848 : shape == Shape::kSamples ? 35'530 : 568'480;
 }
+
+struct Counts {
+  std::size_t blocks = 0, variables = 0, dimensions = 0;
+};
+
+// Which samples a rank describes.
+struct Samples {
+  std::uint64_t first = 0, count = 0, step = 1;
+  std::uint64_t of = 0;  // all ranks'
+
+  static Samples all(std::uint64_t of) { return {0, of, 1, of}; }
+  // A share of as many for each rank: neighbours, or every `size`th.
+  static Samples share(std::uint64_t of, int rank, int size, bool interleaved) {
+    const auto r = static_cast<std::uint64_t>(rank), p = static_cast<std::uint64_t>(size);
+    const std::uint64_t begin = of * r / p, end = of * (r + 1) / p;
+    return interleaved ? Samples{r, (of + p - 1 - r) / p, p, of}
+                       : Samples{begin, end - begin, 1, of};
+  }
+};
 
 struct Description {
   struct Name {
@@ -47,6 +66,7 @@ struct Description {
   };
 
   std::string_view text(Name name) const { return {heap.data() + name.place, name.length}; }
+  Counts counts() const { return {blocks.size(), variables.size(), dimensions.size()}; }
 
   std::string heap;
   std::vector<Dimension> dimensions;
@@ -55,8 +75,8 @@ struct Description {
 };
 
 // flat: for libraries without blocks; names of objects begin with their block's and all are in one
-// block without a name.
-Description describe(Shape shape, std::uint64_t samples, bool flat);
+// block without a name. block: the name of the one block of Shape::kOne.
+Description describe(Shape shape, const Samples& samples, bool flat, const std::string& block = "");
 
 // Element i of variable number v of the description, exact in every type used.
 constexpr std::int32_t value_at(std::uint64_t v, std::uint64_t i) {

@@ -59,7 +59,7 @@ int run_lookups(int argc, char** argv, const char* program, const Lookup& lookup
   CLI11_PARSE(app, argc, argv);
 
   if (samples == 0) samples = usual_samples(shape);
-  const Description description = describe(shape, samples, false);
+  const Description description = describe(shape, Samples::all(samples), false);
   std::mt19937_64 random(seed);
   const auto next = [&] { return wanted(description, random() % description.variables.size()); };
   // What every process does once, such as setting up a library, is not measured.

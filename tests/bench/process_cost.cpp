@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
@@ -25,6 +26,11 @@ std::uint64_t number_of(const char* path, const std::string& key) {
   throw std::runtime_error(std::string(path) + ": found no " + key);
 }
 
+double wall_seconds() {
+  const auto wall = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(wall).count();
+}
+
 constexpr std::uint64_t kKiB = 1024;
 constexpr const char* kStatus = "/proc/self/status";
 
@@ -36,9 +42,15 @@ Time now() {
   const auto seconds = [](timeval t) {
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
   };
-  const auto wall = std::chrono::steady_clock::now().time_since_epoch();
-  return {std::chrono::duration<double>(wall).count(),
-          seconds(usage.ru_utime) + seconds(usage.ru_stime), seconds(usage.ru_utime)};
+  return {wall_seconds(), seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          seconds(usage.ru_utime)};
+}
+
+Time now_of_thread() {
+  timespec cpu{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+  return {wall_seconds(), static_cast<double>(cpu.tv_sec) + 1e-9 * static_cast<double>(cpu.tv_nsec),
+          0};
 }
 
 PeakMemory::PeakMemory() {

@@ -12,6 +12,8 @@ struct Time {
   }
 };
 Time now();
+// Of the calling thread; user is not known.
+Time now_of_thread();
 
 // Peak resident memory above what is resident at construction. One at a time.
 class PeakMemory {

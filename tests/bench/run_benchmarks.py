@@ -12,25 +12,30 @@ back to their hosts, and the next to use it pays. Targets are removed before eac
 
 import argparse
 import json
+import math
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
-GROUPS = ("pack", "split", "create", "lookup", "count")
+GROUPS = ("pack", "split", "create", "ranks", "lookup", "count")
 
 
 class Bench:
     """Where things are, and the rows of the table so far."""
 
-    def __init__(self, build, work, runs, peer_runs, scale):
-        self.build, self.work, self.runs, self.peer_runs, self.scale = build, work, runs, peer_runs, scale
+    def __init__(self, options):
+        self.build, self.work, self.runs = options.build, options.work, options.runs
+        self.peer_runs, self.scale, self.mpiexec = options.peer_runs, options.scale, options.mpiexec
         self.rows = []
-        # Open MPI refuses to run as root unless told twice.
-        self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        # Open MPI refuses to run as root unless told twice, and more ranks than cores unless told once.
+        self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                        OMPI_MCA_rmaps_base_oversubscribe="1")
+        self.env.setdefault("NMB_PLUGIN_PATH", ":".join({str(path.parent) for path in self.build.rglob("nmb-mpi-*.so")}))
 
     def program(self, name):
         for folder in ("tools", "tests/bench", "examples"):
@@ -193,6 +198,53 @@ def bench_create(b):
               once["peak_mb"] / once["variables"] * 1e6, unit="B", target=1.0)
 
 
+def bench_ranks(b):
+    """The same dealt to ranks, in 35,530 blocks or one a rank. What a rank costs, times the ranks, beside one process: CPU
+    outside waits, and memory above that of the description and of MPI. PnetCDF's ranks learn all definitions and make them
+    all. Threads, of which thousands are run, show messages and memory of a rank; their time is that of a few cores."""
+    peer_program = b.program("bench_create_pnetcdf")
+    ours, peer = b.work / "ranks.nmb", b.work / "ranks.nc"
+
+    def clean():
+        ours.unlink(missing_ok=True)
+        peer.unlink(missing_ok=True)
+
+    def launch(ranks, program, *words):
+        return lambda: b.report([b.mpiexec, "-n", str(ranks), program, *words])
+
+    program = b.program("bench_create_ranks")
+    for shape, usual, alone, text in (("blocks", 35530, "samples", "35,530 blocks"), ("rank", 56848, "one", "a block a rank")):
+        samples = ["--samples", str(b.scaled(usual))]
+        words = [str(ours), "--shape", shape, *samples]
+        for ranks in (2, 4, 8):
+            mine, one = in_turn(b.runs, clean, launch(ranks, program, *words),
+                                lambda: b.report([b.program("bench_create"), str(ours), "--shape", alone, *samples]))
+            b.add(f"{text}, {ranks} ranks: CPU, beside one process", mine["cpu"] * ranks, one["cpu"], target=1.3)
+            b.add(f"{text}, {ranks} ranks: memory, beside one process", mine["peak_mb"] * ranks, one["peak_mb"], unit="MB",
+                  target=1.3)
+            if ranks == 2:
+                theirs = {}
+                if peer_program and b.peer_runs:
+                    clean()
+                    theirs = medians([launch(ranks, peer_program, str(peer), "--shape", alone, *samples)()
+                                      for _ in range(b.peer_runs)])
+                b.add(f"{text}, 2 ranks: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), target=1 / 8)
+                ten, once = in_turn(max(1, b.runs // 2), clean, launch(ranks, program, *words, "--times", "10"),
+                                    launch(ranks, program, *words))
+                b.add(f"{text}, 2 ranks: wall of 10x, beside 1x", ten["wall"], once["wall"], target=11)
+        for ranks in (8, 64, 512, 4096):
+            clean()
+            mine = b.report([program, *words, "--threads", str(ranks)])
+            b.add(f"{text}, {ranks:,} threads: wall", mine["wall"])
+            b.add(f"{text}, {ranks:,} threads: messages of a rank, most and mean, by log2 of the ranks",
+                  mine["messages"] / math.log2(ranks), mine["messages_sum"] / ranks / math.log2(ranks), unit="", limit=80,
+                  note="peer: mean")
+            b.add(f"{text}, {ranks:,} threads: sent by a rank, most and mean", mine["sent_mb"] * 1e3,
+                  mine["sent_mb_sum"] / ranks * 1e3, unit="kB", note="peer: mean")
+            b.add(f"{text}, {ranks:,} threads: memory of a rank", mine["peak_mb"] * 1e3, unit="kB")
+    clean()
+
+
 def bench_lookup(b):
     """One variable of one sample by name, each time with a fresh open. The larger NMB file has ten times as many blocks as
     the larger HDF5 file has groups."""
@@ -269,11 +321,13 @@ def main():
     parser.add_argument("--peer-runs", type=int, default=1,
                         help="runs of PnetCDF, which takes minutes where names are many (default 1; 0: none)")
     parser.add_argument("--scale", type=float, default=1, help="fraction of the size, to try the script")
+    parser.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or "mpiexec",
+                        help="launcher of ranks, of the MPI that PnetCDF uses (default %(default)s)")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    bench = Bench(options.build, options.work, options.runs, options.peer_runs, options.scale)
+    bench = Bench(options)
     about = {**machine(), "runs": options.runs, "peer_runs": options.peer_runs, "scale": options.scale}
     text = ["# Benchmarks", "",
             f"Written by `tests/bench/run_benchmarks.py`. {about['cpu']}, {about['cores']} cores, {about['system']}, load "

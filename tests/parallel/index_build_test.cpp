@@ -86,7 +86,7 @@ void expect_equal(const Built& a, const Built& b) {
 TEST(IndexBuild, WhateverTheSlices) {
   std::mt19937 random(7);
   for (std::size_t count :
-       std::initializer_list<std::size_t>{0, 1, 63, 64, 65, 200, 8192, 8193, 20000}) {
+       std::initializer_list<std::size_t>{0, 1, 63, 64, 65, 200, 8192, 8193, 20000, 70000}) {
     const std::vector<BlockEntry> entries = some_entries(count);
     const Built alone = build(entries, {count});
     EXPECT_EQ(alone.index.root.totals.blocks, count);

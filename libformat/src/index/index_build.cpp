@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "index/entry_codec.h"
@@ -19,7 +20,7 @@ class IndexBuild {
   using Write = std::function<Status(std::uint64_t, std::span<const std::byte>)>;
   IndexBuild(Communicator& ranks, std::uint64_t position, const Write& write, Digest file_id,
              std::uint64_t generation)
-      : ranks_(ranks),
+      : ranks_(&ranks),
         position_(position),
         write_(write),
         file_id_(file_id),
@@ -28,23 +29,26 @@ class IndexBuild {
   Result<BuiltIndex> run(const IndexChanges& entries) {
     NMB_TRY(write_leaves(entries));
     std::uint16_t level = 0;
+    bool several = false;
     for (;;) {
       NMB_ASSIGN(const Share share, share_of(pages_.size(), kNodeRows));
       if (share.total == 0) return BuiltIndex{{}, position_};
-      if (share.total == 1) break;
+      several = share.total > 1;
+      if (share.total <= kFewPages) break;
       NMB_TRY(write_nodes(++level, share));
     }
-    NMB_ASSIGN(const int holder, ranks_.all_reduce(pages_.empty() ? -1 : ranks_.rank(),
-                                                   [](int a, int b) { return std::max(a, b); }));
+    if (several) NMB_TRY(finish_on_first(&level));
+    NMB_ASSIGN(const int holder, ranks_->all_reduce(pages_.empty() ? -1 : ranks_->rank(),
+                                                    [](int a, int b) { return std::max(a, b); }));
     IndexRoot root;
-    if (holder == ranks_.rank()) {
+    if (holder == ranks_->rank()) {
       root.position = pages_[0].position;
       root.length = pages_[0].length;
       root.height = level + 1u;
       root.digest = last_digest_;
       root.totals = pages_[0].totals;
     }
-    NMB_ASSIGN(root, ranks_.broadcast_value(holder, root));
+    NMB_ASSIGN(root, ranks_->broadcast_value(holder, root));
     return BuiltIndex{root, position_};
   }
 
@@ -59,13 +63,13 @@ class IndexBuild {
   Result<Share> share_of(std::size_t rows, std::uint32_t page_rows) {
     Share share;
     NMB_ASSIGN(share.before,
-               ranks_.scan_before(std::uint64_t{rows}, std::uint64_t{0}, std::plus<>()));
-    NMB_ASSIGN(share.total, ranks_.broadcast_value(ranks_.size() - 1, share.before + rows));
+               ranks_->scan_before(std::uint64_t{rows}, std::uint64_t{0}, std::plus<>()));
+    NMB_ASSIGN(share.total, ranks_->broadcast_value(ranks_->size() - 1, share.before + rows));
     if (share.before % page_rows != 0)
       share.leading = std::min<std::size_t>(rows, page_rows - share.before % page_rows);
-    const int begins_one = share.leading < rows ? ranks_.rank() : -1;
+    const int begins_one = share.leading < rows ? ranks_->rank() : -1;
     NMB_ASSIGN(share.holder,
-               ranks_.scan_before(begins_one, -1, [](int a, int b) { return std::max(a, b); }));
+               ranks_->scan_before(begins_one, -1, [](int a, int b) { return std::max(a, b); }));
     return share;
   }
 
@@ -79,7 +83,7 @@ class IndexBuild {
       for (std::size_t i = 0; i < share.leading; ++i) put(out, i);
       parcels.push_back({share.holder, out.take()});
     }
-    NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
+    NMB_ASSIGN(const std::vector<Message> arrived, ranks_->exchange(std::move(parcels)));
     std::vector<Row> rows;
     for (const Message& message : arrived)
       for (MessageReader in(message.bytes()); !in.at_end();) get_row(in, &rows.emplace_back());
@@ -114,7 +118,7 @@ class IndexBuild {
 
   // While a level is being made: one rank alone knows where its pages lie.
   Status pass_on() {
-    if (ranks_.size() > 1 || bytes_.size() < kPassOn) return {};
+    if (ranks_->size() > 1 || bytes_.size() < kPassOn) return {};
     const std::uint64_t length = bytes_.size();
     NMB_TRY(place_pages(position_));
     position_ += length;
@@ -122,15 +126,39 @@ class IndexBuild {
   }
 
   Status end_level(Status status) {
-    NMB_TRY(ranks_.agree(status));
+    NMB_TRY(ranks_->agree(status));
     const std::uint64_t length = bytes_.size();
     NMB_ASSIGN(const std::uint64_t before,
-               ranks_.scan_before(length, std::uint64_t{0}, std::plus<>()));
+               ranks_->scan_before(length, std::uint64_t{0}, std::plus<>()));
     status = place_pages(position_ + before);
     NMB_ASSIGN(const std::uint64_t total,
-               ranks_.broadcast_value(ranks_.size() - 1, before + length));
+               ranks_->broadcast_value(ranks_->size() - 1, before + length));
     position_ += total;
-    return ranks_.agree(status);
+    return ranks_->agree(status);
+  }
+
+  // Nodes over few pages are rank 0's to make: level by level all ranks would have to wait.
+  Status finish_on_first(std::uint16_t* level) {
+    Share share;
+    if (ranks_->rank() != 0) share.leading = pages_.size();
+    NMB_ASSIGN(std::vector<ChildRow> behind,
+               shift<ChildRow>(
+                   share, [&](MessageWriter& out, std::size_t i) { put_row(out, pages_[i]); }));
+    if (ranks_->rank() != 0) start_level();
+    std::move(behind.begin(), behind.end(), std::back_inserter(pages_));
+    auto finish = [&]() -> Status {
+      while (pages_.size() > 1) {
+        NMB_ASSIGN(share, share_of(pages_.size(), kNodeRows));
+        NMB_TRY(write_nodes(++*level, share));
+      }
+      return {};
+    };
+    Communicator& all = *std::exchange(ranks_, &alone_);
+    const Status status = finish();
+    ranks_ = &all;
+    NMB_TRY(all.agree(status));
+    NMB_ASSIGN(position_, all.broadcast_value(0, position_));
+    return {};
   }
 
   void start_level() {
@@ -143,10 +171,10 @@ class IndexBuild {
     // The last name ahead of this rank's, behind a letter that says that there is one.
     std::string last =
         entries.count() == 0 ? "" : "=" + std::string(entries.name(entries.count() - 1));
-    NMB_ASSIGN(last, ranks_.scan_before(last, std::string(),
-                                        [](const std::string& a, const std::string& b) {
-                                          return b.empty() ? a : b;
-                                        }));
+    NMB_ASSIGN(last, ranks_->scan_before(last, std::string(),
+                                         [](const std::string& a, const std::string& b) {
+                                           return b.empty() ? a : b;
+                                         }));
     NMB_ASSIGN(const std::vector<BlockEntry> behind,
                shift<BlockEntry>(share, [&](MessageWriter& out, std::size_t i) {
                  put_row(out, *entries.entry(i));
@@ -208,7 +236,9 @@ class IndexBuild {
   }
 
   static constexpr std::size_t kPassOn = 1 << 20;
-  Communicator& ranks_;
+  static constexpr std::uint64_t kFewPages = 1024;
+  Communicator alone_;
+  Communicator* ranks_;
   std::uint64_t position_;  // of the next level, or of the next page of one rank alone
   const Write& write_;
   Digest file_id_;

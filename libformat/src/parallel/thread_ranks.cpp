@@ -8,6 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <utility>
 
 namespace nmb {
 
@@ -21,15 +22,17 @@ class ThreadNetwork {
   int size() const { return static_cast<int>(boxes_.size()); }
 
   Status send(int from, int to, std::vector<std::byte> bytes) {
-    std::lock_guard lock(mutex_);
-    if (!failure_.ok()) return failure_;
     Box& box = boxes_[static_cast<std::size_t>(to)];
-    box.arrivals.push_back({from, std::move(bytes)});
-    if (box.waiting) {
-      box.waiting = false;
-      --waiting_;
-      box.ready.notify_one();
+    bool wake = false;
+    {
+      std::lock_guard lock(mutex_);
+      if (!failure_.ok()) return failure_;
+      box.arrivals.push_back({from, std::move(bytes)});
+      wake = std::exchange(box.waiting, false);
+      if (wake) --waiting_;
     }
+    // Behind the lock, which the receiver takes first.
+    if (wake) box.ready.notify_one();
     return {};
   }
 

@@ -22,8 +22,9 @@ inline void* allocate_huge(std::size_t bytes) {
   void* const place = bytes < kHugePage ? std::malloc(bytes)
                                         : std::aligned_alloc(kHugePage, round_up(bytes, kHugePage));
   if (!place) throw std::bad_alloc();
-  // Advice: where there are no huge pages, others do.
-  if (bytes >= kHugePage) (void)madvise(place, round_up(bytes, kHugePage), MADV_HUGEPAGE);
+  // Advice: where there are no huge pages, others do. Not for what fills none: a rank that defines
+  // little would have most of one in vain.
+  if (bytes >= kHugePage) (void)madvise(place, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return place;
 }
 

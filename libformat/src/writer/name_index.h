@@ -1,6 +1,7 @@
 // NameIndex: names of a writer's blocks, in one arena, and the search for them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -39,12 +40,15 @@ class NameIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
 
  private:
-  static constexpr std::size_t kChunk = 1 << 18;
+  // Chunks are as long as all before them, within these limits: there may be thousands of ranks.
+  static constexpr std::size_t kLeastChunk = 1 << 12, kMostChunk = 1 << 18;
   std::string_view store(std::string_view name) {
     if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < name.size()) {
       chunks_.emplace_back();
-      chunks_.back().reserve(std::max(kChunk, name.size()));
+      const std::size_t length = std::clamp(stored_, kLeastChunk, kMostChunk);
+      chunks_.back().reserve(std::max(length, name.size()));
     }
+    stored_ += name.size();
     std::string& chunk = chunks_.back();
     const std::size_t begin = chunk.size();
     chunk += name;
@@ -59,6 +63,7 @@ class NameIndex {
     table_.insert(tag_of(at(id)), id);
   }
   std::deque<std::string> chunks_;
+  std::size_t stored_ = 0;  // bytes of names
   std::vector<std::string_view> places_;
   std::vector<bool> live_;
   NameTable table_;

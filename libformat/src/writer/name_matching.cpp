@@ -98,6 +98,7 @@ std::optional<Sharing::Handle> OwnedNames::find(std::string_view name) const {
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
                                            NameSlices* slices_out, OwnedNames* owned) {
   std::vector<std::string_view> names;
+  names.reserve(records.size());
   for (const NameRecord& record : records) names.push_back(record.name);
   NMB_ASSIGN(const NameSlices slices, NameSlices::choose(ranks, names, kLeafRows));
   const std::vector<std::size_t> begins = slices.cut(names);

@@ -151,7 +151,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint32_t size() const { return count_; }
 
    private:
-    static constexpr std::size_t kChunk = 256;
+    static constexpr std::size_t kChunk = 32;
     std::vector<std::unique_ptr<BlockState[]>> chunks_;
     std::uint32_t count_ = 0;
   };

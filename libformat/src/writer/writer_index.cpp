@@ -75,6 +75,7 @@ namespace {
 class MergedChanges final : public IndexChanges {
  public:
   MergedChanges(const IndexChanges& own, std::size_t from, std::size_t to) : own_(own) {
+    list_.reserve(to - from);
     for (std::size_t i = from; i < to; ++i) list_.push_back({own.name(i), i, false});
     ends_.push_back(list_.size());
   }
@@ -99,6 +100,7 @@ class MergedChanges final : public IndexChanges {
     ends_.push_back(own_count() + received_.size());
   }
   void merge() {
+    list_.reserve(own_count() + received_.size());
     for (std::size_t i = 0; i < received_.size(); ++i)
       list_.push_back({received_[i].entry.name, i, true});
     merge_runs(list_, ends_, [](const Item& a, const Item& b) { return a.name < b.name; });
@@ -139,6 +141,7 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
   std::vector<std::string_view> names;
   NameSlices slices;
   if (ranks_.size() > 1) {
+    names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
     if (build) {
       NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, kLeafRows));

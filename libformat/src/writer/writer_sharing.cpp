@@ -31,6 +31,7 @@ void Writer::Impl::take_match(BlockId id, NameMatch match) {
 Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* any_shared) {
   constexpr BlockId kNoBlock = ~BlockId{0};
   std::vector<NameRecord> records;
+  records.reserve(ids.size());
   for (BlockId id : ids) {
     const BlockState& block = state(id);
     const Claim claim = block.is_new() ? (block.packed ? Claim::kDefineAlone : Claim::kDefine)
