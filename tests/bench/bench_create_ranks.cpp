@@ -2,7 +2,10 @@
 // defines its share. Under mpiexec ranks are processes, with --threads they are threads of one.
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "create_report.h"
