@@ -84,11 +84,17 @@ struct ValueRuns {
 // Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
 // further call returns it.
 //
-// By several ranks: create, open, redefine, end_define, sync and close are called by all of them in
-// the same order, and fail with the same status on all; then every further call returns it. What a
-// rank could not do between them and others count on, it tells them by ranks.agree() ahead of the
-// next. An exception in one of them, std::bad_alloc (kLimit) or a callback's (kUsage), fails the
-// network of the ranks too; a rank that ends otherwise calls ranks.fail().
+// By several ranks: create, open, redefine, end_define, open_blocks, put_all, sync and close are
+// called by all of them in the same order, and fail with the same status on all; then every further
+// call returns it. All else is a rank's own: definitions, put(), inquiry. A new block may be
+// defined by several ranks, and is the union of what they say (kConflict from end_define where they
+// disagree); one that is committed is changed by one rank a generation, while the others put no
+// values to it. redefine() follows sync(). IDs of blocks and of what is in them are the rank's own
+// and stay. The file is the same for any number of ranks if they define the same blocks in the
+// order of ranks, and put the same values between the same collective calls. What a rank could not
+// do between them and others count on, it tells them by ranks.agree() ahead of the next. An
+// exception in one of them, std::bad_alloc (kLimit) or a callback's (kUsage), fails the network of
+// the ranks too; a rank that ends otherwise calls ranks.fail().
 class Writer {
  public:
   // kExists: the target is there and overwrite is not set; kUsage: an option out of range; kIo,
@@ -115,7 +121,7 @@ class Writer {
   // With all its definitions, and room for `records` records (not written yet).
   NMB_EXPORT Result<BlockId> define_block(std::string_view name, const Metadata& metadata,
                                           std::uint64_t records = 0);
-  // A block of the file, committed or not. kNotFound.
+  // A block of the file, or one that this rank has defined. kNotFound.
   NMB_EXPORT Result<BlockId> find_block(std::string_view name);
   // Collective, outside define mode: blocks of any ranks, also such as they have defined since the
   // last commit; each rank names what it wants. kNotFound, on all ranks.
