@@ -84,6 +84,15 @@ void add_child(PageBuilder& node, const ChildRow& child) {
   node.set(kSamples, child.totals.samples);
 }
 
+std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, Totals* totals) {
+  const std::size_t count = std::min<std::size_t>(children.size(), kNodeRows);
+  for (const ChildRow& child : children.first(count)) {
+    add_child(node, child);
+    *totals += child.totals;
+  }
+  return count;
+}
+
 ChildRow child_at(const Page& node, std::uint32_t row) {
   return {std::string(node.name(row)), node.value(row, kPosition),
           static_cast<std::uint32_t>(

@@ -1,6 +1,8 @@
 // Entries and children as rows of index pages (spec/format.md, section 7).
 #pragma once
 
+#include <span>
+
 #include "nmb/block_entry.h"
 #include "nmb/totals.h"
 #include "page/page.h"
@@ -19,6 +21,9 @@ struct ChildRow {
 void add_entry(PageBuilder& leaf, const BlockEntry& entry);
 BlockEntry entry_at(const Page& leaf, std::uint32_t row);
 void add_child(PageBuilder& node, const ChildRow& child);
+// Fills an empty node with the first of `children`, as many as go in, and adds up what they hold;
+// returns how many.
+std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, Totals* totals);
 ChildRow child_at(const Page& node, std::uint32_t row);
 Totals totals_at(const Page& page, std::uint32_t row);
 Totals totals_of(const Page& page);

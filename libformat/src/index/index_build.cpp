@@ -223,10 +223,7 @@ class IndexBuild {
         builder.clear();
         Totals totals;
         std::string separator = children[i].separator;
-        for (; i < children.size() && builder.rows() < kNodeRows; ++i) {
-          add_child(builder, children[i]);
-          totals += children[i].totals;
-        }
+        i += fill_node(builder, std::span(children).subspan(i), &totals);
         add_page(builder, totals, std::move(separator));
         NMB_TRY(pass_on());
       }

@@ -124,10 +124,7 @@ class Update {
       builder.clear();
       Totals totals;
       std::string separator = children[i].separator;
-      for (; i < children.size() && builder.rows() < kNodeRows; ++i) {
-        add_child(builder, children[i]);
-        totals += children[i].totals;
-      }
+      i += fill_node(builder, std::span(children).subspan(i), &totals);
       NMB_TRY(write(builder, level, totals, std::move(separator), &rows));
     }
     return rows;

@@ -30,8 +30,8 @@ struct IndexRoot {
   Totals totals;
 };
 
-// `old`: the committed index, not empty (see index/index_build.h for others). Memory: the rows of one
-// level, plus the pages on the path.
+// `old`: the committed index, not empty (see index/index_build.h for others). Memory: the rows of
+// one level, plus the pages on the path.
 Result<IndexRoot> update_index(const IndexTree& old, const IndexChanges& changes, PageSink& sink,
                                Digest file_id, std::uint64_t generation);
 

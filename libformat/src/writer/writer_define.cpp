@@ -165,9 +165,7 @@ Result<ClassicHeader> Writer::Impl::stored_header(BlockId id) {
     NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
     return decode_body(*block.committed, stored.header.records, stored.body, *source_);
   }
-  DecodeOptions options;
-  options.values_follow = false;
-  return decode_classic_header(*block.packed->body, options);
+  return decode_classic_header(*block.packed->body, {.values_follow = false});
 }
 
 // Turns a block whose layout is fixed into one that is being defined; its values are carried over

@@ -160,9 +160,8 @@ Status Writer::Impl::unite_shared(const std::vector<BlockId>& ids) {
         auto [united, first] = unions.try_emplace(id, names_.at(id));
         if (first) NMB_TRY(united->second.add(ranks_.rank(), *state(id).metadata).status());
         const MemorySource body(in.get_bytes(), file_->name());
-        DecodeOptions options;
-        options.values_follow = false;
-        NMB_ASSIGN(const ClassicHeader header, decode_classic_header(body, options));
+        NMB_ASSIGN(const ClassicHeader header,
+                   decode_classic_header(body, {.values_follow = false}));
         NMB_ASSIGN(UnitedBlock::Ids places, united->second.add(handle.rank, header.metadata));
         state(id).sharing->places.emplace_back(handle, std::move(places.variables));
       }
@@ -335,9 +334,7 @@ Result<std::vector<BlockId>> Writer::Impl::open_blocks(std::span<const std::stri
         BlockState& block = state(in.get<BlockId>());
         const auto laid = in.get<Laid>();
         const MemorySource body(in.get_bytes(), file_->name());
-        DecodeOptions options;
-        options.values_follow = false;
-        NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, options));
+        NMB_ASSIGN(ClassicHeader header, decode_classic_header(body, {.values_follow = false}));
         block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
         laid.put_into(block);
         block.written = true;
