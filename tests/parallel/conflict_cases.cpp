@@ -403,5 +403,24 @@ RANK_CASE(ConflictOfCalls) {
                        "found sync() in define mode, expected end_define() before");
 }
 
+// Values of a shared block are put; none are dropped because another rank keeps it.
+RANK_CASE(SharedBlocksTakeNoValues) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  WriterOptions options;
+  options.sync = false;
+  NMB_ASSIGN(std::unique_ptr<Writer> writer,
+             Writer::create(folder.file("taken.nmb"), options, ranks));
+  NMB_ASSIGN(const BlockId block, writer->define_block("shared"));
+  NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", 100));
+  NMB_TRY(writer->def_var(block, "v", Type::kByte, std::span(&x, 1)).status());
+  NMB_TRY(writer->end_define());
+  static const std::vector<std::byte> bytes(100);
+  const Status status = writer->take_values(block, std::make_shared<const MemorySource>(bytes),
+                                            {{0, 0, 0, 0, 100, 1}});
+  NMB_TRY(expect(ranks.size() == 1 ? status.ok() : status.code() == Code::kUsage,
+                 "refused where several ranks share the block: " + status.text()));
+  return writer->close();
+}
+
 }  // namespace
 }  // namespace nmb

@@ -126,7 +126,7 @@ class Writer {
   // Collective, outside define mode: blocks of any ranks, also such as they have defined since the
   // last commit; each rank names what it wants. kNotFound, on all ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
-  // Counts toward the totals; default 0.
+  // Counts toward the totals; default 0. Of a block that several ranks define the largest counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
   // length kUnlimited: the record dimension. kExists (in a block of more than 57,344 dimensions or
   // variables perhaps by a later call, at the latest by end_define: see nmb/metadata.h), kUsage.
@@ -161,7 +161,7 @@ class Writer {
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
   // After end_define: values that the next commit moves from `source` into the block's extent
   // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that
-  // none covers are zero.
+  // none covers are zero. kUsage also for a block that several ranks share.
   NMB_EXPORT Status take_values(BlockId block, std::shared_ptr<const ByteSource> source,
                                 std::vector<ValueRuns> runs);
 

@@ -46,6 +46,9 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
     return Status(Code::kUsage, "found values to take for block " + quoted(names_.at(id)) +
                                     ", expected a new block after end_define() that has values but "
                                     "none put");
+  if (block.sharing)
+    return Status(Code::kUsage, "found values to take for block " + quoted(names_.at(id)) +
+                                    ", which several ranks share, expected put()");
   std::uint64_t end = 0;
   for (const ValueRuns& run : runs) {
     std::uint64_t last, to;
