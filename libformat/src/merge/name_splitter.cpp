@@ -12,6 +12,7 @@ struct NameSplitter::Compiled {
   pcre2_code* code = nullptr;
   pcre2_match_data* match = nullptr;
   bool jit = false;
+  bool jit_partial = false;  // for matches against a part of a text
   ~Compiled() {
     pcre2_match_data_free(match);
     pcre2_code_free(code);
@@ -42,12 +43,40 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
                                     " without a capture, expected one for the group");
   // Where there is no JIT, matching is slower but the same.
   compiled->jit = pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0;
+  compiled->jit_partial =
+      compiled->jit && pcre2_jit_compile(compiled->code, PCRE2_JIT_PARTIAL_HARD) == 0;
   compiled->match = pcre2_match_data_create_from_pattern(compiled->code, nullptr);
   if (!compiled->match) throw std::bad_alloc();
   return NameSplitter(std::move(compiled));
 }
 
-Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) const {
+SplitName NameSplitter::divide(std::string_view name, const Match& match) {
+  return {name.substr(match.group, match.group_length), name.substr(match.end)};
+}
+
+// Matching what was taken, as the beginning of a text of which more may come, tells whether the
+// expression looked at what follows: if it did, that is a partial match.
+void NameSplitter::remember(std::string_view name, const Match& match) {
+  known_.clear();
+  if (!compiled_->jit_partial || match.end == 0) return;
+  const int found =
+      pcre2_jit_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()), match.end, 0,
+                      PCRE2_PARTIAL_HARD, compiled_->match, nullptr);
+  if (found < 2) return;
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
+  // A partial match needs a character: after an empty match none may be told.
+  if (offsets[0] == offsets[1] || offsets[1] != match.end || offsets[2] != match.group ||
+      offsets[3] != match.group + match.group_length)
+    return;
+  known_ = name.substr(0, match.end);
+  known_match_ = match;
+}
+
+Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) {
+  if (!known_.empty() && name.starts_with(known_)) {
+    ++alike_;
+    return std::optional<SplitName>(divide(name, known_match_));
+  }
   const auto match = compiled_->jit ? pcre2_jit_match : pcre2_match;
   const int found = match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()), name.size(),
                           0, 0, compiled_->match, nullptr);
@@ -57,8 +86,9 @@ Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) cons
                   "the regular expression takes too many steps on name " + quoted(name));
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
   if (found < 2 || offsets[2] == PCRE2_UNSET) return std::optional<SplitName>();
-  return std::optional<SplitName>(
-      SplitName{name.substr(offsets[2], offsets[3] - offsets[2]), name.substr(offsets[1])});
+  const Match taken{offsets[2], offsets[3] - offsets[2], offsets[1]};
+  remember(name, taken);
+  return std::optional<SplitName>(divide(name, taken));
 }
 
 }  // namespace nmb
