@@ -66,7 +66,12 @@ class GrowArray {
     data_[size_++] = value;
   }
   // `values` may be of this array.
-  void append(const T* values, std::uint64_t count) { append_two(values, count, nullptr, 0); }
+  void append(const T* values, std::uint64_t count) {
+    if (count <= capacity_ - size_)
+      copy_in(values, count);
+    else
+      append_two(values, count, nullptr, 0);
+  }
   // Both may be of this array.
   void append_two(const T* first, std::uint64_t first_count, const T* second,
                   std::uint64_t second_count) {

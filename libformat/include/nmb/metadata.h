@@ -123,6 +123,11 @@ class Metadata {
     return bytes;
   }
 
+  // Room for so many dimensions and variables more, or std::bad_alloc.
+  void reserve(std::uint64_t dimensions, std::uint64_t variables) {
+    dims_.reserve_more(dimensions);
+    vars_.reserve_more(variables);
+  }
   // Of an empty one: room for as much as `other` holds, of `memory` that outlives this (its copies
   // and what grows past that have memory of their own).
   NMB_EXPORT void reserve_like(const Metadata& other, std::pmr::memory_resource& memory);

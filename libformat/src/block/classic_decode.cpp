@@ -20,6 +20,9 @@ namespace {
 using classic::kMaxOffset;
 using classic::padded;
 
+// Objects for which a count that may be wrong sets memory apart.
+constexpr std::uint64_t kMostReserved = 1 << 20;
+
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 class ClassicDecoder {
@@ -183,6 +186,7 @@ class ClassicDecoder {
     std::uint64_t count;
     if (!read_list(classic::kDimensionTag, widths_.smallest_dimension(), "dimensions", &count))
       return false;
+    header_.metadata.reserve(std::min(count, kMostReserved), 0);
     for (; count > 0; --count) {
       std::string_view name;
       std::uint64_t used;
@@ -250,6 +254,8 @@ class ClassicDecoder {
     std::uint64_t count;
     if (!read_list(classic::kVariableTag, widths_.smallest_variable(), "variables", &count))
       return false;
+    header_.metadata.reserve(0, std::min(count, kMostReserved));
+    places_.reserve_more(std::min(count, kMostReserved));
     for (; count > 0; --count) {
       VarId id = 0;
       if (!read_shape(&id) || !read_attributes(id) || !read_place(id)) return false;

@@ -20,13 +20,19 @@ Status taken(std::string_view kind, std::string_view name) {
 }
 
 // Places in the heap are 32-bit.
-Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more) {
+constexpr std::uint64_t kMaxHeap = ~std::uint32_t{0};
+
+Status no_room(std::uint64_t objects) {
   if (objects >= kMaxObjects)
     return Status(Code::kLimit, "found more than 2^31 - 1 objects of a kind in a block");
-  std::uint64_t size;
-  if (!checked_add(heap, more, &size) || size > ~std::uint32_t{0})
-    return Status(Code::kLimit, "found more than 4 GiB of names and attribute values in a block");
-  return {};
+  return Status(Code::kLimit, "found more than 4 GiB of names and attribute values in a block");
+}
+
+// heap: of at most kMaxHeap bytes.
+Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more) {
+  if (objects < kMaxObjects && more <= kMaxHeap - heap) [[likely]]
+    return {};
+  return no_room(objects);
 }
 
 }  // namespace
