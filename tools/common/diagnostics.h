@@ -18,6 +18,8 @@ class Diagnostics {
   void set_colour(bool on) { colour_ = on; }
   // No warnings and notes; they count nevertheless.
   void set_quiet(bool on) { quiet_ = on; }
+  // Says nothing; the exit code follows nevertheless. For all ranks of a program but one.
+  void set_silent(bool on) { silent_ = on; }
   // Warnings are findings: Exit::kFindings.
   void set_strict(bool on) { strict_ = on; }
 
@@ -35,7 +37,7 @@ class Diagnostics {
   void line(std::string_view kind, std::string_view text);
 
   std::string tool_;
-  bool colour_ = false, quiet_ = false, strict_ = false;
+  bool colour_ = false, quiet_ = false, silent_ = false, strict_ = false;
   Exit exit_ = Exit::kDone;
 };
 

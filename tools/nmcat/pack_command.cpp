@@ -10,8 +10,8 @@
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
-#include "common/one_process.h"
 #include "common/progress.h"
+#include "common/ranks.h"
 #include "common/units.h"
 #include "nmb/text.h"
 
@@ -105,7 +105,6 @@ Status PackCommand::gather_inputs() {
 }
 
 Status PackCommand::execute() {
-  NMB_TRY(check_one_process());
   NMB_TRY(check_output());
   NMB_TRY(gather_inputs());
   const CommonOptions& common = tool_.options();
@@ -118,17 +117,28 @@ Status PackCommand::execute() {
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
-  options_.writer.threads = common.threads;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();
   options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
                                    : codec_ == "zstd" ? MetadataCodec::kZstd
                                                       : MetadataCodec::kZstdDictionary;
   Progress progress(tool_, "moving values");
-  options_.progress = progress.callback();
   PackReport report;
-  const Status status = pack(options_, &report);
+  bool tells = true;
+  const Status status = run_on_ranks(tool_, tool_.app(), options_.inputs.size(),
+                                     [&](Communicator& ranks, unsigned threads) {
+                                       PackOptions options = options_;
+                                       options.writer.threads = threads;
+                                       if (ranks.rank() == 0) {
+                                         options.progress = progress.callback();
+                                         return pack(options, &report, ranks);
+                                       }
+                                       if (!ranks.shares_memory()) tells = false;
+                                       PackReport other;
+                                       return pack(options, &other, ranks);
+                                     });
   progress.finish();
+  if (!tells) return status;
   tell(report);
   if (common.json) NMB_TRY(tell_json(report, status));
   // Inputs that cannot be used were told one by one.

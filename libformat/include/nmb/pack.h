@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "nmb/communicator.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
 #include "nmb/writer.h"
@@ -57,5 +58,9 @@ struct PackReport {
 // Publishes options.output, or leaves what was there untouched. kConflict: report->conflicts says
 // which; the worst of report->unreadable; kUsage: options; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
+// The same by all ranks of `ranks`, which read runs of the inputs with about as many bytes each;
+// the options are the same on all, and so are the outcome and the file, whatever their number. What
+// is reported is in rank 0's report. progress: of this rank's share.
+NMB_EXPORT Status pack(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

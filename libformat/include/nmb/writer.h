@@ -45,11 +45,11 @@ struct WriterOptions {
   bool overwrite = false;                     // a new file may replace an existing one
   bool sync = true;                           // commits wait for the device
   const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
-  // Called by a commit when everything but the superblock is written; a failure makes the commit
-  // fail.
+  // Called by a commit on every rank when what it writes is written, ahead of the superblock; a
+  // failure makes the commit fail.
   std::function<Status()> before_commit{};
-  // Called before a new file gets its name, with all of it as readers will see it; a failure leaves
-  // no file.
+  // Called on rank 0 before a new file gets its name, with all of it as readers will see it; a
+  // failure leaves no file.
   std::function<Status(const ByteSource&)> before_publish{};
   // Called while values are moved, with bytes done and to do in all; from any of the threads, one
   // at a time.

@@ -59,9 +59,8 @@ SplitName NameSplitter::divide(std::string_view name, const Match& match) {
 void NameSplitter::remember(std::string_view name, const Match& match) {
   known_.clear();
   if (!compiled_->jit_partial || match.end == 0) return;
-  const int found =
-      pcre2_jit_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()), match.end, 0,
-                      PCRE2_PARTIAL_HARD, compiled_->match, nullptr);
+  const int found = pcre2_jit_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()),
+                                    match.end, 0, PCRE2_PARTIAL_HARD, compiled_->match, nullptr);
   if (found < 2) return;
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
   // A partial match needs a character: after an empty match none may be told.

@@ -7,25 +7,30 @@
 #include <filesystem>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "block/name_rules.h"
 #include "block/names_like.h"
 #include "merge/block_template.h"
+#include "merge/first_uses.h"
 #include "merge/input_block.h"
+#include "merge/input_shares.h"
 #include "merge/name_splitter.h"
+#include "merge/pack_report.h"
 #include "merge/pooled_file.h"
 #include "merge/sample_rule.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "parallel/status_bytes.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
 
 namespace {
 
-// Inputs that are open at a time.
+// Of one process: inputs that are open at a time.
 constexpr std::size_t kOpenFiles = 128;
 // Blocks that are kept of all NMB inputs together, in bytes, and of one.
 constexpr std::size_t kCachedBytes = 64 << 20;
@@ -40,11 +45,27 @@ std::size_t open_files() {
 
 class Packer {
  public:
-  Packer(const PackOptions& options, PackReport* report) : options_(options), report_(*report) {}
+  Packer(const PackOptions& options, PackReport* report, Communicator& ranks)
+      : options_(options), report_(*report), ranks_(ranks) {}
 
   Status run() {
-    NMB_TRY(prepare());
-    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
+    NMB_TRY(ranks_.agree(prepare(), "pack()"));
+    NMB_ASSIGN(writer_, Writer::create(options_.output, writer_options(), ranks_));
+    NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
+    Status planned = plan_inputs();
+    if (ranks_.size() > 1) NMB_TRY(compare_with_other_ranks());
+    NMB_TRY(gather_report(ranks_, std::move(conflicts_), &report_, &planned));
+    NMB_TRY(said_by_rank_0(planned.ok() ? verdict() : planned));
+    NMB_TRY(writer_->end_define());
+    NMB_TRY(ranks_.agree(take_all()));
+    NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
+    NMB_TRY(writer_->close());
+    return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
+  }
+
+ private:
+  Status plan_inputs() {
+    for (std::size_t i = share_.begin; i < share_.end; ++i) {
       if (options_.writer.cancel && options_.writer.cancel->load())
         return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
       if (Status status = plan(i); !status.ok()) {
@@ -52,18 +73,21 @@ class Packer {
         report_.unreadable.push_back(status.in_file(options_.inputs[i]));
       }
     }
-    NMB_TRY(verdict());
-    NMB_TRY(writer_->end_define());
+    return {};
+  }
+
+  Status take_all() {
     for (SplitBlock& block : split_) NMB_TRY(take(block));
-    report_.value_bytes = writer_->pending_bytes();
-    NMB_TRY(writer_->close());
+    return {};
+  }
+
+  Status describe_result() {
     NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
     return {};
   }
 
- private:
   // A block made of some variables of an input; where their values lie in it.
   struct SplitBlock {
     BlockId id;
@@ -88,7 +112,13 @@ class Packer {
         return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                         "\", expected one with {group} where names are split");
     }
-    pool_ = std::make_shared<FilePool>(open_files());
+    const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
+    pool_ = std::make_shared<FilePool>(std::max<std::size_t>(1, open_files() / in_process));
+    cached_bytes_ = kCachedBytes / in_process;
+    return {};
+  }
+
+  WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
     writer.before_commit = [this]() -> Status {
       for (const auto& file : files_) NMB_TRY(file->check_unchanged());
@@ -102,8 +132,15 @@ class Packer {
         NMB_TRY(verify(file, verify_options, first).status());
         return first.status(file.name());
       };
-    NMB_ASSIGN(writer_, Writer::create(options_.output, writer));
-    return {};
+    return writer;
+  }
+
+  // What is wrong with the inputs is no rank's own failure: whose it is does not matter.
+  Status said_by_rank_0(const Status& status) {
+    std::vector<std::byte> told;
+    if (ranks_.rank() == 0) told = status_bytes(status);
+    NMB_TRY(ranks_.broadcast(0, &told));
+    return status_from(told);
   }
 
   Status verdict() {
@@ -122,19 +159,36 @@ class Packer {
                       "; nothing was written");
   }
 
+  // Of the object that is looked at.
   void conflict(std::string kind, std::string object, std::size_t first, std::size_t second,
                 std::string found, std::string expected) {
-    report_.conflicts.push_back({std::move(kind), std::move(object), options_.inputs[first],
-                                 second == kNoInput ? std::string() : options_.inputs[second],
-                                 std::move(found), std::move(expected)});
+    conflict_at(here_, std::move(kind), std::move(object), first, second, std::move(found),
+                std::move(expected));
+  }
+  void conflict_at(Occurrence at, std::string kind, std::string object, std::size_t first,
+                   std::size_t second, std::string found, std::string expected) {
+    conflicts_.push_back({at,
+                          {std::move(kind), std::move(object), options_.inputs[first],
+                           second == kNoInput ? std::string() : options_.inputs[second],
+                           std::move(found), std::move(expected)}});
+  }
+  void same_block_name(Occurrence at, const std::string& name, std::size_t first) {
+    conflict_at(at, "block name", name, first, at.input, "two inputs with this block name",
+                "one; --block-name with {path} or {index} tells them apart");
+  }
+  void same_group(Occurrence at, const std::string& group, std::size_t first) {
+    conflict_at(at, "group", group, first, at.input, "two inputs with this group",
+                "one (--unique)");
   }
 
   // The id of a new block, or nullopt and a conflict.
   std::optional<BlockId> defined(Result<BlockId> id, const std::string& name, std::size_t input,
                                  Status* status) {
+    ++here_.at;
     if (id.ok()) {
       block_inputs_.resize(*id + 1);
       block_inputs_[*id] = static_cast<std::uint32_t>(input);
+      if (ranks_.size() > 1) block_names_.emplace_back(NameUse{name, input, {}}, here_);
       return *id;
     }
     if (id.status().code() == Code::kUsage) {
@@ -148,20 +202,20 @@ class Packer {
       return std::nullopt;
     }
     Result<BlockId> first = writer_->find_block(name);
-    conflict("block name", name, block_inputs_[*first], input, "two inputs with this block name",
-             "one; --block-name with {path} or {index} tells them apart");
+    same_block_name(here_, name, block_inputs_[*first]);
     return std::nullopt;
   }
 
   void note_group(const std::string& group, std::size_t input) {
     if (!options_.unique_groups || group.empty()) return;
-    auto [it, is_new] = groups_.emplace(group, input);
-    if (!is_new)
-      conflict("group", group, it->second, input, "two inputs with this group", "one (--unique)");
+    ++here_.at;
+    auto [it, is_new] = groups_.emplace(group, Occurrence{input, here_.at});
+    if (!is_new) same_group(here_, group, it->second.input);
   }
 
   Status plan(std::size_t index) {
     const std::string& path = options_.inputs[index];
+    here_ = {index, 0};
     NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
     NMB_TRY(check_not_target(path));
     files_.push_back(file);
@@ -233,7 +287,7 @@ class Packer {
                     "found an NMB file, whose blocks are groups already, expected classic files "
                     "with --split-names");
     ReadOptions read;
-    read.cache_bytes = std::min(kCachedBytesOfInput, kCachedBytes / options_.inputs.size());
+    read.cache_bytes = std::min(kCachedBytesOfInput, cached_bytes_ / options_.inputs.size());
     NMB_ASSIGN(std::unique_ptr<Reader> opened, Reader::open(file, read));
     std::shared_ptr<const Reader> reader = std::move(opened);
     for (const Finding& finding : reader->warnings())
@@ -418,46 +472,115 @@ class Packer {
     NMB_TRY(copy_variables(from, unmatched, name, index, false, NamesLike(), &metadata));
     if (unmatched.variables.empty()) {
       // Inputs may share a parent whose attributes are the same.
-      auto known = parents_.find(name);
-      if (known != parents_.end()) {
-        compare_attributes(name, known->second, index, metadata);
+      ++here_.at;
+      auto [known, is_new] = parents_.try_emplace(name);
+      known->second.push_back({here_, metadata});
+      if (!is_new) {
+        // What another rank has may come first.
+        if (ranks_.size() == 1) {
+          compare_attributes(name, known->second[0], known->second[1]);
+          known->second.pop_back();
+        }
         return {};
       }
-      parents_.emplace(name, Parent{index, metadata});
     }
     return define_split(index, name, "", metadata, from, unmatched, header, records);
   }
 
+  // A use of a parent block that is nothing but attributes.
   struct Parent {
-    std::size_t input;
+    Occurrence occurrence;
     Metadata metadata;
   };
 
-  void compare_attributes(const std::string& name, const Parent& first, std::size_t input,
-                          const Metadata& second) {
+  void compare_attributes(const std::string& name, const Parent& first, const Parent& second) {
+    auto differ = [&](const Attribute& attribute, const char* found) {
+      conflict_at(second.occurrence, "attributes", name + "@" + std::string(attribute.name),
+                  first.occurrence.input, second.occurrence.input, found,
+                  "equal ones; --block-name '{stem}/{group}' keeps them apart");
+    };
     auto same = [](const Attribute& a, const Attribute& b) {
       return a.type == b.type && std::ranges::equal(a.values, b.values);
     };
-    second.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    second.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
       std::optional<Attribute> other = first.metadata.find_attribute(kGlobal, attribute.name);
       if (!other || !same(*other, attribute))
-        conflict("attributes", name + "@" + std::string(attribute.name), first.input, input,
-                 "global attributes that differ for one block",
-                 "equal ones; --block-name '{stem}/{group}' keeps them apart");
+        differ(attribute, "global attributes that differ for one block");
     });
     first.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-      if (!second.find_attribute(kGlobal, attribute.name))
-        conflict("attributes", name + "@" + std::string(attribute.name), first.input, input,
-                 "a global attribute that is missing in the second file",
-                 "equal ones; --block-name '{stem}/{group}' keeps them apart");
+      if (!second.metadata.find_attribute(kGlobal, attribute.name))
+        differ(attribute, "a global attribute that is missing in the second file");
     });
+  }
+
+  // Names that inputs of other ranks use too.
+  Status compare_with_other_ranks() {
+    std::unordered_map<std::string, std::uint64_t> elsewhere;  // block names, first used there
+    std::vector<NameUse> uses;
+    for (auto& [use, at] : block_names_) {
+      auto parent = parents_.find(use.name);
+      if (parent != parents_.end() && parent->second[0].occurrence.input == use.input) {
+        NMB_ASSIGN(use.about, encoded(parent->second[0].metadata));
+      }
+      uses.push_back(std::move(use));
+    }
+    NMB_ASSIGN(const std::vector<NameUse> first, first_uses(ranks_, uses));
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const NameUse& use = uses[i];
+      if (first[i].input == use.input) continue;
+      if (use.about.empty() || first[i].about.empty()) {
+        same_block_name(block_names_[i].second, use.name, first[i].input);
+        elsewhere.emplace(use.name, first[i].input);
+        continue;
+      }
+      NMB_ASSIGN(ClassicHeader header, decode_classic_header(MemorySource(first[i].about, use.name),
+                                                             {.values_follow = false}));
+      std::vector<Parent>& parents = parents_[use.name];
+      parents.insert(parents.begin(), {{first[i].input, 0}, std::move(header.metadata)});
+    }
+    for (const auto& [name, parents] : parents_)
+      for (std::size_t i = 1; i < parents.size(); ++i)
+        compare_attributes(name, parents[0], parents[i]);
+
+    std::vector<Occurrence> occurrences;
+    uses.clear();
+    for (const auto& [group, occurrence] : groups_) {
+      uses.push_back({group, occurrence.input, {}});
+      occurrences.push_back(occurrence);
+    }
+    NMB_ASSIGN(const std::vector<NameUse> first_groups, first_uses(ranks_, uses));
+    std::unordered_map<std::string, std::uint64_t> groups_elsewhere;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (first_groups[i].input == uses[i].input) continue;
+      same_group(occurrences[i], uses[i].name, first_groups[i].input);
+      groups_elsewhere.emplace(uses[i].name, first_groups[i].input);
+    }
+    // What two inputs of this rank disagree about, they do with the first of all.
+    for (auto& [occurrence, conflict] : conflicts_) {
+      if (conflict.second_file.empty()) continue;
+      const auto& firsts = conflict.kind == "block name" ? elsewhere : groups_elsewhere;
+      auto found = conflict.kind == "block name" || conflict.kind == "group"
+                       ? firsts.find(conflict.object)
+                       : firsts.end();
+      if (found != firsts.end()) conflict.first_file = options_.inputs[found->second];
+    }
+    return {};
+  }
+
+  static Result<std::vector<std::byte>> encoded(const Metadata& metadata) {
+    std::vector<std::byte> out;
+    NMB_TRY(encode_classic_header(metadata, Kind::kCdf5, 0,
+                                  [&](std::span<const std::byte> part) -> Status {
+                                    out.insert(out.end(), part.begin(), part.end());
+                                    return {};
+                                  }));
+    return out;
   }
 
   Status define_split(std::size_t index, const std::string& name, std::string_view group,
                       const Metadata& metadata, const Metadata& from, const Selection& selection,
                       const ClassicHeader& header, std::uint64_t records) {
-    if (!report_.conflicts.empty() && metadata.variable_count() != selection.variables.size())
-      return {};
+    if (!conflicts_.empty() && metadata.variable_count() != selection.variables.size()) return {};
     SplitBlock block{0, static_cast<std::uint32_t>(index), {}, header.layout.record_size};
     block.begins.reserve(selection.variables.size());
     for (VarId v : selection.variables) block.begins.push_back(from.begin(v));
@@ -498,7 +621,7 @@ class Packer {
               metadata->slice_bytes(v).value_or(0));
     block.begins = {};
     if (runs.empty()) return {};
-    return writer_->take_values(block.id, files_[block.input], std::move(runs));
+    return writer_->take_values(block.id, files_[block.input - share_.begin], std::move(runs));
   }
 
   static constexpr std::size_t kNoInput = ~std::size_t{0};
@@ -506,15 +629,22 @@ class Packer {
 
   const PackOptions& options_;
   PackReport& report_;
+  Communicator& ranks_;
   std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
   SampleRule samples_;
   std::optional<NameSplitter> splitter_;
   std::shared_ptr<FilePool> pool_;
-  std::vector<std::shared_ptr<PooledFile>> files_;
+  InputShare share_{0, 0};
+  std::vector<std::shared_ptr<PooledFile>> files_;  // of the share
   std::unique_ptr<Writer> writer_;
-  std::vector<std::uint32_t> block_inputs_;  // by BlockId
-  std::unordered_map<std::string, std::size_t> groups_;
-  std::unordered_map<std::string, Parent> parents_;
+  std::vector<std::uint32_t> block_inputs_;                  // by BlockId
+  std::vector<std::pair<NameUse, Occurrence>> block_names_;  // kept where there are several ranks
+  std::unordered_map<std::string, Occurrence> groups_;       // first uses
+  // The first use and, until those of other ranks are known, the later ones.
+  std::unordered_map<std::string, std::vector<Parent>> parents_;
+  std::vector<FoundConflict> conflicts_;
+  Occurrence here_;
+  std::size_t cached_bytes_ = kCachedBytes;
   std::vector<SplitBlock> split_;
   Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
   // The group for which a dimension has its place in dim_local_.
@@ -525,10 +655,15 @@ class Packer {
 
 }  // namespace
 
-Status pack(const PackOptions& options, PackReport* report) {
+Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
   PackOptions with_progress = options;
   with_progress.writer.progress = options.progress;
-  return Packer(with_progress, report).run();
+  return Packer(with_progress, report, ranks).run();
+}
+
+Status pack(const PackOptions& options, PackReport* report) {
+  Communicator alone;
+  return pack(options, report, alone);
 }
 
 }  // namespace nmb

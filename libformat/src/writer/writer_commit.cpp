@@ -316,6 +316,7 @@ Status Writer::Impl::write_superblock(Superblock& next) {
     if (ranks_.rank() == 0 && superblock_.generation == 0)
       NMB_TRY(buffer_.write_at(0, identity_.encode()));
     NMB_TRY(buffer_.flush());
+    if (options_.before_commit) NMB_TRY(options_.before_commit());
     // Rank 0's own wait for the device is with the trailer's.
     return options_.sync && ranks_.leads_node() && ranks_.rank() != 0 ? file_->sync() : Status();
   };
@@ -337,7 +338,6 @@ Status Writer::Impl::publish(Superblock& next) {
   }
   const auto bytes = next.encode();
   NMB_TRY(file_->truncate(next.file_length));
-  if (options_.before_commit) NMB_TRY(options_.before_commit());
   NMB_TRY(file_->write_at(trailer, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   slot_begun_ = true;

@@ -1,0 +1,64 @@
+// Reports of ranks (see merge/pack_report.h).
+#include "merge/pack_report.h"
+
+#include <algorithm>
+
+#include "parallel/message_codec.h"
+#include "parallel/status_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+std::vector<std::byte> encode(const std::vector<FoundConflict>& conflicts, const PackReport& report,
+                              const Status& failure) {
+  MessageWriter out;
+  out.put_bytes(status_bytes(failure));
+  out.put(report.inputs);
+  out.put(report.bytes_in);
+  out.put<std::uint64_t>(conflicts.size());
+  for (const auto& [occurrence, conflict] : conflicts) {
+    out.put(occurrence);
+    for (const std::string* text : {&conflict.kind, &conflict.object, &conflict.first_file,
+                                    &conflict.second_file, &conflict.found, &conflict.expected})
+      out.put_text(*text);
+  }
+  out.put<std::uint64_t>(report.unreadable.size());
+  for (const Status& status : report.unreadable) out.put_bytes(status_bytes(status));
+  for (const std::string& warning : report.warnings) out.put_text(warning);
+  return out.take();
+}
+
+}  // namespace
+
+Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
+                     Status* failure) {
+  std::vector<Communicator::Parcel> parcels;
+  if (ranks.rank() != 0) parcels.push_back({0, encode(conflicts, *report, *failure)});
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
+  for (const Message& message : arrived) {
+    MessageReader in(message.bytes());
+    const Status other = status_from(in.get_bytes());
+    if (failure->ok()) *failure = other;
+    report->inputs += in.get<std::uint64_t>();
+    report->bytes_in += in.get<std::uint64_t>();
+    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
+      FoundConflict& found = conflicts.emplace_back();
+      found.occurrence = in.get<Occurrence>();
+      PackConflict& conflict = found.conflict;
+      for (std::string* text : {&conflict.kind, &conflict.object, &conflict.first_file,
+                                &conflict.second_file, &conflict.found, &conflict.expected})
+        *text = in.get_text();
+    }
+    for (auto left = in.get<std::uint64_t>(); left > 0; --left)
+      report->unreadable.push_back(status_from(in.get_bytes()));
+    while (!in.at_end()) report->warnings.emplace_back(in.get_text());
+  }
+  if (ranks.rank() != 0) return {};
+  std::stable_sort(conflicts.begin(), conflicts.end(),
+                   [](const auto& a, const auto& b) { return a.occurrence < b.occurrence; });
+  for (FoundConflict& found : conflicts) report->conflicts.push_back(std::move(found.conflict));
+  return {};
+}
+
+}  // namespace nmb

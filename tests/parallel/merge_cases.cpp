@@ -1,0 +1,190 @@
+// Inputs dealt to ranks become the file that one process makes of them, and what does not go
+// together is told as one process tells it.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "nmb/classic_header.h"
+#include "nmb/pack.h"
+#include "support/rank_cases.h"
+#include "support/rank_outcome.h"
+#include "support/rank_program.h"
+
+namespace nmb {
+namespace {
+
+using test::RankFolder;
+
+// A CDF-5 file of groups, each of a variable with `length` values and one of a number.
+struct Input {
+  std::vector<std::string> groups;
+  std::uint64_t length = 3;
+  std::string title;  // a global attribute; empty: none
+};
+
+Status write_input(const std::string& path, const Input& input) {
+  Metadata metadata;
+  if (!input.title.empty())
+    NMB_TRY(metadata.put_attribute(kGlobal, "title", Type::kChar,
+                                   std::as_bytes(std::span(input.title))));
+  for (const std::string& group : input.groups) {
+    const std::string start = "_grp_" + group + "_";
+    NMB_ASSIGN(const DimId x, metadata.add_dimension(start + "x", input.length));
+    NMB_TRY(metadata.add_variable(start + "energy", Type::kDouble, {{x}}).status());
+    NMB_TRY(metadata.add_variable(start + "label", Type::kInt, {}).status());
+  }
+  NMB_ASSIGN(const ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));
+  std::ofstream file(path, std::ios::binary);
+  NMB_TRY(encode_classic_header(metadata, Kind::kCdf5, 0,
+                                [&](std::span<const std::byte> part) -> Status {
+                                  file.write(reinterpret_cast<const char*>(part.data()),
+                                             static_cast<std::streamsize>(part.size()));
+                                  return {};
+                                }));
+  for (std::uint64_t i = layout.header_length; i < layout.fixed_end; ++i)
+    file.put(static_cast<char>(i * 7 % 251));
+  return file.flush() ? Status() : Status(Code::kIo, path, kNoOffset, "", "cannot be written");
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string text_of(const PackReport& report) {
+  std::string out = std::to_string(report.inputs) + " " + std::to_string(report.bytes_in) + " " +
+                    std::to_string(report.value_bytes) + " " + std::to_string(report.bytes_out);
+  for (const PackConflict& c : report.conflicts)
+    out += "\n" + c.kind + "; " + c.object + "; " + c.first_file + "; " + c.second_file + "; " +
+           c.found + "; " + c.expected;
+  for (const Status& status : report.unreadable) out += "\n" + status.text();
+  for (const std::string& warning : report.warnings) out += "\n" + warning;
+  return out;
+}
+
+// Collective. Merges the inputs by all ranks and, on rank 0, alone.
+Status merge_both_ways(Communicator& ranks, const RankFolder& folder,
+                       const std::vector<Input>& inputs, PackOptions options, Code outcome,
+                       std::size_t conflicts = 0) {
+  options.writer.sync = false;
+  options.writer.piece_size = 65536;
+  auto name = [&](std::size_t i) { return folder.file("in" + std::to_string(i) + ".nc"); };
+  auto write = [&]() -> Status {
+    for (std::size_t i = 0; i < inputs.size(); ++i) NMB_TRY(write_input(name(i), inputs[i]));
+    return {};
+  };
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? write() : Status()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) options.inputs.push_back(name(i));
+  options.output = folder.file("ranks.nmb");
+  PackReport report;
+  const Status status = pack(options, &report, ranks);
+  NMB_TRY(ranks.agree(expect(status.code() == outcome, status.text())));
+  auto compare = [&]() -> Status {
+    PackOptions alone = options;
+    alone.output = folder.file("alone.nmb");
+    PackReport expected;
+    const Status done = pack(alone, &expected);
+    NMB_TRY(expect(done.code() == outcome, done.text()));
+    NMB_TRY(expect(expected.conflicts.size() == conflicts, text_of(expected)));
+    NMB_TRY(expect(text_of(report) == text_of(expected),
+                   "found " + text_of(report) + "\nexpected " + text_of(expected)));
+    if (outcome != Code::kOk)
+      return expect(test::names_in(std::filesystem::path(options.output).parent_path()).size() ==
+                        inputs.size(),
+                    "no file is left");
+    return expect(bytes_of(options.output) == bytes_of(alone.output), "the same bytes");
+  };
+  return ranks.agree(ranks.rank() == 0 ? compare() : Status());
+}
+
+std::vector<Input> many_inputs() {
+  std::vector<Input> inputs;
+  for (std::size_t i = 0; i < 23; ++i) {
+    Input& input = inputs.emplace_back();
+    for (std::size_t g = 0; g < i * 5 % 13; ++g)
+      input.groups.push_back("r" + std::to_string(i) + "e" + std::to_string(g));
+    input.length = i % 6 == 0 ? 9000 : 1 + i * 3;
+    if (i % 2 == 0) input.title = "simulation";
+  }
+  return inputs;
+}
+
+PackOptions by_groups(const std::string& block_name) {
+  PackOptions options;
+  options.split_names = "^_grp_(r[0-9]+e[0-9]+)_";
+  options.block_name = block_name;
+  return options;
+}
+
+RANK_CASE(MergedWholeAsByOneProcess) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  return merge_both_ways(ranks, folder, many_inputs(), {}, Code::kOk);
+}
+
+RANK_CASE(MergedByGroupsAsByOneProcess) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  PackOptions options = by_groups("{stem}/{group}");
+  options.samples = "vars:2";
+  options.unique_groups = true;
+  options.writer.threads = 2;
+  return merge_both_ways(ranks, folder, many_inputs(), options, Code::kOk);
+}
+
+// All inputs have one parent, whose attributes are the same.
+RANK_CASE(MergedParentsAsByOneProcess) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  return merge_both_ways(ranks, folder, many_inputs(), by_groups("run/{group}"), Code::kOk);
+}
+
+RANK_CASE(MergedFilesThatAreMergedThemselves) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  NMB_TRY(merge_both_ways(ranks, folder, many_inputs(), {}, Code::kOk));
+  PackOptions options;
+  options.inputs = {folder.file("alone.nmb"), folder.file("in3.nc"), folder.file("ranks.nmb")};
+  options.writer.sync = false;
+  options.output = folder.file("again.nmb");
+  PackReport report;
+  NMB_TRY(pack(options, &report, ranks));
+  auto compare = [&]() -> Status {
+    NMB_TRY(expect(report.totals.blocks == 2 * 23 + 1, "47 blocks"));
+    options.output = folder.file("again_alone.nmb");
+    NMB_TRY(pack(options, &report));
+    return expect(bytes_of(folder.file("again.nmb")) == bytes_of(options.output), "the same bytes");
+  };
+  return ranks.agree(ranks.rank() == 0 ? compare() : Status());
+}
+
+RANK_CASE(MergedNothingButOneInput) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  return merge_both_ways(ranks, folder, {{{"r1e1", "r1e2"}, 40000, "one"}}, by_groups("{group}"),
+                         Code::kOk);
+}
+
+RANK_CASE(ConflictsOfInputsOfDifferentRanks) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  std::vector<Input> inputs = many_inputs();
+  inputs[1].groups = {"r1e1", "r7e7"};
+  inputs[2].groups = {"r1e1", "r7e7"};
+  inputs[4].title = "experiment";
+  inputs[14].groups.push_back("r7e7");
+  inputs[15].groups = {"r7e7", "odd name"};
+  inputs[20].title = "";
+  inputs[22].groups.push_back("r1e1");
+  // Of r1e1 and r7e7 five uses too many (r7e7 is in input 7 too), an unmatched variable pair, a
+  // title.
+  PackOptions options = by_groups("{group}");
+  NMB_TRY(merge_both_ways(ranks, folder, inputs, options, Code::kConflict, 9));
+  options = by_groups("{stem}/{group}");
+  options.unique_groups = true;
+  return merge_both_ways(ranks, folder, inputs, options, Code::kConflict, 8);
+}
+
+RANK_CASE(UnreadableInputsOfAnyRank) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  PackOptions options;
+  options.inputs = {folder.file("missing.nc")};
+  return merge_both_ways(ranks, folder, many_inputs(), options, Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace nmb

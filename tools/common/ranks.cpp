@@ -1,0 +1,37 @@
+// Ranks of a tool (see ranks.h).
+#include "common/ranks.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "nmb/mpi_ranks.h"
+#include "nmb/thread_ranks.h"
+
+namespace nmb::tools {
+
+Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts,
+                    const std::function<Status(Communicator&, unsigned)>& body) {
+  const unsigned threads = tool.options().threads;
+  if (launched_ranks() > 1) {
+    NMB_ASSIGN(const std::unique_ptr<Communicator> ranks, open_mpi_ranks(*launched_by()));
+    tool.diagnostics().set_silent(ranks->rank() != 0);
+    Status status;
+    try {
+      status = body(*ranks, command.count("-j") > 0 ? threads : 1);
+    } catch (const std::bad_alloc&) {
+      status = Status(Code::kLimit, "out of memory on rank " + std::to_string(ranks->rank()));
+    }
+    // Nobody waits for a rank that gave up alone.
+    if (!status.ok()) ranks->fail(status);
+    return status;
+  }
+  const auto count = static_cast<unsigned>(std::min<std::size_t>(threads, parts));
+  if (count < 2) {
+    Communicator alone;
+    return body(alone, threads);
+  }
+  return run_thread_ranks(static_cast<int>(count),
+                          [&](Communicator& ranks) { return body(ranks, threads / count); });
+}
+
+}  // namespace nmb::tools
