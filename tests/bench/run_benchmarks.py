@@ -164,15 +164,18 @@ def bench_split(b):
     def nmcat(files, *options):
         return lambda: b.cost([b.program("nmcat"), *map(str, files), "-o", str(out), "--no-sync", "--no-progress", *options])
 
-    split, moving, copying = in_turn(b.runs, lambda: out.unlink(missing_ok=True), nmcat(inputs, *SPLIT),
-                                     nmcat(sorted(plain.iterdir())), cat(b, rank_files(b), out))
+    split, together, moving, copying = in_turn(
+        b.runs, lambda: out.unlink(missing_ok=True), nmcat(inputs, *SPLIT, "-j1"), nmcat(inputs, *SPLIT),
+        nmcat(sorted(plain.iterdir()), "-j1"), cat(b, rank_files(b), out))
     out.unlink(missing_ok=True)
-    b.add("split 35,530 samples: CPU in all", split["cpu"])
+    b.add("split 35,530 samples by one thread: wall", split["wall"])
+    b.add("split by as many threads as cores: wall, beside one thread", together["wall"], split["wall"])
+    b.add("split by one thread: CPU in all", split["cpu"])
     b.add("split: CPU of moving as many bytes", moving["cpu"])
     b.add("split: CPU besides moving", split["cpu"] - moving["cpu"], limit=0.5)
     b.add("the same, beside `cat` of the pack benchmark", split["cpu"] - moving["cpu"], copying["wall"],
           target=0.5 / CAT_SECONDS)
-    b.add("split: peak memory", split["rss_mb"], unit="MB")
+    b.add("split: peak memory, by one thread beside as many as cores", split["rss_mb"], together["rss_mb"], unit="MB")
 
 
 def bench_create(b):

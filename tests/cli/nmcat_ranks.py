@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+"""nmcat on threads and as processes of an MPI job: the same file and the same words as by one process.
+
+    nmcat_ranks.py --tools FOLDER
+
+Processes of each MPI whose plug-in was built and whose launcher is there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import main  # noqa: E402
+
+SPLIT = ("--split-names", "^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}")
+LAUNCHERS = {"openmpi": ("mpiexec.openmpi", "--oversubscribe"), "mpich": ("mpiexec.mpich",)}
+
+
+def launchers(tools):
+    """[] for threads of one process, and the start of a command for each MPI."""
+    found = [[]]
+    for mpi, (program, *words) in LAUNCHERS.items():
+        if shutil.which(program) and list(tools.folder.parent.rglob(f"nmb-mpi-{mpi}.so")):
+            found.append([program, *words, "-n", "3"])
+    return found
+
+
+def nmcat(tools, launcher, *arguments):
+    # The MPI libraries keep memory until the process ends, which a sanitizer takes for leaks.
+    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+               ASAN_OPTIONS="detect_leaks=0")
+    command = [*launcher, tools.folder / "nmcat", *arguments]
+    return subprocess.run(command, cwd=tools.work, env=env, capture_output=True, text=True, timeout=120)
+
+
+def words_of(done):
+    """What nmcat said; Open MPI's launcher adds lines of its own after a failure."""
+    return [line for line in done.stderr.splitlines() if line.startswith("nmcat:")]
+
+
+def check_same(tools, launcher, *arguments):
+    """As by one process: exit code, words, JSON and file."""
+    one = nmcat(tools, [], *arguments, "-o", "one.nmb", "-j1", "--json", "-f")
+    many = nmcat(tools, launcher, *arguments, "-o", "many.nmb", "--json", "-f", *(["-j3"] if not launcher else []))
+    what = " ".join(map(str, (*launcher, *arguments[-3:])))
+    tools.check(one.returncode == many.returncode, f"{what}: exit code {many.returncode}, expected {one.returncode}")
+    expected = [line.replace("one.nmb", "many.nmb") for line in words_of(one)]
+    tools.check(words_of(many) == expected, f"{what}: found {words_of(many)}, expected {expected}")
+    tools.check(many.stdout == one.stdout.replace("one.nmb", "many.nmb"), f"{what}: another report: {many.stdout}")
+    made = [tools.work / "one.nmb", tools.work / "many.nmb"]
+    if one.returncode == 0:
+        tools.check_equal_bytes(*made, what)
+        for path in made:
+            path.unlink()
+    else:
+        tools.check(not any(path.exists() for path in made), f"{what}: a file is left")
+
+
+def test(tools):
+    tools.example("make_graph_samples", tools.work / "graphs", "--files", "5", "--samples", "200")
+    files = sorted((tools.work / "graphs").iterdir())
+    (tools.work / "text.nc").write_text("no netCDF file\n")
+    cut = tools.work / "cut.nc"
+    cut.write_bytes(files[2].read_bytes()[:5000])
+    for launcher in launchers(tools):
+        check_same(tools, launcher, *files)
+        check_same(tools, launcher, *files, *SPLIT)
+        check_same(tools, launcher, files[0])
+        check_same(tools, launcher, *files, *SPLIT, files[0], files[3])
+        check_same(tools, launcher, *files, files[4], files[0])
+        check_same(tools, launcher, *files, "missing.nc")
+        check_same(tools, launcher, files[0], "text.nc", *files[1:], cut)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, test))
