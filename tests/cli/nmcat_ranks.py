@@ -64,6 +64,11 @@ def test(tools):
     (tools.work / "text.nc").write_text("no netCDF file\n")
     cut = tools.work / "cut.nc"
     cut.write_bytes(files[2].read_bytes()[:5000])
+    (tools.work / "there.nmb").write_text("somebody's\n")
+    for threads in ("-j1", "-j3"):
+        done = nmcat(tools, [], *files, "-o", "there.nmb", threads)
+        expected = ["nmcat: there.nmb: the target exists, and to replace it was not asked for"]
+        tools.check(words_of(done) == expected, f"{threads}: found {words_of(done)}, expected {expected}")
     for launcher in launchers(tools):
         check_same(tools, launcher, *files)
         check_same(tools, launcher, *files, *SPLIT)

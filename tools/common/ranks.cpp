@@ -30,8 +30,10 @@ Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts,
     Communicator alone;
     return body(alone, threads);
   }
-  return run_thread_ranks(static_cast<int>(count),
-                          [&](Communicator& ranks) { return body(ranks, threads / count); });
+  return run_thread_ranks(static_cast<int>(count), [&](Communicator& ranks) {
+    ranks.set_names_ranks(false);
+    return body(ranks, threads / count);
+  });
 }
 
 }  // namespace nmb::tools

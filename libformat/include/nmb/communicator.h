@@ -61,6 +61,10 @@ class Communicator {
   const Traffic& traffic() const { return traffic_; }
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
 
+  // Whether agree() says which rank's a failure is (it does unless told otherwise; the same on all):
+  // who uses threads may not care that they are ranks.
+  void set_names_ranks(bool on) { names_ranks_ = on; }
+
   // Every rank gets the failure of the lowest rank that has one, its message ending with the rank.
   // `operation`: what the caller does, of at most 31 bytes; not the same on all ranks: kUsage on
   // all.
@@ -142,6 +146,7 @@ class Communicator {
   std::unique_ptr<Transport> transport_;
   int rank_ = 0;
   int size_ = 1;
+  bool names_ranks_ = true;
   Tag operations_ = 0;
   std::map<Tag, std::vector<Message>> waiting_;  // arrived, not asked for yet
   std::map<int, Partial> partial_;

@@ -126,7 +126,7 @@ Status Communicator::agree(const Status& status, std::string_view operation) {
   if (all.failed == std::numeric_limits<int>::max()) return {};
   std::vector<std::byte> bytes;
   if (all.failed == rank_) {
-    const std::string where = " (on rank " + std::to_string(rank_) + ")";
+    const std::string where = names_ranks_ ? " (on rank " + std::to_string(rank_) + ")" : "";
     const bool said = status.message().ends_with(where);
     bytes = status_bytes(Status(status.code(), status.file(), status.offset(), status.rule(),
                                 status.message() + (said ? "" : where)));
