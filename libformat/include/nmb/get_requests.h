@@ -15,9 +15,10 @@ namespace nmb {
 
 // Requests of any objects of any readers:
 //   GetRequests requests;
+//   std::vector<RequestId> ids;
 //   for (Field& field : fields) {
-//     NMB_ASSIGN(RequestId request, requests.iget(field.object, field.slab,
-//     std::span(field.values))); ids.push_back(request);
+//     NMB_ASSIGN(RequestId id, requests.iget(field.object, field.slab, std::span(field.values)));
+//     ids.push_back(id);
 //   }
 //   NMB_TRY(requests.wait(ids));
 // Used by one thread at a time; each may have its own. Those that are open at its end are
