@@ -29,7 +29,7 @@ class Random {
       ASSERT_TRUE(writer.define_block("b" + std::to_string(block)).ok());
       const DimId dimensions[] = {*writer.def_dim(block, "time", kUnlimited),
                                   *writer.def_dim(block, "few", 1 + below(9)),
-                                  *writer.def_dim(block, "many", 1 + below(20000))};
+                                  *writer.def_dim(block, "many", 1 + below(4000))};
       for (std::uint64_t v = 0, count = 1 + below(5); v < count; ++v) {
         std::vector<DimId> chosen;
         for (const DimId id : dimensions)
@@ -146,7 +146,7 @@ void write(const std::string& path, std::uint64_t seed, std::vector<Status>* sta
 TEST(RequestsProperty, PutTheSameBytesAsCallsOneByOne) {
   const TemporaryFolder folder;
   const auto alone = folder.path() / "alone.nmb", together = folder.path() / "together.nmb";
-  for (std::uint64_t seed = 1; seed <= 150 / kShare; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 80 / kShare; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::vector<Status> statuses_alone, statuses_together;
     ASSERT_NO_FATAL_FAILURE(write(alone.string(), seed, &statuses_alone, false));
@@ -160,7 +160,7 @@ TEST(RequestsProperty, PutTheSameBytesAsCallsOneByOne) {
 TEST(RequestsProperty, GetTheSameValuesAsCallsOneByOne) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb";
-  for (std::uint64_t seed = 1000; seed < 1000 + 150 / kShare; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1000 + 60 / kShare; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::vector<Status> ignored;
     ASSERT_NO_FATAL_FAILURE(write(path.string(), seed, &ignored, true));

@@ -182,7 +182,7 @@ TEST_F(GetRequestsTest, APieceIsReadAndVerifiedOnce) {
     const Object object = *reader->object("b0/v0");
     GetRequests requests;
     std::vector<RequestId> ids;
-    std::vector<int> values(kCount);
+    std::vector<int> values(1501 * 1000);
     // Every 1,000th in one request, and the ones behind in others.
     for (std::uint64_t k = 0; k < 1000; ++k) {
       const std::uint64_t count = (kCount - k + 999) / 1000;

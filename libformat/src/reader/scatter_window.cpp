@@ -15,9 +15,22 @@ void ScatterWindow::fail(std::uint32_t target, const Status& why) {
   if (targets_[target].status.ok()) targets_[target].status = why;
 }
 
-void ScatterWindow::fail_parts(std::uint64_t from, std::uint64_t to, const Status& why) {
-  for (const Part& part : parts_)
-    if (part.place < to && part.place + part.length > from) fail(part.target, why);
+void ScatterWindow::damage(std::uint64_t from, std::uint64_t to, const Status& why) {
+  if (damages_.size() < kMaxDamages) {
+    damages_.push_back({from, to, why});
+  } else {
+    damages_.back().from = std::min(damages_.back().from, from);
+    damages_.back().to = std::max(damages_.back().to, to);
+  }
+}
+
+// Once the window was read and checked.
+void ScatterWindow::give(const Part& part) {
+  for (const Damage& damage : damages_)
+    if (part.place < damage.to && part.place + part.length > damage.from)
+      fail(part.target, damage.why);
+  if (targets_[part.target].status.ok())
+    take(part.target, part.at, buffer().subspan(part.place, part.length));
 }
 
 void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
@@ -46,6 +59,8 @@ std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_
                                         std::uint64_t length) {
   // The first bytes of an element may still wait in the window.
   if (at % type_size(targets_[target].type) != 0) flush();
+  // The buffer is for one read at a time.
+  read_ = 0;
   const std::span<std::byte> bytes = buffer().first(std::min(length, kScatterWindow));
   if (const Status status = source.read_at(offset, bytes); status.ok())
     take(target, at, bytes);
@@ -68,17 +83,33 @@ std::uint64_t ScatterWindow::join(const ExtentSource& source, std::uint32_t targ
   const bool whole = source.verifies();
   const std::uint64_t from = whole ? stretch_.begin : offset;
   const std::uint64_t position = stretch_.position + (from - stretch_.begin);
+  const std::uint64_t most = whole ? stretch_.end - stretch_.begin : length;
   if (!parts_.empty() && !takes(source, position)) flush();
+  if (parts_.empty() && file_ == &source.file() && position >= begin_ &&
+      position - begin_ + most <= read_) {
+    give({static_cast<std::uint32_t>(position - begin_ + (offset - from)),
+          static_cast<std::uint32_t>(length), target, at});
+    return length;
+  }
   if (parts_.empty()) {
     file_ = &source.file();
     begin_ = position;
+    used_ = read_ = 0;
+    covers_.clear();
+    damages_.clear();
   }
   const std::uint64_t place = position - begin_;
   const std::uint64_t part = whole ? length : std::min(length, kScatterWindow - place);
-  const std::uint64_t end = place + (whole ? stretch_.end - stretch_.begin : part);
+  const std::uint64_t end = place + (whole ? most : part);
   used_ = std::max(used_, end);
-  parts_.push_back({static_cast<std::uint32_t>(place + (offset - from)),
-                    static_cast<std::uint32_t>(part), target, at});
+  const std::uint64_t begin = place + (offset - from);
+  if (!parts_.empty() && parts_.back().target == target &&
+      parts_.back().place + parts_.back().length == begin &&
+      parts_.back().at + parts_.back().length == at)
+    parts_.back().length += static_cast<std::uint32_t>(part);
+  else
+    parts_.push_back(
+        {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(part), target, at});
   const bool goes_on = !covers_.empty() && covers_.back().source == &source &&
                        covers_.back().offset <= from &&
                        from - covers_.back().offset == place - covers_.back().place;
@@ -91,18 +122,14 @@ std::uint64_t ScatterWindow::join(const ExtentSource& source, std::uint32_t targ
 
 void ScatterWindow::flush() {
   if (parts_.empty()) return;
-  const std::span<std::byte> bytes = buffer().first(used_);
-  if (const Status status = file_->read_at(begin_, bytes); !status.ok()) {
-    fail_parts(0, used_, status);
-  } else {
+  if (const Status status = file_->read_at(begin_, buffer().first(used_)); status.ok()) {
+    read_ = used_;
     for (const Cover& cover : covers_) check(cover);
-    for (const Part& part : parts_)
-      if (targets_[part.target].status.ok())
-        take(part.target, part.at, bytes.subspan(part.place, part.length));
+  } else {
+    damage(0, used_, status);
   }
+  for (const Part& part : parts_) give(part);
   parts_.clear();
-  covers_.clear();
-  used_ = 0;
 }
 
 void ScatterWindow::check(const Cover& cover) {
@@ -110,9 +137,9 @@ void ScatterWindow::check(const Cover& cover) {
       cover.offset, begin_ + cover.place, buffer().subspan(cover.place, cover.length),
       [&](const Piece& piece, const Status& why) {
         const std::uint64_t place = cover.place + (piece.logical - cover.offset);
-        fail_parts(place, place + piece.length, why);
+        damage(place, place + piece.length, why);
       });
-  if (!status.ok()) fail_parts(cover.place, cover.place + cover.length, status);
+  if (!status.ok()) damage(cover.place, cover.place + cover.length, status);
 }
 
 void ScatterWindow::take(std::uint32_t number, std::uint64_t at, std::span<const std::byte> bytes) {

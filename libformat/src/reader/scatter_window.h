@@ -56,6 +56,7 @@ class ScatterWindow {
     std::uint64_t place, length;
   };
   static constexpr std::size_t kMaxParts = 32768;
+  static constexpr std::size_t kMaxDamages = 64;  // more of one window are one
 
   std::uint64_t join(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
                      std::uint64_t at, std::uint64_t length);
@@ -65,17 +66,25 @@ class ScatterWindow {
   void check(const Cover& cover);
   void take(std::uint32_t target, std::uint64_t at, std::span<const std::byte> bytes);
   void fail(std::uint32_t target, const Status& why);
-  // Those that take bytes of [from, to) of the window.
-  void fail_parts(std::uint64_t from, std::uint64_t to, const Status& why);
+  // Who takes bytes of [from, to) of the window, now or later, fails.
+  void damage(std::uint64_t from, std::uint64_t to, const Status& why);
+  void give(const Part& part);
   std::span<std::byte> buffer();
 
   std::span<GetTarget> targets_;
   const ExtentSource* last_source_ = nullptr;
   ExtentSource::Stretch stretch_;  // of last_source_, the last one asked for
   const ByteSource* file_ = nullptr;
-  std::uint64_t begin_ = 0, used_ = 0;  // in the file; bytes to be read
+  std::uint64_t begin_ = 0;  // in the file
+  std::uint64_t used_ = 0;   // bytes to be read
+  std::uint64_t read_ = 0;   // bytes that were: they stay in the buffer until others are asked for
   std::vector<Part> parts_;
   std::vector<Cover> covers_;
+  struct Damage {
+    std::uint64_t from, to;
+    Status why;
+  };
+  std::vector<Damage> damages_;
   std::unique_ptr<std::byte[]> buffer_;
 };
 

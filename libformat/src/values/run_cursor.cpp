@@ -46,22 +46,26 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
   left_ = run_;
 }
 
+std::uint64_t RunCursor::next_run() const {
+  std::uint64_t begin = offset_ - (run_ - left_) * element_size_;
+  for (std::size_t d = outer_.size(); d > 0; --d) {
+    const Outer& dimension = outer_[d - 1];
+    if (dimension.index + 1 < dimension.count) return begin + dimension.step;
+    begin -= dimension.index * dimension.step;
+  }
+  return kNoRun;
+}
+
 void RunCursor::skip(std::uint64_t elements) {
+  const std::uint64_t next = elements == left_ ? next_run() : kNoRun;
   left_ -= elements;
   element_ += elements;
   offset_ += elements * element_size_;
-  if (left_ != 0) return;
-  offset_ -= run_ * element_size_;
-  for (std::size_t d = outer_.size(); d > 0; --d) {
-    Outer& dimension = outer_[d - 1];
-    if (++dimension.index < dimension.count) {
-      offset_ += dimension.step;
-      left_ = run_;
-      return;
-    }
-    offset_ -= (dimension.count - 1) * dimension.step;
-    dimension.index = 0;
-  }
+  if (next == kNoRun) return;
+  offset_ = next;
+  left_ = run_;
+  for (std::size_t d = outer_.size(); ++outer_[d - 1].index == outer_[d - 1].count; --d)
+    outer_[d - 1].index = 0;
 }
 
 Status for_each_run(
@@ -84,11 +88,14 @@ Status merge_runs(
     const std::uint64_t offset = queue.top().first;
     for (here.clear(); !queue.empty() && queue.top().first == offset; queue.pop())
       here.push_back(queue.top().second);
+    // Nobody goes on behind the begin of another run.
+    std::uint64_t next = queue.empty() ? RunCursor::kNoRun : queue.top().first;
+    if (here.size() > 1)
+      for (const std::size_t i : here) next = std::min(next, cursors[i].next_run());
     for (const std::size_t i : here) {
       RunCursor& run = cursors[i];
-      std::uint64_t elements = run.elements();
-      if (!queue.empty())
-        elements = std::min(elements, (queue.top().first - offset - 1) / run.element_size() + 1);
+      const std::uint64_t elements =
+          std::min(run.elements(), (next - offset - 1) / run.element_size() + 1);
       NMB_TRY(visit(i, offset, run.element(), elements));
       run.skip(elements);
     }

@@ -26,6 +26,9 @@ class RunCursor {
   std::uint64_t element() const { return element_; }  // in the selection
   std::uint64_t elements() const { return left_; }    // to the end of the run
   std::uint64_t element_size() const { return element_size_; }
+  static constexpr std::uint64_t kNoRun = ~std::uint64_t{0};
+  // Where the run behind this one begins.
+  std::uint64_t next_run() const;
   // Goes on by at most elements(); behind the last of them to the next run.
   void skip(std::uint64_t elements);
 
