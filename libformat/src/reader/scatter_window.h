@@ -16,7 +16,7 @@
 namespace nmb {
 
 inline constexpr std::uint64_t kScatterWindow = std::uint64_t{1} << 20;  // bytes of a read at most
-inline constexpr std::uint64_t kScatterGap = 65536;  // bytes nobody asked for, read over at most
+inline constexpr std::uint64_t kScatterGap = 32768;  // bytes nobody asked for, read over at most
 
 // A selection being read: an array, and what became of it.
 struct GetTarget {
