@@ -78,6 +78,16 @@ bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) co
   return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
 }
 
+// Whether bytes of the extent were read, and checked, with what was last asked for of it.
+bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
+                          std::uint64_t length) const {
+  if (read_ == 0 || !parts_.empty()) return false;
+  const Cover& last = covers_.back();
+  return last.source == &source && from >= last.offset &&
+         position - begin_ == last.place + (from - last.offset) &&
+         from - last.offset + length <= last.length;
+}
+
 std::uint64_t ScatterWindow::join(const ExtentSource& source, std::uint32_t target,
                                   std::uint64_t offset, std::uint64_t at, std::uint64_t length) {
   const bool whole = source.verifies();
@@ -85,8 +95,7 @@ std::uint64_t ScatterWindow::join(const ExtentSource& source, std::uint32_t targ
   const std::uint64_t position = stretch_.position + (from - stretch_.begin);
   const std::uint64_t most = whole ? stretch_.end - stretch_.begin : length;
   if (!parts_.empty() && !takes(source, position)) flush();
-  if (parts_.empty() && file_ == &source.file() && position >= begin_ &&
-      position - begin_ + most <= read_) {
+  if (holds(source, from, position, most)) {
     give({static_cast<std::uint32_t>(position - begin_ + (offset - from)),
           static_cast<std::uint32_t>(length), target, at});
     return length;

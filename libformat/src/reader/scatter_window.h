@@ -55,6 +55,11 @@ class ScatterWindow {
     std::uint64_t offset;  // in the extent
     std::uint64_t place, length;
   };
+  // Bytes [from, to) of the window that are not to be had.
+  struct Damage {
+    std::uint64_t from, to;
+    Status why;
+  };
   static constexpr std::size_t kMaxParts = 32768;
   static constexpr std::size_t kMaxDamages = 64;  // more of one window are one
 
@@ -63,6 +68,8 @@ class ScatterWindow {
   std::uint64_t read_alone(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
                            std::uint64_t at, std::uint64_t length);
   bool takes(const ExtentSource& source, std::uint64_t position) const;
+  bool holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
+             std::uint64_t length) const;
   void check(const Cover& cover);
   void take(std::uint32_t target, std::uint64_t at, std::span<const std::byte> bytes);
   void fail(std::uint32_t target, const Status& why);
@@ -80,10 +87,6 @@ class ScatterWindow {
   std::uint64_t read_ = 0;   // bytes that were: they stay in the buffer until others are asked for
   std::vector<Part> parts_;
   std::vector<Cover> covers_;
-  struct Damage {
-    std::uint64_t from, to;
-    Status why;
-  };
   std::vector<Damage> damages_;
   std::unique_ptr<std::byte[]> buffer_;
 };
