@@ -62,6 +62,20 @@ Status put_record(Communicator& ranks, Definer& definer, Writer& writer) {
   return writer.put_all(block, variable, {{at}, {values.size()}, {}}, std::span<const int>(values));
 }
 
+// The same by requests, with some of a block of the rank's own.
+Status put_by_requests(Communicator& ranks, Definer& definer, Writer& writer) {
+  const std::vector<int> values{3, 1, 4, 1, 5};
+  const auto at = static_cast<std::uint64_t>(ranks.rank());
+  std::vector<RequestId> requests;
+  for (const std::string& name : {std::string("records"), own(ranks, "new")})
+    for (const std::uint64_t from : {at, at + 3})
+      requests.push_back(
+          definer.value(writer.iput(definer.value(writer.find_block(name)), 0,
+                                    {{from}, {values.size()}, {}}, std::span<const int>(values))));
+  NMB_TRY(ranks.agree(definer.status()));
+  return writer.wait_all(requests);
+}
+
 constexpr std::uint64_t kSmall = 100, kMiddle = 4000, kLarge = 40000, kShared = 50000;
 
 }  // namespace
@@ -110,6 +124,7 @@ Status change_session(Communicator& ranks, const std::string& path, const Writer
   definer.put(own(ranks, "new"), "v", {{9}, {50}, {}}, 40);
   put_part(ranks, definer, "shared", kShared, 9);
   NMB_TRY(put_record(ranks, definer, *writer));
+  NMB_TRY(put_by_requests(ranks, definer, *writer));
   NMB_TRY(writer->sync());
   NMB_TRY(writer->redefine());
   define_values(definer, own(ranks, "last"), kMiddle);

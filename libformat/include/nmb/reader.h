@@ -41,7 +41,8 @@ struct Object {
   VarId variable = 0;
 };
 
-// Thread-safe. Stays on the generation it opened.
+// Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
+// GetRequests (nmb/get_requests.h).
 class Reader {
  public:
   // kUnknownKind: not an NMB file; kDamaged; kUnsupported; kNotFound; kIo.

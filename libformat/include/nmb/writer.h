@@ -21,6 +21,7 @@
 #include "nmb/communicator.h"
 #include "nmb/metadata.h"
 #include "nmb/output_file.h"
+#include "nmb/request.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
@@ -84,17 +85,17 @@ struct ValueRuns {
 // Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
 // further call returns it.
 //
-// By several ranks: create, open, redefine, end_define, open_blocks, put_all, sync and close are
-// called by all of them in the same order, and fail with the same status on all; then every further
-// call returns it. All else is a rank's own: definitions, put(), inquiry. A new block may be
-// defined by several ranks, and is the union of what they say (kConflict from end_define where they
-// disagree); one that is committed is changed by one rank a generation, while the others put no
-// values to it. redefine() follows sync(). IDs of blocks and of what is in them are the rank's own
-// and stay. The file is the same for any number of ranks if they define the same blocks in the
-// order of ranks, and put the same values between the same collective calls. What a rank could not
-// do between them and others count on, it tells them by ranks.agree() ahead of the next. An
-// exception in one of them, std::bad_alloc (kLimit) or a callback's (kUsage), fails the network of
-// the ranks too; a rank that ends otherwise calls ranks.fail().
+// By several ranks: create, open, redefine, end_define, open_blocks, put_all, wait_all, sync and
+// close are called by all of them in the same order, and fail with the same status on all; then
+// every further call returns it. All else is a rank's own: definitions, put(), inquiry. A new block
+// may be defined by several ranks, and is the union of what they say (kConflict from end_define
+// where they disagree); one that is committed is changed by one rank a generation, while the others
+// put no values to it. redefine() follows sync(). IDs of blocks and of what is in them are the
+// rank's own and stay. The file is the same for any number of ranks if they define the same blocks
+// in the order of ranks, and put the same values between the same collective calls. What a rank
+// could not do between them and others count on, it tells them by ranks.agree() ahead of the next.
+// An exception in one of them, std::bad_alloc (kLimit) or a callback's (kUsage), fails the network
+// of the ranks too; a rank that ends otherwise calls ranks.fail().
 class Writer {
  public:
   // kExists: the target is there and overwrite is not set; kUsage: an option out of range; kIo,
@@ -197,7 +198,42 @@ class Writer {
     return put_all(block, variable, slab, memory_type_of<T>(), values.data(), values.size());
   }
 
-  // Commits a generation. kUsage in define mode.
+  // Many hyperslabs put together: iput() as put(), but the values are only looked at, and must stay
+  // as they are, until the request is waited for. They are then put in the order in which they lie
+  // in the file, with few writes however many they are:
+  //   std::vector<RequestId> requests;
+  //   for (const Field& field : fields) {
+  //     NMB_ASSIGN(RequestId request, writer.iput(field.block, field.variable, field.values()));
+  //     requests.push_back(request);
+  //   }
+  //   NMB_TRY(writer.wait_all(requests));
+  // Checked at once: kUsage, kLimit. What was put to the elements in the meantime is overwritten.
+  NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
+                                    MemoryType type, const void* values);
+  template <class T>
+  Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
+                         std::span<const T> values) {
+    NMB_TRY(check_count(slab, values.size()));
+    return iput(block, variable, slab, memory_type_of<T>(), values.data());
+  }
+  // The whole variable, with as many records as the values make.
+  template <class T>
+  Result<RequestId> iput(BlockId block, VarId variable, std::span<const T> values) {
+    NMB_ASSIGN(Hyperslab slab, whole(block, variable, values.size()));
+    return iput(block, variable, slab, values);
+  }
+  // Puts the values of requests, which then are open no more. Where they overlap the one that comes
+  // later in `requests` counts. statuses: none, or as many as requests: what put() would have said
+  // of each. Returns the first failure of them; the others are put unless the file is in doubt.
+  // kUsage, and nothing is done: IDs that are not of open requests.
+  NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
+  // Collective, as put_all(): every rank waits for requests of its own, perhaps none. kRange is a
+  // rank's own; other failures are all ranks', whatever the statuses say. Space is given out once
+  // for all of them.
+  NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
+
+  // Commits a generation. kUsage in define mode. This, close() and redefine(): kUsage also while
+  // requests are open on any rank; nothing is done then, and the writer may be used as before.
   NMB_EXPORT Status sync();
   // Ends define mode if need be, commits and closes.
   NMB_EXPORT Status close();

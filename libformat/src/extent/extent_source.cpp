@@ -24,17 +24,31 @@ ExtentSource::ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t
       fill_(fill),
       map_(file, file_id, generation, entry.position, entry.map, entry.extent_length, piece_size) {}
 
+Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
+  if (offset <= length_ && length <= length_ - offset) return {};
+  return Status(Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
+                "found values of " + std::to_string(length_) + " bytes, expected " +
+                    std::to_string(length) + " more at " + std::to_string(offset));
+}
+
+Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> bytes) const {
+  if (sum_of(bytes) == piece.sum) return {};
+  return Status(Code::kDamaged, file_.name(), piece.position, mapped_ ? "R-EX-5" : "R-EX-6",
+                "found values with a wrong sum");
+}
+
+// Of an extent in one run.
+bool ExtentSource::may_hold_piece(std::uint64_t from, std::uint64_t to) const {
+  const std::uint64_t first_whole = (from + piece_size_ - 1) / piece_size_ * piece_size_;
+  return first_whole < to && (first_whole + piece_size_ <= to || to == length_);
+}
+
 Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
                                 std::span<std::byte> out) const {
   const bool whole = offset == piece.logical && out.size() == piece.length;
-  auto check = [&](std::span<const std::byte> bytes) -> Status {
-    if (sum_of(bytes) == piece.sum) return {};
-    return Status(Code::kDamaged, file_.name(), piece.position, mapped_ ? "R-EX-5" : "R-EX-6",
-                  "found values with a wrong sum");
-  };
   if (whole) {
     NMB_TRY(file_.read_at(piece.position, out));
-    return check(out);
+    return check_piece(piece, out);
   }
   if (!verify_) return file_.read_at(piece.position + (offset - piece.logical), out);
   std::lock_guard lock(mutex_);
@@ -42,7 +56,7 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
     last_piece_logical_ = ~std::uint64_t{0};
     last_piece_.resize(piece.length);
     NMB_TRY(file_.read_at(piece.position, last_piece_));
-    NMB_TRY(check(last_piece_));
+    NMB_TRY(check_piece(piece, last_piece_));
     last_piece_logical_ = piece.logical;
   }
   std::memcpy(out.data(), last_piece_.data() + (offset - piece.logical), out.size());
@@ -50,10 +64,7 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
 }
 
 Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  if (offset > length_ || out.size() > length_ - offset)
-    return Status(Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
-                  "found values of " + std::to_string(length_) + " bytes, expected " +
-                      std::to_string(out.size()) + " more at " + std::to_string(offset));
+  NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
   if (inline_bytes_) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
@@ -65,12 +76,8 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
   }
   const std::uint64_t end = offset + out.size();
   // Less than a piece, in one run: no need of the map.
-  if (mapped_ && run_position_ != 0 && !verify_) {
-    const std::uint64_t first_whole = (offset + piece_size_ - 1) / piece_size_ * piece_size_;
-    const bool holds_piece =
-        first_whole < end && (first_whole + piece_size_ <= end || end == length_);
-    if (!holds_piece) return file_.read_at(run_position_ + offset, out);
-  }
+  if (mapped_ && run_position_ != 0 && !verify_ && !may_hold_piece(offset, end))
+    return file_.read_at(run_position_ + offset, out);
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
   for (const Piece& piece : pieces) {
     const std::uint64_t from = std::max(offset, piece.logical);
@@ -80,6 +87,41 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
       fill_.fill(from, part);
     else
       NMB_TRY(read_piece(piece, from, part));
+  }
+  return {};
+}
+
+Result<ExtentSource::Stretch> ExtentSource::stretch_at(std::uint64_t offset) const {
+  NMB_TRY(check_offset(offset, 1));
+  if (inline_bytes_ || hole_) return Stretch{0, length_, 0};
+  if (!mapped_) return Stretch{0, length_, run_position_};
+  if (run_position_ != 0) {
+    const std::uint64_t begin = offset / piece_size_ * piece_size_;
+    return Stretch{begin, std::min(length_, begin + piece_size_), run_position_ + begin};
+  }
+  NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, offset + 1));
+  const Piece& piece = pieces.front();
+  return Stretch{piece.logical, piece.end(), piece.hole ? 0 : piece.position};
+}
+
+Status ExtentSource::check(std::uint64_t offset, std::uint64_t position,
+                           std::span<const std::byte> bytes,
+                           const std::function<void(const Piece&, const Status&)>& bad) const {
+  const std::uint64_t end = offset + bytes.size();
+  if (mapped_ && run_position_ != 0 && !may_hold_piece(offset, end)) return {};
+  NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
+  for (const Piece& piece : pieces) {
+    if (piece.logical < offset || piece.end() > end) continue;
+    const std::uint64_t from = piece.logical - offset;
+    if (piece.hole || piece.position != position + from) {
+      if (run_position_ != 0)
+        bad(piece,
+            Status(Code::kDamaged, file_.name(), piece.position, "R-EX-7",
+                   "found values elsewhere, expected them at " + std::to_string(position + from)));
+      continue;
+    }
+    const Status status = check_piece(piece, bytes.subspan(from, piece.length));
+    if (!status.ok()) bad(piece, status);
   }
   return {};
 }

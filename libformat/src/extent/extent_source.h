@@ -1,6 +1,7 @@
 // A block's values as one source of bytes, wherever its pieces lie (spec/format.md, section 10.1).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,7 +34,26 @@ class ExtentSource final : public ByteSource {
   // Bytes of values read without a check of their sum since it was made.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
+  // --- for reading the file where these values lie, together with those of other blocks ---
+  // Bytes [begin, end) of the extent that lie side by side from `position` of the file on; 0: in
+  // memory, or nowhere. They hold every piece that they touch whole.
+  struct Stretch {
+    std::uint64_t begin = 0, end = 0, position = 0;
+  };
+  // The one that holds `offset`.
+  Result<Stretch> stretch_at(std::uint64_t offset) const;
+  // `bytes` were read at `position`, where the stretch of `offset` says, and perhaps on into
+  // others. Calls bad(piece, why) for each damaged one of the pieces that lie whole in them. Fails
+  // if a map cannot be read.
+  Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
+               const std::function<void(const Piece&, const Status&)>& bad) const;
+  const ByteSource& file() const { return file_; }
+  bool verifies() const { return verify_; }
+
  private:
+  Status check_offset(std::uint64_t offset, std::uint64_t length) const;
+  Status check_piece(const Piece& piece, std::span<const std::byte> bytes) const;
+  bool may_hold_piece(std::uint64_t from, std::uint64_t to) const;
   Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
   // The pieces that touch [from, to), in order.
   Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;

@@ -1,28 +1,14 @@
-// Where the elements of a selection lie: shapes, checks, runs (spec/format.md, "Values").
+// Where the elements of variables lie, and which selections of them there may be (spec/format.md,
+// "Values").
 #include <algorithm>
 #include <string>
 
 #include "nmb/values.h"
+#include "values/run_cursor.h"
 #include "wire/checked.h"
 
 namespace nmb {
 namespace {
-
-std::uint64_t stride_of(const Hyperslab& slab, std::size_t d) {
-  return slab.stride.empty() || slab.count[d] == 1 ? 1 : slab.stride[d];
-}
-
-// Distance in bytes from one index to the next, for every dimension.
-std::vector<std::uint64_t> distances(const VariableShape& shape) {
-  std::vector<std::uint64_t> out(shape.lengths.size());
-  std::uint64_t bytes = shape.element_size;
-  for (std::size_t d = out.size(); d-- > 0;) {
-    out[d] = bytes;
-    bytes *= shape.lengths[d];
-  }
-  if (shape.record_size > 0 && !out.empty()) out[0] = shape.record_size;
-  return out;
-}
 
 Status usage(std::size_t d, const std::string& found, const std::string& expected) {
   return Status(Code::kUsage, "hyperslab, dimension " + std::to_string(d) + ": found " + found +
@@ -103,46 +89,6 @@ std::uint64_t element_count(const Hyperslab& slab) {
   std::uint64_t elements = 1;
   for (std::uint64_t count : slab.count) elements *= count;
   return elements;
-}
-
-Status for_each_run(
-    const VariableShape& shape, const Hyperslab& slab,
-    const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit) {
-  const std::uint64_t elements = element_count(slab);
-  if (elements == 0) return {};
-  const std::vector<std::uint64_t> distance = distances(shape);
-
-  // Dimensions from `outer` on are one run: each is adjacent to the run of those behind it.
-  std::size_t outer = shape.lengths.size();
-  std::uint64_t run = 1;  // elements
-  while (outer > 0) {
-    const std::size_t d = outer - 1;
-    const bool adjacent =
-        slab.count[d] == 1 || (stride_of(slab, d) == 1 && distance[d] == run * shape.element_size);
-    if (!adjacent) break;
-    run *= slab.count[d];
-    --outer;
-    // What lies in front of a dimension selected in part is adjacent to no run.
-    if (slab.count[d] != shape.lengths[d]) break;
-  }
-
-  std::uint64_t offset = shape.begin;
-  for (std::size_t d = 0; d < slab.start.size(); ++d) offset += slab.start[d] * distance[d];
-  std::vector<std::uint64_t> index(outer, 0);
-  for (std::uint64_t element = 0;; element += run) {
-    NMB_TRY(visit(offset, element, run));
-    std::size_t d = outer;
-    for (; d > 0; --d) {
-      const std::uint64_t step = stride_of(slab, d - 1) * distance[d - 1];
-      if (++index[d - 1] < slab.count[d - 1]) {
-        offset += step;
-        break;
-      }
-      offset -= (slab.count[d - 1] - 1) * step;
-      index[d - 1] = 0;
-    }
-    if (d == 0) return {};
-  }
 }
 
 }  // namespace nmb

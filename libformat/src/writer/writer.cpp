@@ -299,6 +299,17 @@ Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, Mem
   return impl_->put_all(block, variable, slab, type, values, count);
 }
 
+Result<RequestId> Writer::iput(BlockId block, VarId variable, const Hyperslab& slab,
+                               MemoryType type, const void* values) {
+  return impl_->iput(block, variable, slab, type, values);
+}
+Status Writer::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
+  return impl_->wait(requests, statuses);
+}
+Status Writer::wait_all(std::span<const RequestId> requests, std::span<Status> statuses) {
+  return impl_->wait_all(requests, statuses);
+}
+
 Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t values) {
   NMB_ASSIGN(BlockState * state, impl_->readable(block));
   if (variable >= state->metadata->variable_count())

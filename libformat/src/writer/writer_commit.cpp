@@ -351,12 +351,15 @@ Status Writer::Impl::publish(Superblock& next) {
 
 Status Writer::Impl::commit(bool closing) {
   const std::string operation = closing ? "close()" : "sync()";
-  return together(operation, [&]() -> Status {
+  std::uint64_t open = 0;
+  NMB_TRY(together(operation, [&]() -> Status {
     if (define_mode_)
       return Status(Code::kUsage,
                     "found " + operation + " in define mode, expected end_define() before");
-    return write_generation(closing);
-  });
+    NMB_ASSIGN(open, ranks_.all_reduce<std::uint64_t>(requests_.size(), std::plus<>()));
+    return open == 0 ? write_generation(closing) : Status();
+  }));
+  return check_none_open(open, operation);
 }
 
 Status Writer::Impl::write_generation(bool closing) {

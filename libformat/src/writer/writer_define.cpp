@@ -321,9 +321,12 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
 }
 
 Status Writer::Impl::redefine() {
-  return together("redefine()", [&]() -> Status {
+  std::uint64_t open = 0;
+  NMB_TRY(together("redefine()", [&]() -> Status {
     if (define_mode_)
       return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
+    NMB_ASSIGN(open, ranks_.all_reduce<std::uint64_t>(requests_.size(), std::plus<>()));
+    if (open != 0) return {};
     if (ranks_.size() > 1) {
       NMB_ASSIGN(const bool any, ranks_.all_reduce(!dirty_.empty(), std::logical_or<>()));
       if (any)
@@ -334,7 +337,8 @@ Status Writer::Impl::redefine() {
     NMB_TRY(keep(place_values()));
     define_mode_ = true;
     return {};
-  });
+  }));
+  return check_none_open(open, "redefine()");
 }
 
 }  // namespace nmb

@@ -1,6 +1,6 @@
 // Writer::Impl: state and phases of the writer, on each rank. Definitions are in writer_define.cpp,
-// end_define in writer_layout.cpp, values in writer_values.cpp, commits in writer_commit.cpp, what
-// ranks tell one another of shared blocks in writer_sharing.cpp.
+// end_define in writer_layout.cpp, values in writer_values.cpp and writer_requests.cpp, commits in
+// writer_commit.cpp, what ranks tell one another of shared blocks in writer_sharing.cpp.
 #pragma once
 
 #include <memory>
@@ -18,6 +18,7 @@
 #include "parallel/collective_call.h"
 #include "reader/reader_core.h"
 #include "superblock/superblock.h"
+#include "values/open_requests.h"
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"
@@ -97,6 +98,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
                  const void* values, std::uint64_t count);
 
+  // statuses: of each request, or empty.
+  Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses);
+
   // --- writer_sharing.cpp ---
   // Within a collective operation.
   Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
@@ -112,6 +116,12 @@ class Writer::Impl final : public DeadPieces, public PageSink {
              bool staged);
   Status take_values(BlockId id, std::shared_ptr<const ByteSource> source,
                      std::vector<ValueRuns> runs);
+  // --- writer_requests.cpp ---
+  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
+                         const void* values);
+  Status wait(std::span<const RequestId> requests, std::span<Status> statuses);
+
+  // --- writer_values.cpp ---
   Result<BlockState*> readable(BlockId id);  // with metadata and layout
   Result<ExtentState*> extent_of(BlockId id);
 
@@ -167,6 +177,27 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::vector<Piece> pieces;
   };
   class Changes;  // what the index is told
+  // Values to be put, checked.
+  struct Put {
+    BlockId block;
+    VarId variable;
+    Type type;
+    MemoryType memory;
+    Kind kind;
+    VariableShape shape;
+    std::uint64_t records;  // that it takes; 0: not a record variable
+    const void* values;
+    bool empty = false;
+    std::uint64_t out_of_range = 0;
+  };
+  // As iput() was called.
+  struct PutRequest {
+    BlockId block;
+    VarId variable;
+    Hyperslab slab;
+    MemoryType memory;
+    const void* values;
+  };
 
   // writer_define.cpp
   Result<bool> exists(std::string_view name);
@@ -204,6 +235,16 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // writer_values.cpp
   void set_records(BlockState& block, std::uint64_t records);
   Status grow(BlockId id, std::uint64_t records);
+  bool others_may_put(BlockId id);
+  Result<Put> check_put(std::string_view operation, BlockId id, VarId variable,
+                        const Hyperslab& slab, MemoryType memory, const void* values);
+  Result<ExtentState*> start_put(BlockId id, std::uint64_t records);
+  Status put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
+                 std::uint64_t elements, bool staged, std::vector<std::byte>& buffer);
+  Status range_status(const Put& put);
+  // writer_requests.cpp
+  std::vector<Status> put_requests(std::span<const PutRequest> requests, bool together);
+  Status check_none_open(std::uint64_t open, std::string_view operation) const;
   // writer_sharing.cpp
   void take_match(BlockId id, NameMatch match);
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared);
@@ -245,6 +286,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   WriteBuffer buffer_;
   Stage stage_;
   Status failure_;
+  OpenRequests<PutRequest> requests_;
   bool define_mode_ = true;
   bool slot_begun_ =
       false;  // the slot was begun, and not all ranks know that it is there: nothing is cut off

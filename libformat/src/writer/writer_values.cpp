@@ -91,6 +91,11 @@ Status Writer::Impl::grow(BlockId id, std::uint64_t records) {
   return extent->resize(block.extent_length, buffer_, *this);
 }
 
+// What several ranks may put waits, so that the values of the highest count.
+bool Writer::Impl::others_may_put(BlockId id) {
+  return ranks_.size() > 1 && (state(id).sharing || state(id).committed);
+}
+
 Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
                              const void* values, std::uint64_t count) {
   Status range;  // this rank's own matter: the values are put
@@ -98,9 +103,7 @@ Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, 
     auto here = [&]() -> Status {
       NMB_TRY(check_count(slab, count));
       if (count == 0) return {};
-      // What several ranks may put waits, so that the values of the highest count.
-      const bool staged =
-          ranks_.size() > 1 && id < blocks_.size() && (state(id).sharing || state(id).committed);
+      const bool staged = id < blocks_.size() && others_may_put(id);
       return put(id, variable, slab, memory, values, staged);
     };
     const Status put_here = here();
@@ -111,15 +114,18 @@ Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, 
   return status.ok() ? range : status;
 }
 
-Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                         const void* values, bool staged) {
+Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, BlockId id,
+                                                  VarId variable, const Hyperslab& slab,
+                                                  MemoryType memory, const void* values) {
   NMB_TRY(failure_);
   NMB_TRY(check_id(id));
   if (define_mode_)
-    return Status(Code::kUsage, "found put() in define mode, expected end_define() before");
+    return Status(Code::kUsage, "found " + std::string(operation) +
+                                    " in define mode, expected end_define() before");
   BlockState& block = state(id);
   if (block.move || block.packed)
-    return Status(Code::kUsage, "found put() to block " + quoted(names_.at(id)) +
+    return Status(Code::kUsage, "found " + std::string(operation) + " to block " +
+                                    quoted(names_.at(id)) +
                                     " before its values were moved, expected sync() before");
   NMB_TRY(load_definitions(id));
   const Metadata& metadata = *block.metadata;
@@ -132,51 +138,70 @@ Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, Memo
                                     quoted(metadata.variable(variable).name));
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
-  if (element_count(slab) == 0) return {};
+  Put put{id, variable, type, memory, block.kind, std::move(shape), 0, values};
+  put.empty = element_count(slab) == 0;
+  if (put.empty || put.shape.record_size == 0) return put;
+  const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
+  std::uint64_t end;
+  if (!checked_mul(slab.count[0] - 1, stride, &put.records) ||
+      !checked_add(put.records, slab.start[0] + 1, &put.records) ||
+      !checked_mul(put.records, put.shape.record_size, &end) ||
+      !checked_add(end, block.layout.record_begin, &end) || end >> 62)
+    return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+  return put;
+}
+
+// The extent of a block to which values are put, with room for so many records.
+Result<ExtentState*> Writer::Impl::start_put(BlockId id, std::uint64_t records) {
   NMB_ASSIGN(ExtentState * extent, extent_of(id));
-  if (shape.record_size != 0) {
-    const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
-    std::uint64_t last, end;
-    if (!checked_mul(slab.count[0] - 1, stride, &last) ||
-        !checked_add(last, slab.start[0] + 1, &last) ||
-        !checked_mul(last, shape.record_size, &end) ||
-        !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-      return Status(Code::kLimit, "found records that end behind 2^62 bytes");
-    if (last > block.records) {
-      NMB_TRY(keep(grow(id, last)));
-      shape.lengths[0] = last;
-    }
-  }
+  BlockState& block = state(id);
+  if (records > block.records) NMB_TRY(keep(grow(id, records)));
   if (!block.dirty) dirty_.push_back(id);
   block.dirty = true;
-  const std::size_t from_size = memory_type_size(memory);
-  const std::size_t to_size = type_size(type);
+  return extent;
+}
+
+// A run of a put: `elements` of its values from `index` on, to `offset` in the extent.
+Status Writer::Impl::put_run(Put& put, ExtentState& extent, std::uint64_t offset,
+                             std::uint64_t index, std::uint64_t elements, bool staged,
+                             std::vector<std::byte>& buffer) {
+  const std::size_t from_size = memory_type_size(put.memory);
+  const std::size_t to_size = type_size(put.type);
   constexpr std::uint64_t kBuffer = 1 << 20;
-  std::vector<std::byte> buffer;
-  std::uint64_t out_of_range = 0;
-  NMB_TRY(keep(for_each_run(
-      shape, slab,
-      [&](std::uint64_t offset, std::uint64_t index, std::uint64_t elements) -> Status {
-        for (std::uint64_t done = 0; done < elements;) {
-          // Parts end where windows of the extent do, so that whole pieces are summed in passing.
-          const std::uint64_t at = offset + done * to_size;
-          const std::uint64_t window = kBuffer - at % kBuffer;
-          const std::uint64_t count =
-              std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
-          buffer.resize(count * to_size);
-          out_of_range += convert_to_external(
-              memory, static_cast<const std::byte*>(values) + (index + done) * from_size, count,
-              type, buffer.data(), block.kind);
-          NMB_TRY(extent->write(at, buffer, buffer_, stage_, staged));
-          done += count;
-        }
-        return {};
-      })));
-  if (out_of_range != 0)
-    return Status(Code::kRange, "found " + std::to_string(out_of_range) + " values of variable " +
-                                    quoted(metadata.variable(variable).name) +
-                                    " out of the range of " + std::string(type_name(type)));
+  for (std::uint64_t done = 0; done < elements;) {
+    // Parts end where windows of the extent do, so that whole pieces are summed in passing.
+    const std::uint64_t at = offset + done * to_size;
+    const std::uint64_t window = kBuffer - at % kBuffer;
+    const std::uint64_t count =
+        std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
+    buffer.resize(count * to_size);
+    put.out_of_range += convert_to_external(
+        put.memory, static_cast<const std::byte*>(put.values) + (index + done) * from_size, count,
+        put.type, buffer.data(), put.kind);
+    NMB_TRY(extent.write(at, buffer, buffer_, stage_, staged));
+    done += count;
+  }
   return {};
+}
+
+Status Writer::Impl::range_status(const Put& put) {
+  if (put.out_of_range == 0) return {};
+  return Status(Code::kRange, "found " + std::to_string(put.out_of_range) + " values of variable " +
+                                  quoted(state(put.block).metadata->variable(put.variable).name) +
+                                  " out of the range of " + std::string(type_name(put.type)));
+}
+
+Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
+                         const void* values, bool staged) {
+  NMB_ASSIGN(Put put, check_put("put()", id, variable, slab, memory, values));
+  if (put.empty) return {};
+  NMB_ASSIGN(ExtentState * extent, start_put(id, put.records));
+  std::vector<std::byte> buffer;
+  NMB_TRY(keep(for_each_run(put.shape, slab,
+                            [&](std::uint64_t offset, std::uint64_t index, std::uint64_t elements) {
+                              return put_run(put, *extent, offset, index, elements, staged, buffer);
+                            })));
+  return range_status(put);
 }
 
 }  // namespace nmb

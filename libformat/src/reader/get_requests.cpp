@@ -1,0 +1,96 @@
+// Hyperslabs read together (see nmb/get_requests.h).
+#include "nmb/get_requests.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+#include "reader/scatter_window.h"
+#include "values/open_requests.h"
+#include "values/read_checks.h"
+#include "values/run_cursor.h"
+
+namespace nmb {
+
+struct GetRequests::State {
+  struct Request {
+    Object object;
+    const ExtentSource* source;  // of the object's block
+    VariableShape shape;
+    Hyperslab slab;
+    MemoryType memory;
+    void* out;
+  };
+  OpenRequests<Request> requests;
+};
+
+GetRequests::GetRequests() : state_(std::make_unique<State>()) {}
+GetRequests::~GetRequests() = default;
+
+std::size_t GetRequests::open() const { return state_->requests.size(); }
+
+Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab, MemoryType type,
+                                    void* out) {
+  const Metadata& metadata = object.block->metadata;
+  if (object.variable >= metadata.variable_count())
+    return Status(Code::kUsage, "found variable ID " + std::to_string(object.variable) + " of " +
+                                    std::to_string(metadata.variable_count()) + " variables");
+  const auto* source = dynamic_cast<const ExtentSource*>(object.block->extent.get());
+  if (!source) return Status(Code::kUsage, "found another block, expected one that a Reader gave");
+  NMB_TRY(check_memory_type(metadata.variable(object.variable), type));
+  NMB_ASSIGN(VariableShape shape, object.block->shape(object.variable));
+  NMB_TRY(check_hyperslab(shape, slab));
+  return state_->requests.add({object, source, std::move(shape), slab, type, out});
+}
+
+Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statuses) {
+  NMB_ASSIGN(const std::vector<State::Request> requests,
+             state_->requests.take(ids, statuses.size()));
+  std::vector<GetTarget> targets;
+  targets.reserve(requests.size());
+  for (const State::Request& r : requests)
+    targets.push_back({r.object.block->metadata.variable(r.object.variable).type, r.memory,
+                       r.object.block->kind(), static_cast<std::byte*>(r.out)});
+  // A block that was loaded twice is one.
+  auto block = [&](std::uint32_t i) {
+    const BlockEntry& entry = requests[i].object.block->entry;
+    return std::tuple(&requests[i].source->file(),
+                      entry.extent_position != 0 ? entry.extent_position : entry.position,
+                      entry.position);
+  };
+  std::vector<std::uint32_t> order(requests.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return block(a) < block(b); });
+  ScatterWindow window(targets);
+  for (auto first = order.begin(); first != order.end();) {
+    const auto end = std::find_if(first, order.end(),
+                                  [&](std::uint32_t i) { return block(i) != block(*first); });
+    const ExtentSource& source = *requests[*first].source;
+    const std::span<const std::uint32_t> numbers(first, end);
+    std::vector<RunCursor> cursors;
+    cursors.reserve(numbers.size());
+    for (const std::uint32_t i : numbers) cursors.emplace_back(requests[i].shape, requests[i].slab);
+    NMB_TRY(merge_runs(cursors,
+                       [&](std::size_t i, std::uint64_t offset, std::uint64_t element,
+                           std::uint64_t elements) -> Status {
+                         const std::uint64_t size = cursors[i].element_size();
+                         window.add(source, numbers[i], offset, element * size, elements * size);
+                         return {};
+                       }));
+    first = end;
+  }
+  window.flush();
+  std::vector<Status> own(requests.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const Object& object = requests[i].object;
+    own[i] = targets[i].status.ok() ? range_status(object.block->metadata.variable(object.variable),
+                                                   targets[i].out_of_range)
+                                    : targets[i].status;
+  }
+  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  return first_failure(own);
+}
+
+}  // namespace nmb

@@ -1,0 +1,175 @@
+// One read for many parts (see reader/scatter_window.h).
+#include "reader/scatter_window.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nmb {
+
+std::span<std::byte> ScatterWindow::buffer() {
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kScatterWindow);
+  return {buffer_.get(), kScatterWindow};
+}
+
+void ScatterWindow::fail(std::uint32_t target, const Status& why) {
+  if (targets_[target].status.ok()) targets_[target].status = why;
+}
+
+void ScatterWindow::damage(std::uint64_t from, std::uint64_t to, const Status& why) {
+  if (damages_.size() < kMaxDamages) {
+    damages_.push_back({from, to, why});
+  } else {
+    damages_.back().from = std::min(damages_.back().from, from);
+    damages_.back().to = std::max(damages_.back().to, to);
+  }
+}
+
+// Once the window was read and checked.
+void ScatterWindow::give(const Part& part) {
+  for (const Damage& damage : damages_)
+    if (part.place < damage.to && part.place + part.length > damage.from)
+      fail(part.target, damage.why);
+  if (targets_[part.target].status.ok())
+    take(part.target, part.at, buffer().subspan(part.place, part.length));
+}
+
+void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
+                        std::uint64_t at, std::uint64_t length) {
+  while (length > 0 && targets_[target].status.ok()) {
+    if (last_source_ != &source || offset < stretch_.begin || offset >= stretch_.end) {
+      const Result<ExtentSource::Stretch> stretch = source.stretch_at(offset);
+      if (!stretch.ok()) return fail(target, stretch.status());
+      stretch_ = *stretch;
+      last_source_ = &source;
+    }
+    std::uint64_t part = std::min(length, stretch_.end - offset);
+    const bool alone = stretch_.position == 0 ||
+                       (source.verifies() && stretch_.end - stretch_.begin > kScatterWindow);
+    part = alone ? read_alone(source, target, offset, at, part)
+                 : join(source, target, offset, at, part);
+    offset += part;
+    at += part;
+    length -= part;
+  }
+}
+
+// What is in memory or a hole, and pieces that are checked and longer than a window.
+std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_t target,
+                                        std::uint64_t offset, std::uint64_t at,
+                                        std::uint64_t length) {
+  // The first bytes of an element may still wait in the window.
+  if (at % type_size(targets_[target].type) != 0) flush();
+  // The buffer is for one read at a time.
+  read_ = 0;
+  const std::span<std::byte> bytes = buffer().first(std::min(length, kScatterWindow));
+  if (const Status status = source.read_at(offset, bytes); status.ok())
+    take(target, at, bytes);
+  else
+    fail(target, status);
+  return bytes.size();
+}
+
+// Whether bytes of the current stretch, from `position` of the file on, are read by this window.
+bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) const {
+  if (file_ != &source.file() || parts_.size() == kMaxParts || position < begin_ ||
+      position > begin_ + used_ + kScatterGap || position - begin_ >= kScatterWindow)
+    return false;
+  const std::uint64_t length = stretch_.end - stretch_.begin;
+  return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
+}
+
+// Whether bytes of the extent were read, and checked, with what was last asked for of it.
+bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
+                          std::uint64_t length) const {
+  if (read_ == 0 || !parts_.empty()) return false;
+  const Cover& last = covers_.back();
+  return last.source == &source && from >= last.offset &&
+         position - begin_ == last.place + (from - last.offset) &&
+         from - last.offset + length <= last.length;
+}
+
+std::uint64_t ScatterWindow::join(const ExtentSource& source, std::uint32_t target,
+                                  std::uint64_t offset, std::uint64_t at, std::uint64_t length) {
+  const bool whole = source.verifies();
+  const std::uint64_t from = whole ? stretch_.begin : offset;
+  const std::uint64_t position = stretch_.position + (from - stretch_.begin);
+  const std::uint64_t most = whole ? stretch_.end - stretch_.begin : length;
+  if (!parts_.empty() && !takes(source, position)) flush();
+  if (holds(source, from, position, most)) {
+    give({static_cast<std::uint32_t>(position - begin_ + (offset - from)),
+          static_cast<std::uint32_t>(length), target, at});
+    return length;
+  }
+  if (parts_.empty()) {
+    file_ = &source.file();
+    begin_ = position;
+    used_ = read_ = 0;
+    covers_.clear();
+    damages_.clear();
+  }
+  const std::uint64_t place = position - begin_;
+  const std::uint64_t part = whole ? length : std::min(length, kScatterWindow - place);
+  const std::uint64_t end = place + (whole ? most : part);
+  used_ = std::max(used_, end);
+  const std::uint64_t begin = place + (offset - from);
+  if (!parts_.empty() && parts_.back().target == target &&
+      parts_.back().place + parts_.back().length == begin &&
+      parts_.back().at + parts_.back().length == at)
+    parts_.back().length += static_cast<std::uint32_t>(part);
+  else
+    parts_.push_back(
+        {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(part), target, at});
+  const bool goes_on = !covers_.empty() && covers_.back().source == &source &&
+                       covers_.back().offset <= from &&
+                       from - covers_.back().offset == place - covers_.back().place;
+  if (goes_on)
+    covers_.back().length = std::max(covers_.back().length, end - covers_.back().place);
+  else
+    covers_.push_back({&source, from, place, end - place});
+  return part;
+}
+
+void ScatterWindow::flush() {
+  if (parts_.empty()) return;
+  if (const Status status = file_->read_at(begin_, buffer().first(used_)); status.ok()) {
+    read_ = used_;
+    for (const Cover& cover : covers_) check(cover);
+  } else {
+    damage(0, used_, status);
+  }
+  for (const Part& part : parts_) give(part);
+  parts_.clear();
+}
+
+void ScatterWindow::check(const Cover& cover) {
+  const Status status = cover.source->check(
+      cover.offset, begin_ + cover.place, buffer().subspan(cover.place, cover.length),
+      [&](const Piece& piece, const Status& why) {
+        const std::uint64_t place = cover.place + (piece.logical - cover.offset);
+        damage(place, place + piece.length, why);
+      });
+  if (!status.ok()) damage(cover.place, cover.place + cover.length, status);
+}
+
+void ScatterWindow::take(std::uint32_t number, std::uint64_t at, std::span<const std::byte> bytes) {
+  GetTarget& target = targets_[number];
+  const std::size_t size = type_size(target.type);
+  auto convert = [&](std::uint64_t element, std::span<const std::byte> from) {
+    target.out_of_range +=
+        convert_from_external(target.type, from.data(), from.size() / size, target.memory,
+                              target.out + element * memory_type_size(target.memory), target.kind);
+  };
+  if (const std::uint64_t known = at % size; known != 0) {
+    const std::size_t more = std::min<std::size_t>(size - known, bytes.size());
+    std::memcpy(target.divided.data() + known, bytes.data(), more);
+    if (known + more < size) return;
+    convert(at / size, std::span(target.divided).first(size));
+    at += more;
+    bytes = bytes.subspan(more);
+  }
+  const std::size_t rest = bytes.size() % size;
+  convert(at / size, bytes.first(bytes.size() - rest));
+  if (rest != 0) std::memcpy(target.divided.data(), bytes.data() + bytes.size() - rest, rest);
+}
+
+}  // namespace nmb

@@ -1,0 +1,57 @@
+// OpenRequests: those that were made and not waited for yet.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nmb/request.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+template <class Request>
+class OpenRequests {
+ public:
+  std::size_t size() const { return requests_.size(); }
+  RequestId add(Request request) {
+    requests_.emplace(next_, std::move(request));
+    return next_++;
+  }
+  // Those with the given IDs, in that order; they are open no more. kUsage, and all stay: an ID is
+  // not of an open request or comes twice, or `statuses` is neither 0 nor the number of IDs.
+  Result<std::vector<Request>> take(std::span<const RequestId> ids, std::size_t statuses) {
+    if (statuses != 0 && statuses != ids.size())
+      return Status(Code::kUsage, "found room for " + std::to_string(statuses) +
+                                      " statuses, expected none or " + std::to_string(ids.size()));
+    std::vector<RequestId> sorted(ids.begin(), ids.end());
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const bool twice = i > 0 && sorted[i] == sorted[i - 1];
+      if (twice || !requests_.contains(sorted[i]))
+        return Status(Code::kUsage, "found request ID " + std::to_string(sorted[i]) +
+                                        (twice ? " twice" : "") + ", expected open requests");
+    }
+    std::vector<Request> taken;
+    taken.reserve(ids.size());
+    for (RequestId id : ids) taken.push_back(std::move(requests_.extract(id).mapped()));
+    return taken;
+  }
+
+ private:
+  std::map<RequestId, Request> requests_;
+  RequestId next_ = 0;
+};
+
+// What a wait returns: the first failure, in the order of its requests.
+inline Status first_failure(std::span<const Status> statuses) {
+  for (const Status& status : statuses)
+    if (!status.ok()) return status;
+  return {};
+}
+
+}  // namespace nmb
