@@ -51,6 +51,7 @@ Built build(const std::vector<BlockEntry>& entries, const std::vector<std::size_
         const std::size_t from = rank == 0 ? 0 : cuts[rank - 1];
         const Slice slice{std::span(entries).subspan(from, cuts[rank] - from)};
         auto write = [&](std::uint64_t position, std::span<const std::byte> bytes) -> Status {
+          if (bytes.empty()) return {};
           std::lock_guard lock(mutex);
           built.parts[position].assign(bytes.begin(), bytes.end());
           return {};

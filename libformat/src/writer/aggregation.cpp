@@ -1,0 +1,61 @@
+// Which ranks write metadata and index (see writer/aggregation.h).
+#include "writer/aggregation.h"
+
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include "wire/system_error.h"
+
+namespace nmb {
+
+namespace {
+
+// Of file systems that several machines share and that lock no ranges for them.
+constexpr std::uint64_t kBeeGfs = 0x19830326;
+constexpr std::uint64_t kOrangeFs = 0x20030528;
+
+constexpr std::uint64_t kLargestBlock = 1 << 26;
+
+Result<FileSystem> file_system_of(const std::string& path) {
+  struct statfs info;
+  if (::statfs(path.c_str(), &info) != 0)
+    return system_error(errno, path, "ask for the file system");
+  return FileSystem{static_cast<std::uint64_t>(info.f_type),
+                    static_cast<std::uint64_t>(info.f_bsize)};
+}
+
+}  // namespace
+
+Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes) {
+  Aggregation chosen;
+  const std::uint64_t block = file_system.block_size;
+  if (block > 0 && block <= kLargestBlock)
+    chosen.stripe = (chosen.stripe + block - 1) / block * block;
+  const bool locks = file_system.magic != kBeeGfs && file_system.magic != kOrangeFs;
+  // Ranks of one machine share its cache, and what locks it holds. Machines take them from one
+  // another (Lustre, GPFS) or see old bytes (NFS): so few bytes are better written by one.
+  chosen.writers = nodes <= 1 ? ranks : locks ? 1 : std::min(nodes, ranks);
+  return chosen;
+}
+
+Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
+                                         const WriterOptions& options) {
+  NMB_ASSIGN(const int nodes, ranks.all_reduce(ranks.leads_node() ? 1 : 0, std::plus<>()));
+  FileSystem file_system;
+  auto ask = [&]() -> Status {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    NMB_ASSIGN(file_system, file_system_of(!create ? path : folder.empty() ? "." : folder));
+    return {};
+  };
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? ask() : Status()));
+  NMB_ASSIGN(file_system, ranks.broadcast_value(0, file_system));
+  Aggregation how = choose_aggregation(file_system, ranks.size(), nodes);
+  if (options.aggregators > 0) how.writers = std::min(options.aggregators, ranks.size());
+  if (options.alignment > 0) how.stripe = options.alignment;
+  return how;
+}
+
+}  // namespace nmb
