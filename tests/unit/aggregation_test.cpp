@@ -29,13 +29,15 @@ TEST(Aggregation, OneRankAMachineWritesWhereNothingIsLocked) {
 }
 
 TEST(Aggregation, StripesAreWholeBlocksOfTheFileSystem) {
-  for (const std::uint64_t block :
-       {std::uint64_t{0}, std::uint64_t{512}, std::uint64_t{4096}, kMiB})
-    EXPECT_EQ(choose_aggregation({kExt4, block}, 8, 1).stripe, kMiB);
+  for (const std::uint64_t block : {0u, 512u, 4096u}) {
+    EXPECT_EQ(choose_aggregation({kNfs, block}, 8, 2).stripe, kMiB);
+    EXPECT_EQ(choose_aggregation({kExt4, block}, 8, 1).stripe, 64u << 10);
+  }
+  EXPECT_EQ(choose_aggregation({kGpfs, 16 * kMiB}, 8, 2).stripe, 16 * kMiB);
   EXPECT_EQ(choose_aggregation({kGpfs, 16 * kMiB}, 8, 1).stripe, 16 * kMiB);
-  EXPECT_EQ(choose_aggregation({kGpfs, 768 << 10}, 8, 1).stripe, 1536 << 10);
+  EXPECT_EQ(choose_aggregation({kGpfs, 768 << 10}, 8, 2).stripe, 1536u << 10);
   // Not to be believed.
-  EXPECT_EQ(choose_aggregation({kExt4, ~std::uint64_t{0}}, 8, 1).stripe, kMiB);
+  EXPECT_EQ(choose_aggregation({kNfs, ~std::uint64_t{0}}, 8, 2).stripe, kMiB);
 }
 
 TEST(Aggregation, WritersAreSpreadEvenly) {

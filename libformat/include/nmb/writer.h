@@ -58,8 +58,8 @@ struct WriterOptions {
   // others send them theirs (MPI-IO calls it cb_nodes). All, if there are fewer; 0: as the file
   // system wants. The bytes are the same.
   int aggregators = 0;
-  // By several ranks: bytes of a stripe of the file, which one of them writes (striping_unit); a
-  // power of 2 from 4096 to 2^30; 0: 1 MiB, or as the file system wants. The bytes are the same.
+  // By several ranks: bytes of a stripe of the file, which one rank writes (striping_unit); a power
+  // of 2 from 4096 to 2^30; 0: as the file system wants. The bytes are the same.
   std::uint64_t alignment = 0;
   OutputLayer layer{};  // around the file, for tests
 };

@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint64_t kBeeGfs = 0x19830326;
 constexpr std::uint64_t kOrangeFs = 0x20030528;
 
+constexpr std::uint64_t kStripe = 1 << 20;
+constexpr std::uint64_t kStripeOfOneNode = 64 << 10;
 constexpr std::uint64_t kLargestBlock = 1 << 26;
 
 Result<FileSystem> file_system_of(const std::string& path) {
@@ -31,6 +33,7 @@ Result<FileSystem> file_system_of(const std::string& path) {
 
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes) {
   Aggregation chosen;
+  chosen.stripe = nodes <= 1 ? kStripeOfOneNode : kStripe;
   const std::uint64_t block = file_system.block_size;
   if (block > 0 && block <= kLargestBlock)
     chosen.stripe = (chosen.stripe + block - 1) / block * block;

@@ -20,7 +20,7 @@ struct FileSystem {
 // s % writers.
 struct Aggregation {
   int writers = 1;
-  std::uint64_t stripe = 1 << 20;  // bytes
+  std::uint64_t stripe = 64 << 10;  // bytes
 
   int rank_of(std::uint64_t at, int ranks) const {
     const auto all = static_cast<std::uint64_t>(writers);
