@@ -125,16 +125,16 @@ class IndexBuild {
     return {};
   }
 
-  Status end_level(Status status) {
+  Status end_level(const Status& status) {
     NMB_TRY(ranks_->agree(status));
     const std::uint64_t length = bytes_.size();
     NMB_ASSIGN(const std::uint64_t before,
                ranks_->scan_before(length, std::uint64_t{0}, std::plus<>()));
-    status = place_pages(position_ + before);
+    NMB_TRY(place_pages(position_ + before));
     NMB_ASSIGN(const std::uint64_t total,
                ranks_->broadcast_value(ranks_->size() - 1, before + length));
     position_ += total;
-    return ranks_->agree(status);
+    return {};
   }
 
   // Nodes over few pages are rank 0's to make: level by level all ranks would have to wait.
@@ -166,7 +166,7 @@ class IndexBuild {
     ranks_ = &all;
     write_ = &write;
     NMB_TRY(all.agree(status));
-    NMB_TRY(all.agree(write(position, bytes)));
+    NMB_TRY(write(position, bytes));
     NMB_ASSIGN(position_, all.broadcast_value(0, position_));
     return {};
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 
 #include "wire/system_error.h"
 
@@ -46,16 +45,26 @@ Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nod
 
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
                                          const WriterOptions& options) {
-  NMB_ASSIGN(const int nodes, ranks.all_reduce(ranks.leads_node() ? 1 : 0, std::plus<>()));
-  FileSystem file_system;
-  auto ask = [&]() -> Status {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    NMB_ASSIGN(file_system, file_system_of(!create ? path : folder.empty() ? "." : folder));
-    return {};
+  struct View {
+    bool failed;
+    FileSystem file_system;  // of the lowest rank
+    int nodes;
   };
-  NMB_TRY(ranks.agree(ranks.rank() == 0 ? ask() : Status()));
-  NMB_ASSIGN(file_system, ranks.broadcast_value(0, file_system));
-  Aggregation how = choose_aggregation(file_system, ranks.size(), nodes);
+  View view{false, {}, ranks.leads_node() ? 1 : 0};
+  Status status;
+  if (ranks.rank() == 0) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    const auto found = file_system_of(!create ? path : folder.empty() ? "." : folder);
+    status = found.status();
+    view.failed = !found.ok();
+    if (found.ok()) view.file_system = *found;
+  }
+  NMB_ASSIGN(view, ranks.all_reduce(view, [](View below, const View& above) {
+    below.nodes += above.nodes;
+    return below;
+  }));
+  if (view.failed) return ranks.agree(status);
+  Aggregation how = choose_aggregation(view.file_system, ranks.size(), view.nodes);
   if (options.aggregators > 0) how.writers = std::min(options.aggregators, ranks.size());
   if (options.alignment > 0) how.stripe = options.alignment;
   return how;

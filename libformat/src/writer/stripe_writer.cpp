@@ -51,9 +51,9 @@ Status StripeWriter::write_all(std::uint64_t offset, std::span<const std::byte> 
   });
 }
 
-Status StripeWriter::pass_on() {
-  if (ranks_.size() == 1) return {};
-  const Status status = writes_ ? write_whole_stripes() : Status();
+Status StripeWriter::pass_on(Status status) {
+  if (ranks_.size() == 1) return status;
+  if (status.ok() && writes_) status = write_whole_stripes();
   NMB_ASSIGN(std::size_t left,
              ranks_.all_reduce(status.ok() ? bytes_.size() : kFailure,
                                [](std::size_t a, std::size_t b) { return std::max(a, b); }));

@@ -41,8 +41,9 @@ class StripeWriter {
   Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Collective: when it returns, what waited on any rank is in the file. Bytes between what ranks
-  // have are written as the file holds them: nobody else may write meanwhile.
-  Status pass_on();
+  // have are written as the file holds them: nobody else may write meanwhile. `status`: this rank's
+  // so far; all fail if one has.
+  Status pass_on(Status status = {});
 
  private:
   struct Run {

@@ -314,9 +314,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 // Everything is on the device before rank 0 writes the superblock.
 Status Writer::Impl::write_superblock(Superblock& next) {
   const bool identifies = ranks_.rank() == 0 && superblock_.generation == 0;
-  NMB_TRY(stripes_.in_rounds(
-      identifies, [&](std::size_t) { return stripes_.write_at(0, identity_.encode()); }));
-  NMB_TRY(stripes_.pass_on());
+  NMB_TRY(stripes_.pass_on(identifies ? stripes_.write_at(0, identity_.encode()) : Status()));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     // Rank 0's own wait for the device is with the trailer's.
