@@ -163,6 +163,20 @@ RANK_CASE(SameBytesOfLaterGenerations) {
   return same_bytes(ranks, small_pieces(), {united, own, more});
 }
 
+// Whoever writes metadata and index, in stripes of whatever length.
+RANK_CASE(SameBytesByAnyAggregators) {
+  for (const auto& [aggregators, alignment] :
+       {std::pair(1, std::uint64_t{4096}), std::pair(1, std::uint64_t{1} << 20),
+        std::pair(2, std::uint64_t{4096}), std::pair(3, std::uint64_t{65536}),
+        std::pair(1000, std::uint64_t{4096}), std::pair(0, std::uint64_t{1} << 30)}) {
+    WriterOptions options = small_pieces();
+    options.aggregators = aggregators;
+    options.alignment = alignment;
+    NMB_TRY(same_bytes(ranks, options, {united, own, alike}));
+  }
+  return {};
+}
+
 // A block with records of two variables, defined by all ranks with none.
 void define_records(Definer& definer, const std::string& name) {
   const BlockId block = definer.block(name);

@@ -85,6 +85,7 @@ WriterOptions session_options(OutputLayer layer) {
   options.piece_size = 65536;
   options.inline_limit = 512;
   options.overwrite = true;
+  options.alignment = 4096;  // several ranks write even to small files
   options.sync = layer != nullptr;
   options.layer = std::move(layer);
   return options;

@@ -22,7 +22,7 @@ class IndexBuild {
              std::uint64_t generation)
       : ranks_(&ranks),
         position_(position),
-        write_(write),
+        write_(&write),
         file_id_(file_id),
         generation_(generation) {}
 
@@ -111,7 +111,7 @@ class IndexBuild {
       rest = rest.subspan(page.length);
       if (rest.empty()) last_digest_ = digest_of(own);
     }
-    const Status status = bytes_.empty() ? Status() : write_(from, bytes_);
+    const Status status = (*write_)(from, bytes_);
     bytes_.clear();
     return status;
   }
@@ -125,16 +125,16 @@ class IndexBuild {
     return {};
   }
 
-  Status end_level(Status status) {
+  Status end_level(const Status& status) {
     NMB_TRY(ranks_->agree(status));
     const std::uint64_t length = bytes_.size();
     NMB_ASSIGN(const std::uint64_t before,
                ranks_->scan_before(length, std::uint64_t{0}, std::plus<>()));
-    status = place_pages(position_ + before);
+    NMB_TRY(place_pages(position_ + before));
     NMB_ASSIGN(const std::uint64_t total,
                ranks_->broadcast_value(ranks_->size() - 1, before + length));
     position_ += total;
-    return ranks_->agree(status);
+    return {};
   }
 
   // Nodes over few pages are rank 0's to make: level by level all ranks would have to wait.
@@ -153,10 +153,20 @@ class IndexBuild {
       }
       return {};
     };
+    // The pages follow one another: all ranks write them together, as those of other levels.
+    const std::uint64_t position = position_;
+    std::vector<std::byte> bytes;
+    const Write gather = [&](std::uint64_t, std::span<const std::byte> pages) {
+      bytes.insert(bytes.end(), pages.begin(), pages.end());
+      return Status();
+    };
     Communicator& all = *std::exchange(ranks_, &alone_);
+    const Write& write = *std::exchange(write_, &gather);
     const Status status = finish();
     ranks_ = &all;
+    write_ = &write;
     NMB_TRY(all.agree(status));
+    NMB_TRY(write(position, bytes));
     NMB_ASSIGN(position_, all.broadcast_value(0, position_));
     return {};
   }
@@ -237,7 +247,7 @@ class IndexBuild {
   Communicator alone_;
   Communicator* ranks_;
   std::uint64_t position_;  // of the next level, or of the next page of one rank alone
-  const Write& write_;
+  const Write* write_;
   Digest file_id_;
   std::uint64_t generation_;
   // Of the level being made.

@@ -1,5 +1,5 @@
 // WriteBuffer: gathers writes that follow one another in the file, with small gaps or none, into
-// one of up to 1 MiB.
+// one of up to 1 MiB, or as many bytes as it is told.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace nmb {
 // that is the buffer's own. Not thread-safe.
 class WriteBuffer {
  public:
-  explicit WriteBuffer(OutputFile& file) : file_(file) {}
+  explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)
+      : file_(file), capacity_(capacity) {}
 
   // Where nobody else writes from now on; none: nowhere.
   void set_own(std::vector<Interval> ranges) { own_ = std::move(ranges); }
@@ -27,13 +28,13 @@ class WriteBuffer {
     const std::uint64_t gap = offset - end();
     const bool follows =
         gap == 0 || (gap <= kGap && offset > end() && !bytes_.empty() && is_own(end(), offset));
-    if (!follows || bytes_.size() + gap + bytes.size() > kCapacity) {
+    if (!follows || bytes_.size() + gap + bytes.size() > capacity_) {
       NMB_TRY(flush());
       position_ = offset;
     } else if (gap != 0) {
       NMB_TRY(fill_gap(gap));
     }
-    if (bytes.size() >= kCapacity) {
+    if (bytes.size() >= capacity_) {
       NMB_TRY(file_.write_at(offset, bytes));
       position_ = offset + bytes.size();
       return {};
@@ -71,7 +72,8 @@ class WriteBuffer {
   Status fill_gap(std::uint64_t gap) {
     if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
       // Where there is one gap there tend to be many: longer and longer parts are read.
-      ahead_.resize(std::min(std::max(kFirstAhead, ahead_.size() * 8), kCapacity - bytes_.size()));
+      ahead_.resize(std::min(
+          {std::max(kFirstAhead, ahead_.size() * 8), capacity_ - bytes_.size(), kCapacity}));
       ahead_position_ = end();
       NMB_TRY(file_.read_at(ahead_position_, ahead_));
     }
@@ -86,6 +88,7 @@ class WriteBuffer {
   static constexpr std::size_t kGap = 1024;
   static constexpr std::size_t kFirstAhead = 4096;
   OutputFile& file_;
+  const std::size_t capacity_;
   std::vector<Interval> own_{{0, ~std::uint64_t{0}}};
   std::uint64_t position_ = 0;
   std::vector<std::byte> bytes_;

@@ -42,7 +42,7 @@ void Writer::Impl::piece_died(const Piece& piece) {
 }
 
 Status Writer::Impl::append(std::span<const std::byte> page) {
-  NMB_TRY(buffer_.write_at(cursor_, page));
+  NMB_TRY(stripes_.write_at(cursor_, page));
   cursor_ += page.size();
   return {};
 }
@@ -56,7 +56,15 @@ Writer::~Writer() = default;
 
 namespace {
 
-Status check_options(const WriterOptions& options) {
+Status check_options(const WriterOptions& options, bool create) {
+  if (options.aggregators < 0)
+    return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
+                                    " aggregators, expected 0 or more");
+  if (options.alignment != 0 && (!std::has_single_bit(options.alignment) ||
+                                 options.alignment < 4096 || options.alignment > (1u << 30)))
+    return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
+                                    ", expected 0 or a power of 2 from 4096 to 2^30");
+  if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
     return Status(Code::kUsage, "found piece size " + std::to_string(options.piece_size) +
@@ -79,7 +87,9 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"metadata codec", number(options.metadata_codec)},
           {"compression level", number(options.compression_level)},
           {"overwrite", number(options.overwrite)},
-          {"sync", number(options.sync)}};
+          {"sync", number(options.sync)},
+          {"aggregators", number(options.aggregators)},
+          {"alignment", number(options.alignment)}};
 }
 
 Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
@@ -133,7 +143,7 @@ Result<std::unique_ptr<Writer>> Writer::make_together(const std::string& path,
                                                       Communicator* several) {
   Communicator alone;
   Communicator& ranks = several ? *several : alone;
-  NMB_TRY(ranks.agree(create ? check_options(options) : Status()));
+  NMB_TRY(ranks.agree(check_options(options, create)));
   if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
   const CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
   NMB_ASSIGN(std::unique_ptr<OutputFile> file,
@@ -141,7 +151,11 @@ Result<std::unique_ptr<Writer>> Writer::make_together(const std::string& path,
                  ranks, [&] { return create ? create_output(path, of_new) : open_output(path); },
                  create ? hidden_name(path) : path, path));
   if (options.layer) file = options.layer(std::move(file));
-  auto impl = std::make_unique<Impl>(std::move(file), options, several);
+  Aggregation aggregation;
+  if (ranks.size() > 1) {
+    NMB_ASSIGN(aggregation, agree_on_aggregation(ranks, path, create, options));
+  }
+  auto impl = std::make_unique<Impl>(std::move(file), options, several, aggregation);
   if (create)
     impl->start_new();
   else

@@ -195,17 +195,17 @@ Status Writer::Impl::write_block(Commitment& c) {
   std::vector<std::byte> bytes(block_body_offset(name.size()));
   header.encode(name, bytes);
   c.header_sum = header.sum;
-  NMB_TRY(buffer_.write_at(block.position, bytes));
+  NMB_TRY(stripes_.write_at(block.position, bytes));
   std::uint64_t at = block.position + bytes.size();
   if (block.retained != BlockState::kNotRetained) {
     auto stored = retained_.span().subspan(block.retained, block.stored_length);
-    NMB_TRY(buffer_.write_at(at, stored));
+    NMB_TRY(stripes_.write_at(at, stored));
   } else if (block.raw_length > kStreamBody) {
     DigestStream digest;
     std::uint64_t to = at;
     NMB_TRY(for_body(block, [&](std::span<const std::byte> part) -> Status {
       digest.add(part);
-      NMB_TRY(buffer_.write_at(to, part));
+      NMB_TRY(stripes_.write_at(to, part));
       to += part.size();
       return {};
     }));
@@ -219,13 +219,13 @@ Status Writer::Impl::write_block(Commitment& c) {
     if (digest_of(raw) != block.digest || stored.size() != block.stored_length)
       return Status(Code::kDamaged, file_->name(), kNoOffset, "",
                     "block \"" + std::string(name) + "\": its header changed while it was read");
-    NMB_TRY(buffer_.write_at(at, stored));
+    NMB_TRY(stripes_.write_at(at, stored));
   }
   at += block.stored_length;
   constexpr std::byte zeros[8]{};
   const std::uint64_t end = block_end(c.id);
-  NMB_TRY(buffer_.write_at(at, std::span(zeros).first(end - at)));
-  return inline_bytes.empty() ? Status() : buffer_.write_at(end, inline_bytes);
+  NMB_TRY(stripes_.write_at(at, std::span(zeros).first(end - at)));
+  return inline_bytes.empty() ? Status() : stripes_.write_at(end, inline_bytes);
 }
 
 Status Writer::Impl::write_dictionary() {
@@ -242,8 +242,8 @@ Status Writer::Impl::write_dictionary() {
   header.digest = digest_of(dictionary_);
   header.body_sum = sum_of(std::span(bytes).subspan(kBlockHeaderSize));
   header.encode("", std::span(bytes).first(kBlockHeaderSize));
-  NMB_TRY(buffer_.write_at(kDictionaryPosition, dictionary_));
-  return buffer_.write_at(position, bytes);
+  NMB_TRY(stripes_.write_at(kDictionaryPosition, dictionary_));
+  return stripes_.write_at(position, bytes);
 }
 
 Status Writer::Impl::write_tombstone(const BlockEntry& entry, std::uint64_t position) {
@@ -257,7 +257,7 @@ Status Writer::Impl::write_tombstone(const BlockEntry& entry, std::uint64_t posi
   std::vector<std::byte> bytes(block_length(entry.name.size(), 0));
   header.encode(entry.name, bytes);
   dead_.push_back({position, bytes.size(), sum_of(bytes), true});
-  return buffer_.write_at(position, bytes);
+  return stripes_.write_at(position, bytes);
 }
 
 // The dead ranges of all ranks, written by rank 0.
@@ -267,6 +267,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
   auto sum_up = [&]() -> Status {
     MessageWriter out;
     for (DeadRange& range : dead_) {
+      // In the committed part of the file: nothing of it waits to be written.
       if (!range.sum_known) {
         NMB_ASSIGN(range.sum, sum_in_file(buffer_, range.position, range.length));
         range.sum_known = true;
@@ -312,9 +313,9 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 
 // Everything is on the device before rank 0 writes the superblock.
 Status Writer::Impl::write_superblock(Superblock& next) {
+  const bool identifies = ranks_.rank() == 0 && superblock_.generation == 0;
+  NMB_TRY(stripes_.pass_on(identifies ? stripes_.write_at(0, identity_.encode()) : Status()));
   auto finish = [&]() -> Status {
-    if (ranks_.rank() == 0 && superblock_.generation == 0)
-      NMB_TRY(buffer_.write_at(0, identity_.encode()));
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
     // Rank 0's own wait for the device is with the trailer's.
@@ -425,7 +426,8 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
       for (const Piece& piece : c.pieces)
         if (!piece.hole) used = std::max(used, piece.position + piece.length);
     }
-    return {};
+    // From here on ranks write in each other's gaps.
+    return ranks_.size() > 1 ? buffer_.flush() : Status();
   };
   NMB_TRY(ranks_.agree(write()));
   NMB_ASSIGN(used, ranks_.all_reduce(used, [](auto a, auto b) { return std::max(a, b); }));
@@ -516,14 +518,10 @@ Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
       NMB_ASSIGN(positions, place_in_order(parts, &end));
     }
   }
-  auto write = [&]() -> Status {
-    for (std::size_t i = 0; i < mapped.size(); ++i) {
-      if (ranks_.size() > 1) cursor_ = positions[i];
-      NMB_TRY(write_map(*mapped[i], *this));
-    }
-    return {};
-  };
-  NMB_TRY(ranks_.agree(write()));
+  NMB_TRY(stripes_.in_rounds(mapped.size(), [&](std::size_t i) {
+    if (ranks_.size() > 1) cursor_ = positions[i];
+    return write_map(*mapped[i], *this);
+  }));
   if (ranks_.size() > 1) cursor_ = end;
   return {};
 }
@@ -535,12 +533,11 @@ Status Writer::Impl::write_blocks(std::vector<Commitment>& blocks) {
   std::sort(by_position.begin(), by_position.end(), [&](const Commitment* a, const Commitment* b) {
     return state(a->id).position < state(b->id).position;
   });
-  auto write = [&]() -> Status {
-    if (ranks_.rank() == 0 && superblock_.generation == 0) NMB_TRY(write_dictionary());
-    for (Commitment* c : by_position) NMB_TRY(write_block(*c));
-    return {};
-  };
-  return ranks_.agree(write());
+  const bool leads = ranks_.rank() == 0 && superblock_.generation == 0;
+  return stripes_.in_rounds(by_position.size() + 1, [&](std::size_t i) {
+    if (i == 0) return leads ? write_dictionary() : Status();
+    return write_block(*by_position[i - 1]);
+  });
 }
 
 Status Writer::Impl::write_tombstones() {
@@ -563,11 +560,8 @@ Status Writer::Impl::write_tombstones() {
   };
   NMB_TRY(ranks_.agree(retire()));
   NMB_ASSIGN(const std::vector<std::uint64_t> positions, place_in_order(parts, &cursor_));
-  auto write = [&]() -> Status {
-    for (std::size_t i = 0; i < gone.size(); ++i) NMB_TRY(write_tombstone(*gone[i], positions[i]));
-    return {};
-  };
-  return ranks_.agree(write());
+  return stripes_.in_rounds(gone.size(),
+                            [&](std::size_t i) { return write_tombstone(*gone[i], positions[i]); });
 }
 
 void Writer::Impl::shut() {

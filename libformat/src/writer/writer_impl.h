@@ -24,6 +24,7 @@
 #include "writer/name_index.h"
 #include "writer/name_matching.h"
 #include "writer/placement.h"
+#include "writer/stripe_writer.h"
 #include "writer/write_buffer.h"
 
 namespace nmb {
@@ -44,12 +45,14 @@ class OutputSource final : public ByteSource {
 class Writer::Impl final : public DeadPieces, public PageSink {
  public:
   // ranks: nullptr for one process alone.
-  Impl(std::unique_ptr<OutputFile> file, const WriterOptions& options, Communicator* ranks)
+  Impl(std::unique_ptr<OutputFile> file, const WriterOptions& options, Communicator* ranks,
+       const Aggregation& aggregation)
       : options_(options),
         ranks_(ranks ? *ranks : alone_),
         file_(std::move(file)),
         out_of_memory_(out_of_memory_on(ranks_.rank()).in_file(file_->name())),
         buffer_(*file_),
+        stripes_(ranks_, *file_, buffer_, aggregation),
         stage_(file_->name(), ranks_.rank()) {}
   ~Impl() override;
 
@@ -283,7 +286,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
   Status out_of_memory_;  // made ahead: later there may be no memory for it
-  WriteBuffer buffer_;
+  WriteBuffer buffer_;    // values; of one rank alone also all else
+  StripeWriter stripes_;  // metadata and index
   Stage stage_;
   Status failure_;
   OpenRequests<PutRequest> requests_;

@@ -172,7 +172,7 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
                build_index(
                    ranks_, merged, cursor_,
                    [&](std::uint64_t position, std::span<const std::byte> pages) {
-                     return buffer_.write_at(position, pages);
+                     return stripes_.write_all(position, pages);
                    },
                    identity_.file_id, new_generation()));
     root = built.root;

@@ -1,0 +1,95 @@
+// StripeWriter: the way of metadata and index into the file. Of several ranks, one only writes to a
+// stripe of the file in a commit (spec/rationale.md, "Aggregators").
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "nmb/output_file.h"
+#include "writer/aggregation.h"
+#include "writer/write_buffer.h"
+
+namespace nmb {
+
+// Bytes are given to it once, each by one rank. They wait until they are passed on to the ranks
+// that write; a rank that writes puts whole stripes of its own, to which then nobody else has
+// bytes, straight into the file. One rank alone: all goes to `buffer`, and nothing waits here. Not
+// thread-safe.
+class StripeWriter {
+ public:
+  StripeWriter(Communicator& ranks, OutputFile& file, WriteBuffer& buffer, const Aggregation& how)
+      : ranks_(ranks),
+        file_(file),
+        buffer_(buffer),
+        how_(how),
+        writes_(how.writes(ranks.rank(), ranks.size())),
+        round_(round_bytes(how.writers, ranks.size())) {}
+
+  // This rank's own call: what waits may become more than full() by these bytes.
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  // Collective: step(0) to step(count - 1), which call write_at(); whenever a rank is full all pass
+  // on. The same status on all ranks. count: this rank's own.
+  template <class Step>
+  Status in_rounds(std::size_t count, Step step);
+
+  // Collective: this rank's bytes, as many as there are.
+  Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  // Collective: when it returns, what waited on any rank is in the file. Bytes between what ranks
+  // have are written as the file holds them: nobody else may write meanwhile. `status`: this rank's
+  // so far; all fail if one has.
+  Status pass_on(Status status = {});
+
+ private:
+  struct Run {
+    std::uint64_t offset, length;
+  };
+  enum Word : int { kDone, kMore, kFailed };
+
+  static std::size_t round_bytes(int writers, int ranks) {
+    return std::max(
+        kRoundBytes * static_cast<std::size_t>(writers) / static_cast<std::size_t>(ranks),
+        kLeastRound);
+  }
+  bool full() const { return bytes_.size() >= round_; }
+  Status write_whole_stripes();
+  Status write(const std::vector<Message>& arrived);
+
+  // A rank that writes gets about this much at a time from all ranks together.
+  static constexpr std::size_t kRoundBytes = 8 << 20;
+  static constexpr std::size_t kLeastRound = 64 << 10;
+  // After so many more bytes it is seen whether a rank is full, or has whole stripes.
+  static constexpr std::size_t kPart = 1 << 20;
+  static constexpr std::size_t kFailure = ~std::size_t{0};  // in place of a number of bytes
+  Communicator& ranks_;
+  OutputFile& file_;
+  WriteBuffer& buffer_;
+  const Aggregation how_;
+  const bool writes_;
+  const std::size_t round_;  // bytes that this rank passes on at a time
+  // What waits, in the order of the calls: runs of `bytes_`.
+  std::vector<Run> runs_;
+  std::vector<std::byte> bytes_;
+  std::size_t look_at_ = kPart;  // bytes that wait when whole stripes are looked for again
+};
+
+template <class Step>
+Status StripeWriter::in_rounds(std::size_t count, Step step) {
+  for (std::size_t i = 0;;) {
+    Status status;
+    while (status.ok() && i < count && !full()) status = step(i++);
+    const Word mine = !status.ok() ? kFailed : i < count ? kMore : kDone;
+    NMB_ASSIGN(const Word all,
+               ranks_.all_reduce(mine, [](Word a, Word b) { return std::max(a, b); }));
+    if (all == kFailed) return ranks_.agree(status);
+    if (all == kDone) return {};
+    NMB_TRY(pass_on());
+  }
+}
+
+}  // namespace nmb
