@@ -72,6 +72,14 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
          "--inline", inline_limit_,
          "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
       ->type_name("BYTES");
+  app.add_option("--aggregators", options_.writer.aggregators,
+                 "ranks that write metadata and index (default: what suits the file system)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--align", alignment_,
+                 "stripes of the file that one of them writes alone, as 1M: a power of 2 from 4096 "
+                 "to 1G (default: what suits the file system)")
+      ->type_name("BYTES");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
@@ -113,6 +121,11 @@ Status PackCommand::execute() {
     if (limit > 65536)
       return Status(Code::kUsage, "found --inline " + inline_limit_ + ", expected at most 65536");
     options_.writer.inline_limit = static_cast<std::uint32_t>(limit);
+  }
+  if (!alignment_.empty()) {
+    NMB_ASSIGN(options_.writer.alignment, parse_bytes(alignment_));
+    if (options_.writer.alignment == 0)
+      return Status(Code::kUsage, "found --align " + alignment_ + ", expected at least 4096");
   }
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();

@@ -24,6 +24,7 @@ class PackCommand {
   PackOptions options_;
   std::string mode_ = "pack";
   std::string unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary", inline_limit_;
+  std::string alignment_;
   bool no_sync_ = false;
 };
 
