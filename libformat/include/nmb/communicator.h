@@ -61,8 +61,8 @@ class Communicator {
   const Traffic& traffic() const { return traffic_; }
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
 
-  // Whether agree() says which rank's a failure is (it does unless told otherwise; the same on all):
-  // who uses threads may not care that they are ranks.
+  // Whether agree() says which rank's a failure is (it does unless told otherwise; the same on
+  // all): who uses threads may not care that they are ranks.
   void set_names_ranks(bool on) { names_ranks_ = on; }
 
   // Every rank gets the failure of the lowest rank that has one, its message ending with the rank.
