@@ -517,27 +517,36 @@ class Packer {
   Status compare_with_other_ranks() {
     std::unordered_map<std::string, std::uint64_t> elsewhere;  // block names, first used there
     std::vector<NameUse> uses;
-    for (auto& [use, at] : block_names_) {
-      auto parent = parents_.find(use.name);
-      if (parent != parents_.end() && parent->second[0].occurrence.input == use.input) {
-        NMB_ASSIGN(use.about, encoded(parent->second[0].metadata));
+    auto describe = [&]() -> Status {
+      for (auto& [use, at] : block_names_) {
+        auto parent = parents_.find(use.name);
+        if (parent != parents_.end() && parent->second[0].occurrence.input == use.input) {
+          NMB_ASSIGN(use.about, encoded(parent->second[0].metadata));
+        }
+        uses.push_back(std::move(use));
       }
-      uses.push_back(std::move(use));
-    }
+      return {};
+    };
+    NMB_TRY(ranks_.agree(describe()));
     NMB_ASSIGN(const std::vector<NameUse> first, first_uses(ranks_, uses));
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-      const NameUse& use = uses[i];
-      if (first[i].input == use.input) continue;
-      if (use.about.empty() || first[i].about.empty()) {
-        same_block_name(block_names_[i].second, use.name, first[i].input);
-        elsewhere.emplace(use.name, first[i].input);
-        continue;
+    auto compare = [&]() -> Status {
+      for (std::size_t i = 0; i < uses.size(); ++i) {
+        const NameUse& use = uses[i];
+        if (first[i].input == use.input) continue;
+        if (use.about.empty() || first[i].about.empty()) {
+          same_block_name(block_names_[i].second, use.name, first[i].input);
+          elsewhere.emplace(use.name, first[i].input);
+          continue;
+        }
+        NMB_ASSIGN(ClassicHeader header,
+                   decode_classic_header(MemorySource(first[i].about, use.name),
+                                         {.values_follow = false}));
+        std::vector<Parent>& parents = parents_[use.name];
+        parents.insert(parents.begin(), {{first[i].input, 0}, std::move(header.metadata)});
       }
-      NMB_ASSIGN(ClassicHeader header, decode_classic_header(MemorySource(first[i].about, use.name),
-                                                             {.values_follow = false}));
-      std::vector<Parent>& parents = parents_[use.name];
-      parents.insert(parents.begin(), {{first[i].input, 0}, std::move(header.metadata)});
-    }
+      return {};
+    };
+    NMB_TRY(ranks_.agree(compare()));
     for (const auto& [name, parents] : parents_)
       for (std::size_t i = 1; i < parents.size(); ++i)
         compare_attributes(name, parents[0], parents[i]);
