@@ -23,24 +23,12 @@
 #include "writer/block_state.h"
 #include "writer/name_index.h"
 #include "writer/name_matching.h"
+#include "writer/output_source.h"
 #include "writer/placement.h"
 #include "writer/stripe_writer.h"
 #include "writer/write_buffer.h"
 
 namespace nmb {
-
-// The file being written, to read what is committed in it.
-class OutputSource final : public ByteSource {
- public:
-  OutputSource(const OutputFile& file, std::uint64_t size) : file_(file), size_(size) {}
-  std::uint64_t size() const override { return size_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  const std::string& name() const override { return file_.name(); }
-
- private:
-  const OutputFile& file_;
-  std::uint64_t size_;
-};
 
 class Writer::Impl final : public DeadPieces, public PageSink {
  public:
