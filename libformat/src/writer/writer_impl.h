@@ -41,6 +41,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
         out_of_memory_(out_of_memory_on(ranks_.rank()).in_file(file_->name())),
         buffer_(*file_),
         stripes_(ranks_, *file_, buffer_, aggregation),
+        value_stripes_(ranks_, *file_, buffer_, aggregation.of_values()),
         stage_(file_->name(), ranks_.rank()) {}
   ~Impl() override;
 
@@ -273,9 +274,10 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Communicator alone_;
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
-  Status out_of_memory_;  // made ahead: later there may be no memory for it
-  WriteBuffer buffer_;    // values; of one rank alone also all else
-  StripeWriter stripes_;  // metadata and index
+  Status out_of_memory_;        // made ahead: later there may be no memory for it
+  WriteBuffer buffer_;          // values; of one rank alone also all else
+  StripeWriter stripes_;        // metadata and index
+  StripeWriter value_stripes_;  // values that waited
   Stage stage_;
   Status failure_;
   OpenRequests<PutRequest> requests_;
