@@ -15,16 +15,18 @@
 namespace nmb {
 
 inline constexpr std::size_t kHugePage = 2 << 20;
+// What is smaller comes as from malloc: a rank that defines little would have much of a page in
+// vain.
+inline constexpr std::size_t kWorthHugePages = 4 * kHugePage;
 
-// Uninitialised; for free(). Throws std::bad_alloc. What is smaller than a huge page comes as from
-// malloc.
+// Uninitialised; for free(). Throws std::bad_alloc.
 inline void* allocate_huge(std::size_t bytes) {
-  void* const place = bytes < kHugePage ? std::malloc(bytes)
-                                        : std::aligned_alloc(kHugePage, round_up(bytes, kHugePage));
+  const bool huge = bytes >= kWorthHugePages;
+  void* const place =
+      huge ? std::aligned_alloc(kHugePage, round_up(bytes, kHugePage)) : std::malloc(bytes);
   if (!place) throw std::bad_alloc();
-  // Advice: where there are no huge pages, others do. Not for what fills none: a rank that defines
-  // little would have most of one in vain.
-  if (bytes >= kHugePage) (void)madvise(place, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  // Advice: where there are no huge pages, others do.
+  if (huge) (void)madvise(place, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return place;
 }
 

@@ -18,6 +18,10 @@ namespace nmb {
 // that is the buffer's own. Not thread-safe.
 class WriteBuffer {
  public:
+  static constexpr std::size_t kCapacity = 1 << 20;
+  // Of a rank among many, whose share of a file is smaller.
+  static constexpr std::size_t kOfSeveral = 256 << 10;
+
   explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)
       : file_(file), capacity_(capacity) {}
 
@@ -82,7 +86,6 @@ class WriteBuffer {
     return {};
   }
 
-  static constexpr std::size_t kCapacity = 1 << 20;
   // To write a gap is cheaper than to call the system again, and it takes no block of the file
   // system that the bytes around it do not take.
   static constexpr std::size_t kGap = 1024;

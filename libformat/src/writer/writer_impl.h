@@ -39,7 +39,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
         ranks_(ranks ? *ranks : alone_),
         file_(std::move(file)),
         out_of_memory_(out_of_memory_on(ranks_.rank()).in_file(file_->name())),
-        buffer_(*file_),
+        buffer_(*file_, ranks_.size() > 1 ? WriteBuffer::kOfSeveral : WriteBuffer::kCapacity),
         stripes_(ranks_, *file_, buffer_, aggregation),
         value_stripes_(ranks_, *file_, buffer_, aggregation.of_values()),
         stage_(file_->name(), ranks_.rank()) {}
