@@ -1,6 +1,5 @@
-// The network between processes of an MPI job, as a plug-in: built once with each MPI library. The
-// only source of the library that includes mpi.h. It sends messages from rank to rank only, so that
-// what a communicator counts is what MPI counts.
+// The network between processes of an MPI job, as a plug-in: built once with each MPI library. It
+// sends messages from rank to rank only, so that what a communicator counts is what MPI counts.
 #include <mpi.h>
 #include <sched.h>
 
@@ -12,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "mpi_call.h"
+#include "mpi_file.h"
 #include "parallel/mpi_plugin.h"
 #include "parallel/status_bytes.h"
 
@@ -32,16 +33,6 @@ constexpr std::size_t kSweepBytes = 1 << 20;
 constexpr std::chrono::seconds kFailedWait{2};
 
 using Clock = std::chrono::steady_clock;
-
-Status check(const char* call, int code) {
-  if (code == MPI_SUCCESS) return {};
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  return Status(Code::kIo, std::string(call) + ": " +
-                               (length > 0 ? std::string(text, static_cast<std::size_t>(length))
-                                           : "error " + std::to_string(code)));
-}
 
 double thread_seconds() {
   timespec time{};
@@ -109,6 +100,7 @@ class MpiTransport final : public Transport {
   int node_leader() const override { return node_leader_; }
   bool shares_memory() const override { return false; }
   double waiting_seconds() const override { return waiting_seconds_; }
+  const MpiIo* mpi_io() const override { return &mpi_files(); }
   Status send(int to, std::vector<std::byte> bytes) override;
   Result<Arrival> next() override;
   void fail(const Status& why) override;
@@ -378,8 +370,9 @@ Status initialise() {
   if (finalised != 0) return Status(Code::kUsage, "found MPI finalised, expected it to be in use");
   if (initialised != 0) return {};
   int provided = 0;
-  NMB_TRY(
-      check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)));
+  // Messages are one thread's, but several may write to a file in turn.
+  NMB_TRY(check("MPI_Init_thread",
+                MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)));
   if (std::atexit(finalise) != 0)
     return Status(Code::kLimit, "cannot have MPI finalised at the end of the program");
   if (provided < MPI_THREAD_FUNNELED)
