@@ -6,6 +6,7 @@
 
 #include "nmb/classic_header.h"
 #include "nmb/pack.h"
+#include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_outcome.h"
 #include "support/rank_program.h"
@@ -82,6 +83,7 @@ Status merge_both_ways(Communicator& ranks, const RankFolder& folder,
   auto compare = [&]() -> Status {
     PackOptions alone = options;
     alone.output = folder.file("alone.nmb");
+    alone.writer.layer = {};
     PackReport expected;
     const Status done = pack(alone, &expected);
     NMB_TRY(expect(done.code() == outcome, done.text()));
@@ -158,6 +160,51 @@ RANK_CASE(MergedNothingButOneInput) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   return merge_both_ways(ranks, folder, {{{"r1e1", "r1e2"}, 40000, "one"}}, by_groups("{group}"),
                          Code::kOk);
+}
+
+// Collective. No rank writes more than its share of `bytes` and what sharing leaves where it is.
+Status expect_shares(Communicator& ranks, const std::vector<test::OutputCall>& calls,
+                     std::uint64_t bytes) {
+  std::uint64_t written = 0;
+  for (const test::OutputCall& call : calls) written += call.bytes.size();
+  const std::uint64_t most = bytes / static_cast<std::uint64_t>(ranks.size()) * 17 / 16 + 7 * 65536;
+  return ranks.agree(expect(written <= most, "at most " + std::to_string(most) + " bytes, not " +
+                                                 std::to_string(written)));
+}
+
+RANK_CASE(ValuesOfOneInputMovedByAllRanks) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const Input large{{"r1e1", "r1e2", "r1e3", "r1e4", "r1e5", "r1e6", "r1e7", "r1e8"}, 50000, "one"};
+  const std::vector<Input> inputs{{{"r2e2"}, 7, "one"}, large, {{"r3e3"}, 9, "one"}};
+  constexpr std::uint64_t kBytes = 8 * 50000 * 8;
+  for (const char* groups : {"", "{group}"}) {
+    PackOptions options = *groups == 0 ? PackOptions() : by_groups(groups);
+    std::vector<test::OutputCall> calls;
+    options.writer.layer = test::recording(calls);
+    options.writer.overwrite = true;
+    NMB_TRY(merge_both_ways(ranks, folder, inputs, options, Code::kOk));
+    NMB_TRY(expect_shares(ranks, calls, kBytes));
+  }
+  // The file of groups, of which the ranks know one alone.
+  PackOptions again;
+  again.inputs = {folder.file("alone.nmb")};
+  again.output = folder.file("again.nmb");
+  again.block_name = "{group}";
+  again.writer.sync = false;
+  again.writer.piece_size = 65536;
+  std::vector<test::OutputCall> calls;
+  again.writer.layer = test::recording(calls);
+  PackReport report;
+  NMB_TRY(pack(again, &report, ranks));
+  NMB_TRY(expect_shares(ranks, calls, kBytes));
+  auto compare = [&]() -> Status {
+    PackOptions alone = again;
+    alone.output = folder.file("again_alone.nmb");
+    alone.writer.layer = {};
+    NMB_TRY(pack(alone, &report));
+    return expect(bytes_of(again.output) == bytes_of(alone.output), "the same bytes");
+  };
+  return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
 
 RANK_CASE(ConflictsOfInputsOfDifferentRanks) {

@@ -58,6 +58,10 @@ struct WriterOptions {
   // Called on rank 0 before a new file gets its name, with all of it as readers will see it; a
   // failure leaves no file.
   std::function<Status(const ByteSource&)> before_publish{};
+  // By several ranks: opens the source of values that another rank takes over, by their `origin`
+  // (below), so that a rank with more of them than others leaves some to these. Set on all ranks or
+  // on none.
+  std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
   // Called while values are moved, with bytes done and to do in all; from any of the threads, one
   // at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
@@ -89,6 +93,7 @@ struct PackedBlock {
   // Parts of the extent to which nothing was written, ascending and disjoint: `extent` reads as
   // fill values there. Whole pieces of the new file in them stay holes; the rest is stored.
   std::vector<ByteRange> holes;
+  std::string origin;  // what WriterOptions::open_values opens `extent` by; empty: nothing
 };
 
 // Values that lie elsewhere in external form, `count` runs of `length` bytes.
@@ -179,9 +184,10 @@ class Writer {
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
   // After end_define: values that the next commit moves from `source` into the block's extent
   // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that
-  // none covers are zero. kUsage also for a block that several ranks share.
+  // none covers are zero. origin: what WriterOptions::open_values opens `source` by; empty:
+  // nothing. kUsage also for a block that several ranks share.
   NMB_EXPORT Status take_values(BlockId block, std::shared_ptr<const ByteSource> source,
-                                std::vector<ValueRuns> runs);
+                                std::vector<ValueRuns> runs, std::string origin = {});
 
   NMB_EXPORT Status end_define();
   // Back to define mode. Blocks that are changed are written whole again; values stay.

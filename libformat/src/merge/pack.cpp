@@ -19,6 +19,7 @@
 #include "merge/pack_report.h"
 #include "merge/pooled_file.h"
 #include "merge/sample_rule.h"
+#include "merge/value_origin.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
 #include "nmb/reader.h"
@@ -124,6 +125,8 @@ class Packer {
       for (const auto& file : files_) NMB_TRY(file->check_unchanged());
       return {};
     };
+    if (ranks_.size() > 1)
+      writer.open_values = [this](std::string_view origin) { return open_values(origin); };
     if (options_.check)
       writer.before_publish = [this](const ByteSource& file) -> Status {
         FirstFinding first;
@@ -133,6 +136,31 @@ class Packer {
         return first.status(file.name());
       };
     return writer;
+  }
+
+  // Nobody asks for it where there is one rank.
+  std::string origin(std::size_t input, std::uint64_t begin,
+                     std::optional<std::string_view> block = {}) const {
+    if (ranks_.size() == 1) return {};
+    return ValueOrigin{static_cast<std::uint32_t>(input), begin, block}.text();
+  }
+
+  // Values of an input of another rank.
+  Result<std::shared_ptr<const ByteSource>> open_values(std::string_view text) {
+    const ValueOrigin origin = ValueOrigin::of(text);
+    const std::string& path = options_.inputs[origin.input];
+    NMB_ASSIGN(const std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
+    if (origin.block) {
+      NMB_ASSIGN(const std::shared_ptr<const Reader> reader,
+                 Reader::open(file, {.cache_bytes = kCachedBytesOfInput}));
+      NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
+      if (entry)
+        return std::shared_ptr<const ByteSource>(new LazyExtent(reader, std::move(*entry)));
+    } else if (origin.begin <= file->size()) {
+      return std::shared_ptr<const ByteSource>(
+          new SharedRange(file, origin.begin, file->size() - origin.begin));
+    }
+    return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
   }
 
   // What is wrong with the inputs is no rank's own failure: whose it is does not matter.
@@ -275,6 +303,7 @@ class Packer {
     block.extent_length = file->size() - header_length;
     block.body = std::make_shared<SharedRange>(file, 0, header_length);
     block.extent = std::make_shared<SharedRange>(file, header_length, block.extent_length);
+    block.origin = origin(index, header_length);
     const std::string name = block.name;
     Status status;
     defined(writer_->pack_block(std::move(block)), name, index, &status);
@@ -321,6 +350,7 @@ class Packer {
       NMB_ASSIGN(block.holes, reader->holes(entry));
       if (!entry.hole && entry.extent_length > 0)
         block.extent = std::make_shared<LazyExtent>(reader, entry);
+      block.origin = origin(index, 0, entry.name);
       const std::string name = block.name;
       Status status;
       defined(writer_->pack_block(std::move(block)), name, index, &status);
@@ -630,7 +660,8 @@ class Packer {
               metadata->slice_bytes(v).value_or(0));
     block.begins = {};
     if (runs.empty()) return {};
-    return writer_->take_values(block.id, files_[block.input - share_.begin], std::move(runs));
+    return writer_->take_values(block.id, files_[block.input - share_.begin], std::move(runs),
+                                origin(block.input, 0));
   }
 
   static constexpr std::size_t kNoInput = ~std::size_t{0};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "extent/data_map.h"
@@ -17,6 +18,7 @@ namespace nmb {
 // One extent to be filled from a source; bytes that no run covers are zero.
 struct Move {
   std::shared_ptr<const ByteSource> source;
+  std::string origin;  // what another rank opens the source by; empty: it cannot
   std::vector<ValueRuns> runs;
   std::uint64_t length = 0;    // of the extent
   std::uint64_t position = 0;  // in the output

@@ -328,8 +328,8 @@ Result<BlockId> Writer::pack_block(PackedBlock block) {
   return impl_->pack_block(std::move(block));
 }
 Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> source,
-                           std::vector<ValueRuns> runs) {
-  return impl_->take_values(block, std::move(source), std::move(runs));
+                           std::vector<ValueRuns> runs, std::string origin) {
+  return impl_->take_values(block, std::move(source), std::move(runs), std::move(origin));
 }
 Status Writer::end_define() { return impl_->end_define(); }
 Status Writer::redefine() { return impl_->redefine(); }

@@ -7,6 +7,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "writer/move_sharing.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -57,6 +58,7 @@ std::uint64_t Writer::Impl::block_end(BlockId id) const {
   return block.position + block_length(names_.at(id).size(), block.stored_length);
 }
 
+// Collective.
 Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
   std::vector<Move*> moves;
   bool sparse = false;
@@ -69,11 +71,10 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
     to = std::max(to, block.move->position + block.move->stored_length());
     sparse = sparse || block.move->source->may_be_sparse();
   }
-  if (moves.empty()) return {};
   std::sort(moves.begin(), moves.end(),
             [](const Move* a, const Move* b) { return a->position < b->position; });
-  if (!sparse) NMB_TRY(file_->reserve(from, to - from));
-  return move_values(moves, *file_, superblock_.piece_size, options_);
+  return share_moves(ranks_, moves, *file_, superblock_.piece_size, options_,
+                     moves.empty() || sparse ? Status() : file_->reserve(from, to - from));
 }
 
 // What becomes of a block's values: the pieces, and whether they need a map.
@@ -415,8 +416,8 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
   std::uint64_t used = first ? kBodyStart : superblock_.file_length;
   if (first && !dictionary_.empty())
     used = superblock_.dictionary.position + block_length(0, dictionary_.size());
-  auto write = [&]() -> Status {
-    NMB_TRY(move_pending(blocks));
+  NMB_TRY(move_pending(blocks));
+  auto finish = [&]() -> Status {
     for (Commitment& c : blocks) {
       NMB_TRY(finish_extent(c));
       const BlockState& block = state(c.id);
@@ -429,7 +430,7 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
     // From here on ranks write in each other's gaps.
     return ranks_.size() > 1 ? buffer_.flush() : Status();
   };
-  NMB_TRY(ranks_.agree(write()));
+  NMB_TRY(ranks_.agree(finish()));
   NMB_ASSIGN(used, ranks_.all_reduce(used, [](auto a, auto b) { return std::max(a, b); }));
   cursor_ = round_up(used, 8);
   return {};

@@ -118,7 +118,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type, const void* values,
              bool staged);
   Status take_values(BlockId id, std::shared_ptr<const ByteSource> source,
-                     std::vector<ValueRuns> runs);
+                     std::vector<ValueRuns> runs, std::string origin);
   // --- writer_requests.cpp ---
   Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
                          const void* values);

@@ -297,6 +297,7 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
       const bool first = block.move == nullptr;
       block.move = std::make_unique<Move>();
       block.move->source = block.packed->extent;
+      block.move->origin = block.packed->origin;
       block.move->runs = {{0, 0, 0, 0, block.extent_length, 1}};
       block.move->length = block.extent_length;
       block.move->holes = block.packed->holes;

@@ -38,7 +38,7 @@ Result<ExtentState*> Writer::Impl::extent_of(BlockId id) {
 }
 
 Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> source,
-                                 std::vector<ValueRuns> runs) {
+                                 std::vector<ValueRuns> runs, std::string origin) {
   NMB_TRY(failure_);
   NMB_TRY(check_id(id));
   BlockState& block = state(id);
@@ -64,6 +64,7 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
   }
   block.move = std::make_unique<Move>();
   block.move->source = std::move(source);
+  block.move->origin = std::move(origin);
   block.move->runs = std::move(runs);
   block.move->length = block.extent_length;
   block.move->position = block.run_position;

@@ -1,0 +1,44 @@
+// ValueOrigin: where values of a merge lie, for a rank that did not plan their input.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parallel/message_codec.h"
+
+namespace nmb {
+
+// Of a classic file what is behind `begin`, of an NMB file the extent of a block.
+struct ValueOrigin {
+  std::uint32_t input = 0;  // in the list of inputs
+  std::uint64_t begin = 0;
+  std::optional<std::string_view> block{};
+
+  // For another rank of the program.
+  std::string text() const {
+    MessageWriter out;
+    out.put(input);
+    out.put(block.has_value());
+    if (block)
+      out.put_raw(std::as_bytes(std::span(*block)));
+    else
+      out.put(begin);
+    const std::vector<std::byte> bytes = out.take();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  // The block's name is a view into `text`.
+  static ValueOrigin of(std::string_view text) {
+    MessageReader in(std::as_bytes(std::span(text)));
+    ValueOrigin origin;
+    origin.input = in.get<std::uint32_t>();
+    if (in.get<bool>())
+      origin.block = text.substr(sizeof(std::uint32_t) + sizeof(bool));
+    else
+      origin.begin = in.get<std::uint64_t>();
+    return origin;
+  }
+};
+
+}  // namespace nmb
