@@ -117,7 +117,7 @@ class MpiFile final : public OutputFile {
   }
 
   // Not by MPI_File_preallocate(), for which both libraries read all of the file and write it
-  // again, and zeros behind it. Reserving changes no byte that MPI-IO may keep.
+  // again (OMPIO elsewhere), and zeros behind it. Reserving changes no byte that MPI-IO may keep.
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
     return file_->reserve(offset, length);
