@@ -3,6 +3,7 @@
 #include <string>
 
 #include "nmb/reader.h"
+#include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
 
@@ -234,6 +235,45 @@ RANK_CASE(SameBytesByMpiIo) {
   options.sync = true;
   options.alignment = 4096;
   return same_bytes(ranks, options, {growing, alike, change, change});
+}
+
+// Each rank puts one column of a matrix: by few writes all the same.
+RANK_CASE(PutAllOfColumnsIsGathered) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  constexpr std::uint64_t kRows = 20000;
+  const std::string path = folder.file("columns.nmb");
+  std::vector<test::OutputCall> calls;
+  WriterOptions options = small_pieces();
+  options.layer = test::recording(calls);
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+    Definer definer(*writer);
+    const BlockId block = definer.block("matrix");
+    const DimId rows = definer.dimension(block, "rows", kRows);
+    const DimId columns = definer.dimension(block, "columns", size);
+    definer.variable(block, "v", Type::kInt, {{rows, columns}});
+    NMB_TRY(definer.status());
+    NMB_TRY(writer->end_define());
+    std::vector<int> values(kRows);
+    for (std::uint64_t i = 0; i < kRows; ++i) values[i] = static_cast<int>(i * size + rank);
+    calls.clear();
+    NMB_TRY(writer->put_all(block, 0, {{0, rank}, {kRows, 1}, {}}, std::span<const int>(values)));
+    const std::size_t made = calls.size();
+    NMB_TRY(writer->close());
+    NMB_TRY(ranks.agree(
+        expect(made <= 10 + kRows * 4 / 65536, std::to_string(made) + " calls for a column")));
+  }
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("matrix"));
+    NMB_ASSIGN(const std::vector<int> values, block->read_all<int>(0));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      NMB_TRY(expect(values[i] == static_cast<int>(i), "the values of all columns"));
+    return {};
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }
 
 // Of elements that several ranks put in one call, the highest rank's count.

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "common/interrupt.h"
-#include "common/one_process.h"
+#include "common/ranks.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
 #include "nmb/pack.h"
@@ -30,18 +30,18 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   tool.offer_strict(app);
 }
 
-ExtractOptions ConvertCommand::extract_options(std::optional<Kind> kind) const {
+ExtractOptions ConvertCommand::extract_options(std::optional<Kind> kind, unsigned threads) const {
   ExtractOptions options;
   options.kind = kind;
   options.overwrite = force_;
   options.sync = !no_sync_;
   options.check = !no_check_;
+  options.threads = threads;
   options.cancel = catch_interrupts();
   return options;
 }
 
 Status ConvertCommand::execute() {
-  NMB_TRY(check_one_process());
   static const std::map<std::string, Kind> kKinds{
       {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
   std::error_code none;
@@ -56,33 +56,36 @@ Status ConvertCommand::execute() {
   if (auto it = kKinds.find(to_); it != kKinds.end()) kind = it->second;
   if (block_ && nmb_out)
     return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");
-  if (nmb_out) return to_nmb();
-  NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(input_));
-  NMB_ASSIGN(FileKind input, kind_of(*file));
-  if (input == FileKind::kNmb) return from_nmb(kind);
-  if (!is_classic(input)) return refused_kind(*file, input);
-  return from_classic(kind);
+  return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
+                      [&](Communicator& ranks, unsigned threads) -> Status {
+                        if (nmb_out) return to_nmb(ranks, threads);
+                        NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(input_));
+                        NMB_ASSIGN(FileKind input, kind_of(*file));
+                        if (input == FileKind::kNmb) return from_nmb(kind, ranks, threads);
+                        if (!is_classic(input)) return refused_kind(*file, input);
+                        return from_classic(kind, ranks, threads);
+                      });
 }
 
-Status ConvertCommand::to_nmb() {
+Status ConvertCommand::to_nmb(Communicator& ranks, unsigned threads) {
   PackOptions options;
   options.inputs = {input_};
   options.output = output_;
   options.block_name = "{group}";  // a classic file is the root block, an NMB file keeps its names
   options.writer.overwrite = force_;
   options.writer.sync = !no_sync_;
-  options.writer.threads = tool_.options().threads;
+  options.writer.threads = threads;
   options.writer.cancel = catch_interrupts();
   options.check = !no_check_;
   options.strict = tool_.options().strict;
   PackReport report;
-  const Status status = pack(options, &report);
+  const Status status = pack(options, &report, ranks);
   for (const std::string& warning : report.warnings) tool_.diagnostics().warning("", warning);
   return status;
 }
 
-Status ConvertCommand::from_nmb(std::optional<Kind> kind) {
-  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(input_));
+Status ConvertCommand::from_nmb(std::optional<Kind> kind, Communicator& ranks, unsigned threads) {
+  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(input_, {.verify_values = true}));
   for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(input_, warning);
   if (tool_.options().strict && tool_.diagnostics().exit() != Exit::kDone) return {};
   std::optional<BlockEntry> entry;
@@ -101,10 +104,11 @@ Status ConvertCommand::from_nmb(std::optional<Kind> kind) {
                   "found " + std::to_string(reader->totals().blocks) +
                       " blocks, expected 1 for a classic file; --extract BLOCK writes one of them");
   }
-  return extract_block(*reader, *entry, output_, extract_options(kind));
+  return extract_block(*reader, *entry, output_, extract_options(kind, threads), ranks);
 }
 
-Status ConvertCommand::from_classic(std::optional<Kind> kind) {
+Status ConvertCommand::from_classic(std::optional<Kind> kind, Communicator& ranks,
+                                    unsigned threads) {
   if (block_)
     return Status(Code::kUsage, input_, kNoOffset, "",
                   "found --extract with a classic input, expected an NMB file");
@@ -113,7 +117,8 @@ Status ConvertCommand::from_classic(std::optional<Kind> kind) {
   for (const HeaderRemark& remark : dataset->remarks)
     if (remark.rule == "R-CH-6") tool_.diagnostics().warning(input_, remark.text());
   if (tool_.options().strict && tool_.diagnostics().exit() != Exit::kDone) return {};
-  return write_classic(*dataset, kind.value_or(dataset->kind()), output_, extract_options(kind));
+  return write_classic(*dataset, kind.value_or(dataset->kind()), output_,
+                       extract_options(kind, threads), ranks);
 }
 
 }  // namespace nmb::tools

@@ -15,10 +15,10 @@ class ConvertCommand {
   Status execute();
 
  private:
-  Status to_nmb();
-  Status from_nmb(std::optional<Kind> kind);
-  Status from_classic(std::optional<Kind> kind);
-  ExtractOptions extract_options(std::optional<Kind> kind) const;
+  Status to_nmb(Communicator& ranks, unsigned threads);
+  Status from_nmb(std::optional<Kind> kind, Communicator& ranks, unsigned threads);
+  Status from_classic(std::optional<Kind> kind, Communicator& ranks, unsigned threads);
+  ExtractOptions extract_options(std::optional<Kind> kind, unsigned threads) const;
 
   Tool& tool_;
   std::string input_, output_, to_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "nmb/communicator.h"
 #include "nmb/output_file.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
@@ -20,9 +21,11 @@ struct ExtractOptions {
   std::optional<Kind> kind;
   bool overwrite = false;
   bool sync = true;
-  bool check = true;  // read the result back and compare before it is published
+  bool check = true;     // read the result back and compare before it is published
+  unsigned threads = 1;  // that move values
   const std::atomic<bool>* cancel = nullptr;
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes
+  // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   OutputLayer layer;  // around the file, for tests
 };
 
@@ -34,5 +37,13 @@ NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
 // A dataset as a classic file of `kind`, canonical.
 NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
                                 const ExtractOptions& options = {});
+
+// The same by all ranks of `ranks`, which have opened the same source and each write a share of the
+// values; options and outcome are the same on all.
+NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
+                                const std::string& path, const ExtractOptions& options,
+                                Communicator& ranks);
+NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
+                                const ExtractOptions& options, Communicator& ranks);
 
 }  // namespace nmb

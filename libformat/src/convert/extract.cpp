@@ -6,88 +6,116 @@
 
 #include "block/classic_grammar.h"
 #include "block/name_rules.h"
+#include "convert/relaid_values.h"
 #include "nmb/classic_header.h"
+#include "parallel/shared_output.h"
 #include "wire/endian.h"
-#include "wire/hash.h"
+#include "writer/move_sharing.h"
+#include "writer/output_source.h"
+#include "writer/value_mover.h"
 
 namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kWindow = 1 << 20;
+constexpr std::uint32_t kWindow = 1 << 20;
 
-// Writes one byte after the other, and knows what it wrote.
+// Takes what is written and keeps nothing of it.
+class NoOutput final : public OutputFile {
+ public:
+  explicit NoOutput(const std::string& name) : name_(name) {}
+  Status write_at(std::uint64_t, std::span<const std::byte>) override { return {}; }
+  Status read_at(std::uint64_t, std::span<std::byte>) const override { return {}; }
+  Status truncate(std::uint64_t) override { return {}; }
+  Status reserve(std::uint64_t, std::uint64_t) override { return {}; }
+  Status sync() override { return {}; }
+  Status publish() override { return {}; }
+  Result<std::uint64_t> size() const override { return std::uint64_t{0}; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  const std::string& name_;
+};
+
+// A file of a header and the values behind it, by all ranks: each writes some of the windows of the
+// values.
 class ClassicFile {
  public:
-  ClassicFile(std::string path, const ExtractOptions& options, std::uint64_t total)
-      : path_(std::move(path)), options_(options), total_(total) {}
+  ClassicFile(const std::string& path, const ExtractOptions& options, Communicator& ranks)
+      : path_(path), options_(options), ranks_(ranks) {
+    mover_.threads = options.threads;
+    mover_.cancel = options.cancel;
+  }
 
-  Status open() {
-    NMB_ASSIGN(file_, create_output(path_, {options_.overwrite, options_.sync}));
+  // Collective. values: at least `length` bytes.
+  Status write(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
+               std::uint64_t length) {
+    const CreateOptions of_new{options_.overwrite, options_.sync, !ranks_.shares_memory()};
+    NMB_ASSIGN(file_, share_output(
+                          ranks_, [&] { return create_output(path_, of_new); }, hidden_name(path_),
+                          [&](const std::string& at) { return attach_output(at, path_); }));
     if (options_.layer) file_ = options_.layer(std::move(file_));
-    return total_ > 0 ? file_->reserve(0, total_) : Status();
-  }
-
-  Status append(std::span<const std::byte> bytes) {
-    if (options_.cancel && options_.cancel->load())
-      return Status(Code::kIo, path_, kNoOffset, "", "interrupted");
-    NMB_TRY(file_->write_at(written_, bytes));
-    digest_.add(bytes);
-    written_ += bytes.size();
-    if (options_.progress) options_.progress(written_, total_);
-    return {};
-  }
-
-  Status zeros(std::uint64_t count) {
-    const std::vector<std::byte> none(std::min(count, kWindow));
-    for (; count > 0; count -= std::min(count, kWindow))
-      NMB_TRY(append(std::span(none).first(std::min(count, kWindow))));
-    return {};
-  }
-
-  // Range [from, to) of `source`, in windows that are whole pieces where the range holds them.
-  Status copy(const ByteSource& source, std::uint64_t from, std::uint64_t to) {
-    buffer_.resize(kWindow);
-    while (from < to) {
-      const std::uint64_t end = std::min(to, (from / kWindow + 1) * kWindow);
-      auto part = std::span(buffer_).first(end - from);
-      NMB_TRY(source.read_at(from, part));
-      NMB_TRY(append(part));
-      from = end;
-    }
-    return {};
-  }
-
-  std::uint64_t written() const { return written_; }
-
-  Status finish() {
-    NMB_TRY(file_->truncate(written_));
-    if (options_.check) NMB_TRY(compare());
-    if (options_.sync) NMB_TRY(file_->sync());
-    return file_->publish();
+    Move all;
+    all.source = std::move(values);
+    all.runs = {{0, 0, 0, 0, length, 1}};
+    all.length = length;
+    all.position = header.size();
+    NMB_TRY(agree(ranks_.rank() == 0 ? write_header(header, all) : Status()));
+    NMB_TRY(agree(move_share(all)));
+    NMB_TRY(agree(options_.check && ranks_.rank() == 0 ? compare_header(header) : Status()));
+    NMB_TRY(agree(options_.sync && ranks_.leads_node() ? file_->sync() : Status()));
+    return agree(ranks_.rank() == 0 ? file_->publish() : Status());
   }
 
  private:
-  Status compare() {
-    DigestStream digest;
-    buffer_.resize(kWindow);
-    for (std::uint64_t at = 0; at < written_; at += kWindow) {
-      auto part = std::span(buffer_).first(std::min(kWindow, written_ - at));
-      NMB_TRY(file_->read_at(at, part));
-      digest.add(part);
-    }
-    if (digest.digest() == digest_.digest()) return {};
-    return Status(Code::kIo, path_, kNoOffset, "",
-                  "the file that was written does not read back as what was written");
+  Status agree(const Status& status) { return ranks_.agree(status.in_file(path_)); }
+
+  Status write_header(std::span<const std::byte> header, const Move& values) {
+    const std::uint64_t length = header.size() + values.length;
+    if (!values.source->may_be_sparse()) NMB_TRY(file_->reserve(0, length));
+    NMB_TRY(file_->truncate(length));
+    return file_->write_at(0, header);
   }
 
-  std::string path_;
+  Status move_share(const Move& all) {
+    const std::uint64_t windows = (all.length + kWindow - 1) / kWindow;
+    auto begin_of = [&](int rank) {
+      const auto share = static_cast<__uint128_t>(windows) * static_cast<unsigned>(rank) /
+                         static_cast<unsigned>(ranks_.size());
+      return std::min(all.length, static_cast<std::uint64_t>(share) * kWindow);
+    };
+    const std::uint64_t from = begin_of(ranks_.rank()), to = begin_of(ranks_.rank() + 1);
+    Move own = part_of(all, from, to);
+    std::vector<Move*> moves{&own};
+    mover_.progress = options_.progress;
+    NMB_TRY(move_values(moves, *file_, kWindow, mover_));
+    if (!options_.check) return {};
+    Move back;
+    back.source = std::make_shared<OutputSource>(*file_, all.position + all.length);
+    back.runs = {{own.position, 0, 0, 0, own.length, 1}};
+    back.length = own.length;
+    moves = {&back};
+    NoOutput nowhere(path_);
+    mover_.progress = {};
+    NMB_TRY(move_values(moves, nowhere, kWindow, mover_));
+    return back.sums == own.sums ? Status() : reads_otherwise();
+  }
+
+  Status compare_header(std::span<const std::byte> header) {
+    std::vector<std::byte> found(header.size());
+    NMB_TRY(file_->read_at(0, found));
+    return std::ranges::equal(found, header) ? Status() : reads_otherwise();
+  }
+
+  static Status reads_otherwise() {
+    return Status(Code::kIo, "the file that was written does not read back as what was written");
+  }
+
+  const std::string& path_;
   const ExtractOptions& options_;
-  std::uint64_t total_;
+  Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
-  std::uint64_t written_ = 0;
-  DigestStream digest_;
-  std::vector<std::byte> buffer_;
+  WriterOptions mover_;
 };
 
 // Brings numrecs of a body up to date. STREAMING stays: readers take the count from the length.
@@ -110,10 +138,6 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
     store_be(&body[4], static_cast<std::uint32_t>(block.records));
   return {};
 }
-
-}  // namespace
-
-namespace {
 
 // The same failure with the file's name, and the block's where the dataset is one.
 Status of_dataset(const Dataset& dataset, Code code, const std::string& message) {
@@ -149,49 +173,54 @@ Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
 }  // namespace
 
 Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
+                     const ExtractOptions& options, Communicator& ranks) {
+  std::shared_ptr<const Block> block;
+  std::vector<std::byte> body;
+  auto load = [&]() -> Status {
+    NMB_ASSIGN(block, reader.block(entry));
+    if (options.kind && *options.kind != block->kind()) return {};
+    NMB_ASSIGN(body, reader.body(entry));
+    return patch_records(*block, body);
+  };
+  NMB_TRY(ranks.agree(load()));
+  if (body.empty()) return write_classic(*block, *options.kind, path, options, ranks);
+  return ClassicFile(path, options, ranks).write(body, block->extent, entry.extent_length);
+}
+
+Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
+                     const ExtractOptions& options, Communicator& ranks) {
+  Metadata metadata = dataset.metadata;
+  std::vector<std::byte> header;
+  std::shared_ptr<const RelaidValues> values;
+  auto lay_out = [&]() -> Status {
+    const Result<ClassicLayout> layout = layout_classic(metadata, kind);
+    if (!layout.ok()) return cannot_hold(dataset, kind, layout.status());
+    if (kind != Kind::kCdf5 && dataset.records >= ~std::uint32_t{0})
+      return of_dataset(
+          dataset, Code::kConflict,
+          "found " + std::to_string(dataset.records) + " records, expected less than 2^32 - 1");
+    values = std::make_shared<RelaidValues>(dataset, metadata, *layout);
+    header.reserve(layout->header_length);
+    return encode_classic_header(metadata, kind, dataset.records,
+                                 [&](std::span<const std::byte> part) -> Status {
+                                   header.insert(header.end(), part.begin(), part.end());
+                                   return {};
+                                 });
+  };
+  NMB_TRY(ranks.agree(lay_out()));
+  return ClassicFile(path, options, ranks).write(header, values, values->size());
+}
+
+Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
                      const ExtractOptions& options) {
-  NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
-  if (options.kind && *options.kind != block->kind())
-    return write_classic(*block, *options.kind, path, options);
-  NMB_ASSIGN(std::vector<std::byte> body, reader.body(entry));
-  NMB_TRY(patch_records(*block, body));
-  ClassicFile file(path, options, body.size() + entry.extent_length);
-  NMB_TRY(file.open());
-  NMB_TRY(file.append(body));
-  NMB_TRY(file.copy(*block->extent, 0, entry.extent_length));
-  return file.finish();
+  Communicator alone;
+  return extract_block(reader, entry, path, options, alone);
 }
 
 Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
                      const ExtractOptions& options) {
-  Metadata metadata = dataset.metadata;
-  Result<ClassicLayout> laid_out = layout_classic(metadata, kind);
-  if (!laid_out.ok()) return cannot_hold(dataset, kind, laid_out.status());
-  const ClassicLayout layout = *laid_out;
-  const std::uint64_t records = dataset.records;
-  if (kind != Kind::kCdf5 && records >= ~std::uint32_t{0})
-    return of_dataset(dataset, Code::kConflict,
-                      "found " + std::to_string(records) + " records, expected less than 2^32 - 1");
-  ClassicFile file(path, options, layout.end(records));
-  NMB_TRY(file.open());
-  NMB_TRY(encode_classic_header(
-      metadata, kind, records, [&](std::span<const std::byte> part) { return file.append(part); }));
-  auto copy_slice = [&](VarId v, std::uint64_t from, std::uint64_t to) -> Status {
-    NMB_TRY(file.zeros(to - file.written()));
-    return file.copy(*dataset.extent, from, from + dataset.metadata.slice_bytes(v).value_or(0));
-  };
-  const std::uint64_t header = dataset.layout.header_length;
-  for (VarId v = 0; v < metadata.variable_count(); ++v)
-    if (!metadata.is_record_variable(v))
-      NMB_TRY(copy_slice(v, dataset.metadata.begin(v) - header, metadata.begin(v)));
-  for (std::uint64_t r = 0; r < records; ++r)
-    for (VarId v = 0; v < metadata.variable_count(); ++v)
-      if (metadata.is_record_variable(v))
-        NMB_TRY(copy_slice(v, dataset.metadata.begin(v) - header + r * dataset.layout.record_size,
-                           metadata.begin(v) + r * layout.record_size));
-  const std::uint64_t end = records > 0 ? layout.end(records) : layout.fixed_end;
-  NMB_TRY(file.zeros(end - file.written()));
-  return file.finish();
+  Communicator alone;
+  return write_classic(dataset, kind, path, options, alone);
 }
 
 }  // namespace nmb

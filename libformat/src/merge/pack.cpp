@@ -152,7 +152,7 @@ class Packer {
     NMB_ASSIGN(const std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
     if (origin.block) {
       NMB_ASSIGN(const std::shared_ptr<const Reader> reader,
-                 Reader::open(file, {.cache_bytes = kCachedBytesOfInput}));
+                 Reader::open(file, {.cache_bytes = kCachedBytesOfInput, .verify_values = true}));
       NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
       if (entry)
         return std::shared_ptr<const ByteSource>(new LazyExtent(reader, std::move(*entry)));
@@ -317,6 +317,7 @@ class Packer {
                     "with --split-names");
     ReadOptions read;
     read.cache_bytes = std::min(kCachedBytesOfInput, cached_bytes_ / options_.inputs.size());
+    read.verify_values = true;
     NMB_ASSIGN(std::unique_ptr<Reader> opened, Reader::open(file, read));
     std::shared_ptr<const Reader> reader = std::move(opened);
     for (const Finding& finding : reader->warnings())

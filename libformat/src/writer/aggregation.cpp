@@ -40,6 +40,8 @@ Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nod
   // Ranks of one machine share its cache, and what locks it holds. Machines take them from one
   // another (Lustre, GPFS) or see old bytes (NFS): so few bytes are better written by one.
   chosen.writers = nodes <= 1 ? ranks : locks ? 1 : std::min(nodes, ranks);
+  // Values are many: one rank would take long.
+  chosen.value_writers = nodes <= 1 ? ranks : std::min(nodes, ranks);
   return chosen;
 }
 
@@ -65,7 +67,8 @@ Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string&
   }));
   if (view.failed) return ranks.agree(status);
   Aggregation how = choose_aggregation(view.file_system, ranks.size(), view.nodes);
-  if (options.aggregators > 0) how.writers = std::min(options.aggregators, ranks.size());
+  if (options.aggregators > 0)
+    how.writers = how.value_writers = std::min(options.aggregators, ranks.size());
   if (options.alignment > 0) how.stripe = options.alignment;
   return how;
 }

@@ -1,4 +1,5 @@
-// Aggregation: which ranks write metadata and index, and in stripes of what length
+// Aggregation: which ranks write metadata and index, and small parts of values that ranks put
+// together, and in stripes of what length
 // (spec/rationale.md, "Aggregators").
 #pragma once
 
@@ -21,6 +22,10 @@ struct FileSystem {
 struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
+  int value_writers = 1;
+
+  // The same for values.
+  Aggregation of_values() const { return {value_writers, stripe, value_writers}; }
 
   int rank_of(std::uint64_t at, int ranks) const {
     const auto all = static_cast<std::uint64_t>(writers);

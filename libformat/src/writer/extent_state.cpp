@@ -107,9 +107,9 @@ Status ExtentState::stage(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
-                                std::span<const std::byte> part, WriteBuffer& file) {
+                                std::span<const std::byte> part, const WriteAt& write) {
   const std::uint64_t to = at + part.size();
-  NMB_TRY(file.write_at(segment.position + (at - segment.logical), part));
+  NMB_TRY(write(segment.position + (at - segment.logical), part));
   forget_sums(at, to);
   written_.add(at, to);
   // Windows that this part covers whole are summed in passing.
@@ -134,7 +134,10 @@ Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes
     if (gap || !segments_[index].fresh)
       NMB_TRY(stage(at, part, stage_));
     else
-      NMB_TRY(write_fresh(segments_[index], at, part, file));
+      NMB_TRY(write_fresh(segments_[index], at, part,
+                          [&](std::uint64_t position, std::span<const std::byte> written) {
+                            return file.write_at(position, written);
+                          }));
     at = to;
   }
   return {};
@@ -284,23 +287,33 @@ void ExtentState::take_places(MessageReader& in) {
   length_ = std::max(length_, segments_.back().end());
 }
 
-Status ExtentState::write_staged(const IntervalSet& skip, WriteBuffer& file, Stage& stage_) {
-  std::vector<std::byte> bytes;
-  for (const Staged& run : staged_) {
-    for (const Interval& part : skip.gaps(run.offset, run.offset + run.length)) {
-      for (std::uint64_t at = part.begin; at < part.end;) {
-        const Segment& segment = segments_[first_segment_at(at)];
-        assert(segment.fresh && segment.logical <= at);
-        // Parts end where windows do, so that whole pieces are summed in passing.
-        const std::uint64_t to = std::min({part.end, segment.end(), (at / kBuffer + 1) * kBuffer});
-        bytes.resize(to - at);
-        NMB_TRY(stage_.read_at(run.place + (at - run.offset), bytes));
-        NMB_TRY(write_fresh(segment, at, bytes, file));
-        at = to;
-      }
-    }
+std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
+  std::vector<Staged> out;
+  for (auto run = staged_.rbegin(); run != staged_.rend(); ++run) {
+    const std::uint64_t end = run->offset + run->length;
+    for (const Interval& part : skip.gaps(run->offset, end))
+      out.push_back({part.begin, part.end - part.begin, run->place + (part.begin - run->offset)});
+    skip.add(run->offset, end);
   }
+  std::sort(out.begin(), out.end(),
+            [](const Staged& a, const Staged& b) { return a.offset < b.offset; });
   staged_.clear();
+  return out;
+}
+
+Status ExtentState::write_staged(const Staged& run, const WriteAt& write, Stage& stage_) {
+  std::vector<std::byte> bytes;
+  const std::uint64_t end = run.offset + run.length;
+  for (std::uint64_t at = run.offset; at < end;) {
+    const Segment& segment = segments_[first_segment_at(at)];
+    assert(segment.fresh && segment.logical <= at);
+    // Parts end where windows do, so that whole pieces are summed in passing.
+    const std::uint64_t to = std::min({end, segment.end(), (at / kBuffer + 1) * kBuffer});
+    bytes.resize(to - at);
+    NMB_TRY(stage_.read_at(run.place + (at - run.offset), bytes));
+    NMB_TRY(write_fresh(segment, at, bytes, write));
+    at = to;
+  }
   return {};
 }
 

@@ -25,6 +25,9 @@ class DeadPieces {
   virtual void piece_died(const Piece& piece) = 0;
 };
 
+// Writes bytes to a position of the file.
+using WriteAt = std::function<Status(std::uint64_t position, std::span<const std::byte> bytes)>;
+
 // Space for values: at `tail` if free space begins there (rounded up to 8), else aligned as an
 // extent of that length is.
 struct SpaceRequest {
@@ -66,8 +69,16 @@ class ExtentState {
   // Space in `intervals`, for the state of another rank.
   void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
   void take_places(MessageReader& in);
-  // Writes what waits, which has its places now, but for the bytes in `skip`.
-  Status write_staged(const IntervalSet& skip, WriteBuffer& file, Stage& stage);
+  // A run of bytes that waits.
+  struct Staged {
+    std::uint64_t offset, length;
+    std::uint64_t place;  // in the stage
+  };
+  // What waits but for the bytes in `skip`, in ascending order; of bytes put twice the last. None
+  // does any longer.
+  std::vector<Staged> take_staged(IntervalSet skip);
+  // One of them, which has its place now.
+  Status write_staged(const Staged& run, const WriteAt& write, Stage& stage);
 
   // Reads written bytes; unwritten ones as `fill` says. Not what waits.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
@@ -102,11 +113,6 @@ class ExtentState {
     Segment old;          // the committed piece that it takes the place of; length 0: none
     bool copied;          // bytes of that are kept
   };
-  // A run of bytes that waits, in the order of the calls.
-  struct Staged {
-    std::uint64_t offset, length;
-    std::uint64_t place;  // in the stage
-  };
   std::size_t first_segment_at(std::uint64_t offset) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
   bool has_cut() const;
@@ -115,7 +121,7 @@ class ExtentState {
   void join_segments();
   Status stage(std::uint64_t offset, std::span<const std::byte> bytes, Stage& stage);
   Status write_fresh(const Segment& segment, std::uint64_t at, std::span<const std::byte> part,
-                     WriteBuffer& file);
+                     const WriteAt& write);
   // Sums known from a write of a whole window, by its offset.
   void forget_sums(std::uint64_t from, std::uint64_t to);
 
@@ -124,7 +130,7 @@ class ExtentState {
   std::vector<Segment> segments_;  // sorted by logical offset, disjoint
   IntervalSet written_;            // in fresh segments
   std::map<std::uint64_t, std::uint64_t> sums_;
-  std::vector<Staged> staged_;
+  std::vector<Staged> staged_;  // in the order of the calls
   std::vector<Planned> planned_;
 };
 

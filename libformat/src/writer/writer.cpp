@@ -12,14 +12,6 @@
 
 namespace nmb {
 
-Status OutputSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  if (offset > size_ || out.size() > size_ - offset)
-    return Status(Code::kDamaged, name(), size_, "R-FL-1",
-                  "cut: found " + std::to_string(size_) + " bytes, expected " +
-                      std::to_string(out.size()) + " more at " + std::to_string(offset));
-  return file_.read_at(offset, out);
-}
-
 Writer::Impl::~Impl() {
   buffer_.drop();
   if (!file_) return;

@@ -23,24 +23,12 @@
 #include "writer/block_state.h"
 #include "writer/name_index.h"
 #include "writer/name_matching.h"
+#include "writer/output_source.h"
 #include "writer/placement.h"
 #include "writer/stripe_writer.h"
 #include "writer/write_buffer.h"
 
 namespace nmb {
-
-// The file being written, to read what is committed in it.
-class OutputSource final : public ByteSource {
- public:
-  OutputSource(const OutputFile& file, std::uint64_t size) : file_(file), size_(size) {}
-  std::uint64_t size() const override { return size_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  const std::string& name() const override { return file_.name(); }
-
- private:
-  const OutputFile& file_;
-  std::uint64_t size_;
-};
 
 class Writer::Impl final : public DeadPieces, public PageSink {
  public:
@@ -53,6 +41,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
         out_of_memory_(out_of_memory_on(ranks_.rank()).in_file(file_->name())),
         buffer_(*file_),
         stripes_(ranks_, *file_, buffer_, aggregation),
+        value_stripes_(ranks_, *file_, buffer_, aggregation.of_values()),
         stage_(file_->name(), ranks_.rank()) {}
   ~Impl() override;
 
@@ -285,9 +274,10 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Communicator alone_;
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
-  Status out_of_memory_;  // made ahead: later there may be no memory for it
-  WriteBuffer buffer_;    // values; of one rank alone also all else
-  StripeWriter stripes_;  // metadata and index
+  Status out_of_memory_;        // made ahead: later there may be no memory for it
+  WriteBuffer buffer_;          // values; of one rank alone also all else
+  StripeWriter stripes_;        // metadata and index
+  StripeWriter value_stripes_;  // values that waited
   Stage stage_;
   Status failure_;
   OpenRequests<PutRequest> requests_;

@@ -9,6 +9,13 @@
 
 namespace nmb {
 
+namespace {
+
+// Values of a longer run are written by the rank that has them: to send them takes longer.
+constexpr std::size_t kSmallRun = 64 << 10;
+
+}  // namespace
+
 // Blocks of the file have no keeper until values are put to them: the rank that has put some in
 // this generation already, else the lowest that does.
 Status Writer::Impl::match_values() {
@@ -175,28 +182,48 @@ Status Writer::Impl::place_values() {
   // Pieces are copied before anybody writes into them.
   NMB_TRY(ranks_.agree(take()));
   NMB_ASSIGN(const std::vector<Message> places, ranks_.exchange(letters.take()));
-  auto write = [&]() -> Status {
-    for (const Message& message : places) {
-      for (MessageReader in(message.bytes()); !in.at_end();) {
-        BlockState& block = state(in.get<BlockId>());
-        set_records(block, in.get<std::uint64_t>());
-        block.extent->take_places(in);
-        IntervalSet skip;
-        for (MessageReader each(in.get_bytes()); !each.at_end();) {
-          const auto interval = each.get<Interval>();
-          skip.add(interval.begin, interval.end);
-        }
-        NMB_TRY(block.extent->write_staged(skip, buffer_, stage_));
-      }
-    }
-    for (const auto& [id, parts] : blocks)
-      for (const Part& part : parts)
-        if (part.handle.rank == ranks_.rank())
-          NMB_TRY(state(id).extent->write_staged(part.skip, buffer_, stage_));
-    stage_.clear();
-    return {};
+  struct Waiting {
+    ExtentState* extent;
+    ExtentState::Staged run;
+    bool among_others;
   };
-  return ranks_.agree(write());
+  std::vector<Waiting> waiting;
+  auto add = [&](ExtentState& extent, const IntervalSet& skip, bool among_others) {
+    for (const ExtentState::Staged& run : extent.take_staged(skip))
+      waiting.push_back({&extent, run, among_others});
+  };
+  for (const Message& message : places) {
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      BlockState& block = state(in.get<BlockId>());
+      set_records(block, in.get<std::uint64_t>());
+      block.extent->take_places(in);
+      IntervalSet skip;
+      for (MessageReader each(in.get_bytes()); !each.at_end();) {
+        const auto interval = each.get<Interval>();
+        skip.add(interval.begin, interval.end);
+      }
+      add(*block.extent, skip, true);
+    }
+  }
+  for (const auto& [id, parts] : blocks)
+    for (const Part& part : parts)
+      if (part.handle.rank == ranks_.rank()) add(*state(id).extent, part.skip, parts.size() > 1);
+  // Of several ranks each may have put every other element: what is small goes to who writes that
+  // part of the file.
+  const Status written = value_stripes_.in_rounds(waiting.size(), [&](std::size_t i) {
+    const auto& [extent, run, among_others] = waiting[i];
+    const bool sent = among_others && run.length < kSmallRun;
+    return extent->write_staged(
+        run,
+        [&](std::uint64_t position, std::span<const std::byte> bytes) {
+          return sent ? value_stripes_.write_at(position, bytes)
+                      : buffer_.write_at(position, bytes);
+        },
+        stage_);
+  });
+  stage_.clear();
+  NMB_TRY(written);
+  return value_stripes_.pass_on();
 }
 
 }  // namespace nmb

@@ -1,0 +1,30 @@
+// OutputSource: a file being written, to read what is in it already.
+#pragma once
+
+#include <string>
+
+#include "nmb/byte_source.h"
+#include "nmb/output_file.h"
+
+namespace nmb {
+
+// Of `size` bytes of the file, which must outlive it.
+class OutputSource final : public ByteSource {
+ public:
+  OutputSource(const OutputFile& file, std::uint64_t size) : file_(file), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > size_ || out.size() > size_ - offset)
+      return Status(Code::kDamaged, name(), size_, "R-FL-1",
+                    "cut: found " + std::to_string(size_) + " bytes, expected " +
+                        std::to_string(out.size()) + " more at " + std::to_string(offset));
+    return file_.read_at(offset, out);
+  }
+  const std::string& name() const override { return file_.name(); }
+
+ private:
+  const OutputFile& file_;
+  std::uint64_t size_;
+};
+
+}  // namespace nmb
