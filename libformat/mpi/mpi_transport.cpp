@@ -1,6 +1,5 @@
-// The network between processes of an MPI job, as a plug-in: built once with each MPI library. The
-// only source of the library that includes mpi.h. It sends messages from rank to rank only, so that
-// what a communicator counts is what MPI counts.
+// The network between processes of an MPI job, as a plug-in: built once with each MPI library. It
+// sends messages from rank to rank only, so that what a communicator counts is what MPI counts.
 #include <mpi.h>
 #include <sched.h>
 
@@ -12,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "mpi_call.h"
+#include "mpi_file.h"
 #include "parallel/mpi_plugin.h"
 #include "parallel/status_bytes.h"
 
@@ -28,20 +29,11 @@ constexpr int kFailureTag = 1;
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
-// How long the end of a failed network waits for another message to it.
-constexpr std::chrono::seconds kFailedWait{2};
+// How long the end of a network waits for the other ranks' ends, or, where it has failed, for
+// another message.
+constexpr std::chrono::seconds kEndWait{2};
 
 using Clock = std::chrono::steady_clock;
-
-Status check(const char* call, int code) {
-  if (code == MPI_SUCCESS) return {};
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  return Status(Code::kIo, std::string(call) + ": " +
-                               (length > 0 ? std::string(text, static_cast<std::size_t>(length))
-                                           : "error " + std::to_string(code)));
-}
 
 double thread_seconds() {
   timespec time{};
@@ -109,6 +101,7 @@ class MpiTransport final : public Transport {
   int node_leader() const override { return node_leader_; }
   bool shares_memory() const override { return false; }
   double waiting_seconds() const override { return waiting_seconds_; }
+  const MpiIo* mpi_io() const override { return &mpi_files(); }
   Status send(int to, std::vector<std::byte> bytes) override;
   Result<Arrival> next() override;
   void fail(const Status& why) override;
@@ -128,7 +121,8 @@ class MpiTransport final : public Transport {
   // The message says that another rank has failed; returns why.
   Status learn_failure(Match* match);
   Status look_for_failure();
-  void finish();
+  bool end_together();
+  void end_failed();
   // Puts the end off by what arrives.
   Status discard_arrivals(Clock::time_point* end);
 
@@ -324,19 +318,30 @@ void MpiTransport::fail(const Status& why) {
     if (to != rank_) static_cast<void>(post(to, kFailureTag, status_bytes(why)).ok());
 }
 
-// Until the sends are done. If the network has failed, until all that was sent to this rank has
-// arrived, unheard, so that MPI ends in good order; but not without end, for a rank may have ended
-// without a word.
-void MpiTransport::finish() {
-  Clock::time_point end = Clock::time_point::max();
+// Until the sends are done and all ranks have come here, but for these not without end. False: they
+// have not, or the network has failed.
+bool MpiTransport::end_together() {
+  for (Pause pause; !requests_.empty(); pause())
+    if (!sweep().ok() || !look_for_failure().ok()) return false;
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  if (!check_or_fail("MPI_Ibarrier", MPI_Ibarrier(comm_, &barrier)).ok()) return false;
+  const Clock::time_point end = Clock::now() + kEndWait;
   for (Pause pause; Clock::now() < end; pause()) {
-    Status status = sweep();
-    if (status.ok() && failure_.ok()) status = look_for_failure();
-    if (failure_.ok()) {
-      if (requests_.empty()) return;
-      continue;
-    }
-    if (end == Clock::time_point::max()) end = Clock::now() + kFailedWait;
+    int done = 0;
+    if (!check_or_fail("MPI_Test", MPI_Test(&barrier, &done, MPI_STATUS_IGNORE)).ok()) break;
+    if (done != 0) return true;
+    if (!look_for_failure().ok()) break;
+  }
+  abandoned().push_back({barrier, {}});
+  return false;
+}
+
+// Until the sends are done and all that was sent to this rank has arrived, unheard, so that MPI
+// ends in good order; but not without end, for a rank may have ended without a word.
+void MpiTransport::end_failed() {
+  Clock::time_point end = Clock::now() + kEndWait;
+  for (Pause pause; Clock::now() < end; pause()) {
+    static_cast<void>(sweep().ok());
     if (!discard_arrivals(&end).ok()) return;
     if (requests_.empty() && last_messages_ == size_ - 1) return;
   }
@@ -349,7 +354,7 @@ Status MpiTransport::discard_arrivals(Clock::time_point* end) {
     if (!found) return {};
     NMB_TRY(receive(&match, *end).status());
     if (match.tag == kFailureTag) ++last_messages_;
-    *end = Clock::now() + kFailedWait;
+    *end = Clock::now() + kEndWait;
   }
 }
 
@@ -357,11 +362,13 @@ MpiTransport::~MpiTransport() {
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (comm_ == MPI_COMM_NULL || finalised != 0) return;
-  finish();
+  const bool all_ended = failure_.ok() && end_together();
+  if (!failure_.ok()) end_failed();
   for (std::size_t i = 0; i < requests_.size(); ++i)
     abandoned().push_back({requests_[i], std::move(buffers_[i])});
-  // A failed network's communicator stays: its late messages must not reach another one.
-  if (failure_.ok()) MPI_Comm_free(&comm_);
+  // Else the communicator stays: late messages must not reach another one, as Open MPI would have
+  // it even for one without the rank that sent them.
+  if (all_ended) MPI_Comm_free(&comm_);
 }
 
 // At the program's end.
@@ -378,8 +385,9 @@ Status initialise() {
   if (finalised != 0) return Status(Code::kUsage, "found MPI finalised, expected it to be in use");
   if (initialised != 0) return {};
   int provided = 0;
-  NMB_TRY(
-      check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)));
+  // Messages are one thread's, but several may write to a file in turn.
+  NMB_TRY(check("MPI_Init_thread",
+                MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)));
   if (std::atexit(finalise) != 0)
     return Status(Code::kLimit, "cannot have MPI finalised at the end of the program");
   if (provided < MPI_THREAD_FUNNELED)

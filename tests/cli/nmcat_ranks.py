@@ -58,6 +58,25 @@ def check_same(tools, launcher, *arguments):
         tools.check(not any(path.exists() for path in made), f"{what}: a file is left")
 
 
+def check_mpi_io(tools, launcher, files):
+    """By MPI-IO the same file, also by one process that mpiexec started; without MPI it is refused."""
+    by_mpi_io = ("--io", "mpiio", "--hint", "striping_factor=2", "--hint", "cb_nodes=1")
+    if not launcher:
+        done = nmcat(tools, [], *files, "-o", "x.nmb", *by_mpi_io)
+        expected = ["nmcat: found MPI-IO asked for without MPI, expected to be started by mpiexec"]
+        tools.check(done.returncode == 2, f"threads by MPI-IO: exit code {done.returncode}, expected 2")
+        tools.check(words_of(done) == expected, f"found {words_of(done)}, expected {expected}")
+        return
+    nmcat(tools, [], *files, "-o", "one.nmb", "-j1")
+    for ranks, more in (("1", ()), ("2", ()), ("5", ("-j2",))):
+        done = nmcat(tools, [*launcher[:-1], ranks], *files, "-o", "many.nmb", "-f", *by_mpi_io, *more)
+        what = f"{launcher[0]} -n {ranks} by MPI-IO"
+        tools.check(done.returncode == 0, f"{what}: exit code {done.returncode}: {done.stderr}")
+        tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "many.nmb", what)
+    (tools.work / "one.nmb").unlink()
+    (tools.work / "many.nmb").unlink()
+
+
 def test(tools):
     tools.example("make_graph_samples", tools.work / "graphs", "--files", "5", "--samples", "200")
     files = sorted((tools.work / "graphs").iterdir())
@@ -70,6 +89,7 @@ def test(tools):
         expected = ["nmcat: there.nmb: the target exists, and to replace it was not asked for"]
         tools.check(words_of(done) == expected, f"{threads}: found {words_of(done)}, expected {expected}")
     for launcher in launchers(tools):
+        check_mpi_io(tools, launcher, files)
         check_same(tools, launcher, *files)
         check_same(tools, launcher, *files, *SPLIT)
         check_same(tools, launcher, *files, *SPLIT, "--aggregators", "2", "--align", "4K")

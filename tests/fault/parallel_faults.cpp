@@ -1,8 +1,8 @@
-// parallel_faults [--threads P] [--rounds N] [--seed S] [--memory]: sessions of P threads, or of
-// the processes of an MPI job, in which a call of a rank chosen at random fails: one that changes
-// or reads the file, or an allocation (--memory: always). All ranks must have the same error in
-// time, and the file be as it was or whole. Prints what was not so; exit code 1 then, 2 if it could
-// not run.
+// parallel_faults [--threads P] [--rounds N] [--seed S] [--memory] [--mpiio]: sessions of P
+// threads, or of the processes of an MPI job (--mpiio: that write by MPI-IO), in which a call of a
+// rank chosen at random fails: one that changes or reads the file, or an allocation (--memory:
+// always). All ranks must have the same error in time, and the file be as it was or whole. Prints
+// what was not so; exit code 1 then, 2 if it could not run.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +36,7 @@ struct Options {
   int rounds = 20;
   std::uint64_t seed = 1;
   bool memory = false;
+  Io io = Io::kPosix;
 };
 
 // A network for each round, since a failed one is of no more use.
@@ -94,9 +95,11 @@ constexpr std::string_view kOldTarget = "an old target";
 class Rank {
  public:
   // In folders of their own: the file, and one that it is copied from.
-  Rank(Communicator& ranks, Networks& networks, const RankFolder& folder, const RankFolder& base)
+  Rank(Communicator& ranks, Networks& networks, const RankFolder& folder, const RankFolder& base,
+       Io io)
       : ranks_(ranks),
         networks_(networks),
+        io_(io),
         path_(folder.file("f.nmb")),
         base_(base.file("f.nmb")) {}
 
@@ -111,6 +114,7 @@ class Rank {
 
   Communicator& ranks_;
   Networks& networks_;
+  Io io_;
   std::string path_, base_;
   std::string created_, changed_;  // what the file holds after a session
 };
@@ -132,7 +136,8 @@ Result<std::uint64_t> Rank::run_session_of(const Failure& failure, Status* statu
   NMB_ASSIGN(std::unique_ptr<Transport> transport, networks_.open(ranks_));
   Fault fault = failure.fault();
   if (ranks_.rank() != failure.rank) fault.call = ~std::uint64_t{0};
-  const WriterOptions options = session_options(fault.layer());
+  WriterOptions options = session_options(fault.layer());
+  options.io = io_;
   std::uint64_t allocations = 0;
   {
     Communicator session_ranks(std::move(transport));
@@ -225,7 +230,7 @@ Status Rank::run(const Options& options) {
 Status run_rank(Communicator& ranks, Networks& networks, const Options& options) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   NMB_ASSIGN(const RankFolder base, RankFolder::make(ranks));
-  return Rank(ranks, networks, folder, base).run(options);
+  return Rank(ranks, networks, folder, base, options.io).run(options);
 }
 
 int say(const Status& status, int code) {
@@ -239,6 +244,8 @@ int run_program(const std::vector<std::string>& arguments) {
     const int value = i + 1 < arguments.size() ? std::atoi(arguments[i + 1].c_str()) : 0;
     if (arguments[i] == "--memory")
       options.memory = true;
+    else if (arguments[i] == "--mpiio")
+      options.io = Io::kMpiIo;
     else if (arguments[i] == "--threads" && value > 0)
       options.threads = value, ++i;
     else if (arguments[i] == "--rounds" && value > 0)

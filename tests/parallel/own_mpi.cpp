@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "nmb/mpi.h"
+#include "nmb/writer.h"
 
 namespace {
 
@@ -24,6 +25,18 @@ nmb::Status check_sum(nmb::Communicator& ranks, MPI_Comm half) {
   return {};
 }
 
+// MPI_Init() allows calls by one thread only.
+nmb::Status check_threads_of_mpi_io(nmb::Communicator& ranks) {
+  nmb::WriterOptions options;
+  options.io = nmb::Io::kMpiIo;
+  options.threads = 2;
+  const nmb::Status status = nmb::Writer::create("own_mpi.nmb", options, ranks).status();
+  if (status.code() != nmb::Code::kUsage ||
+      status.text().find("expected MPI_THREAD_SERIALIZED") == std::string::npos)
+    return {nmb::Code::kUsage, "found several threads taken: " + status.text()};
+  return {};
+}
+
 nmb::Status run() {
   if (const auto none = nmb::mpi_communicator(MPI_COMM_NULL);
       none.ok() || none.status().code() != nmb::Code::kUsage)
@@ -36,6 +49,8 @@ nmb::Status run() {
     NMB_ASSIGN(const auto ranks, nmb::mpi_communicator(half));
     NMB_TRY(check_sum(*ranks, half));
   }
+  NMB_ASSIGN(const auto ranks, nmb::mpi_communicator(half));
+  NMB_TRY(check_threads_of_mpi_io(*ranks));
   MPI_Comm_free(&half);
   return {};
 }

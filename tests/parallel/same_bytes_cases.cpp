@@ -211,18 +211,30 @@ const RankPhase growing{[](int rank, int, Definer& definer) {
 RANK_CASE(SameBytesOfGrowingRecords) { return same_bytes(ranks, small_pieces(), {growing}); }
 
 // Values that are committed change, records are added, by other ranks than before.
+const RankPhase change{
+    [](int rank, int, Definer& definer) { define_plain(definer, numbered("new", rank), 20); },
+    [](int rank, int size, Definer& definer) {
+      const auto r = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(size);
+      put_records(definer, "run/steps", 7 * n + r, 1);
+      const int next = (rank + 1) % size;
+      put_records(definer, numbered("own/steps", next), 100 + r, 1);
+      definer.put("all/large", "energy", {{r * 1000 + 3}, {500}, {}}, 8);
+      if (rank == size / 2) definer.put("all/small", "flags", 5);
+    }};
+
 RANK_CASE(SameBytesOfCommittedValuesThatChange) {
-  const RankPhase change{
-      [](int rank, int, Definer& definer) { define_plain(definer, numbered("new", rank), 20); },
-      [](int rank, int size, Definer& definer) {
-        const auto r = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(size);
-        put_records(definer, "run/steps", 7 * n + r, 1);
-        const int next = (rank + 1) % size;
-        put_records(definer, numbered("own/steps", next), 100 + r, 1);
-        definer.put("all/large", "energy", {{r * 1000 + 3}, {500}, {}}, 8);
-        if (rank == size / 2) definer.put("all/small", "flags", 5);
-      }};
   return same_bytes(ranks, small_pieces(), {growing, alike, change, change});
+}
+
+RANK_CASE(SameBytesByMpiIo) {
+  if (!ranks.mpi_io()) return {};
+  WriterOptions options = small_pieces();
+  options.io = Io::kMpiIo;
+  options.hints = {{"cb_nodes", "1"}, {"romio_ds_write", "disable"}};
+  NMB_TRY(same_bytes(ranks, options, {own, alike, united}));
+  options.sync = true;
+  options.alignment = 4096;
+  return same_bytes(ranks, options, {growing, alike, change, change});
 }
 
 // Each rank puts one column of a matrix: by few writes all the same.

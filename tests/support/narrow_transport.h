@@ -27,6 +27,7 @@ class NarrowTransport final : public Transport {
   Result<Arrival> next() override { return inner_->next(); }
   void fail(const Status& why) override { inner_->fail(why); }
   double waiting_seconds() const override { return inner_->waiting_seconds(); }
+  const MpiIo* mpi_io() const override { return inner_->mpi_io(); }
 
  private:
   std::unique_ptr<Transport> inner_;

@@ -127,7 +127,10 @@ Status same_bytes(Communicator& ranks, const WriterOptions& options,
     NMB_TRY(run(*writer, phases, std::span(&own, 1), ranks.size()));
   }
   auto alone = [&]() -> Status {
-    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("alone.nmb"), options));
+    WriterOptions of_one = options;
+    of_one.io = Io::kPosix;
+    of_one.hints.clear();
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("alone.nmb"), of_one));
     std::vector<int> all(static_cast<std::size_t>(ranks.size()));
     std::iota(all.begin(), all.end(), 0);
     NMB_TRY(run(*writer, phases, all, ranks.size()));

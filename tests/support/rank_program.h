@@ -69,8 +69,8 @@ struct RankPhase {
   std::function<void(int rank, int size, Definer&)> put;
 };
 
-// Runs the phases by all ranks; then rank 0 alone runs them in the place of all, and all ranks fail
-// unless the files are the same and nmb::verify finds nothing.
+// Runs the phases by all ranks; then rank 0 alone runs them in the place of all, without MPI-IO,
+// and all ranks fail unless the files are the same and nmb::verify finds nothing.
 Status same_bytes(Communicator& ranks, const WriterOptions& options,
                   const std::vector<RankPhase>& phases);
 

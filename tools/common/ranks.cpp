@@ -3,17 +3,22 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "nmb/mpi_ranks.h"
 #include "nmb/thread_ranks.h"
 
 namespace nmb::tools {
 
-Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts,
+Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Needs needs,
                     const std::function<Status(Communicator&, unsigned)>& body) {
   const unsigned threads = tool.options().threads;
-  if (launched_ranks() > 1) {
-    NMB_ASSIGN(const std::unique_ptr<Communicator> ranks, open_mpi_ranks(*launched_by()));
+  const std::optional<MpiLibrary> launcher = launched_by();
+  if (needs == Needs::kMpi && !launcher)
+    return Status(Code::kUsage,
+                  "found MPI-IO asked for without MPI, expected to be started by mpiexec");
+  if (launched_ranks() > 1 || needs == Needs::kMpi) {
+    NMB_ASSIGN(const std::unique_ptr<Communicator> ranks, open_mpi_ranks(*launcher));
     tool.diagnostics().set_silent(ranks->rank() != 0);
     Status status;
     try {

@@ -80,6 +80,14 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "stripes of the file that one of them writes alone, as 1M: a power of 2 from 4096 "
                  "to 1G (default: what suits the file system)")
       ->type_name("BYTES");
+  app.add_option("--io", io_,
+                 "how OUT is written: posix (default) or mpiio, by the MPI library of mpiexec")
+      ->type_name("HOW")
+      ->check(one_of({"posix", "mpiio"}));
+  app.add_option("--hint", hints_,
+                 "with mpiio: for the MPI library, as striping_factor=8; once for each")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
@@ -112,6 +120,19 @@ Status PackCommand::gather_inputs() {
   return {};
 }
 
+Status PackCommand::take_io() {
+  if (io_ == "mpiio") options_.writer.io = Io::kMpiIo;
+  for (const std::string& hint : hints_) {
+    if (io_ != "mpiio")
+      return Status(Code::kUsage, "found --hint " + hint + ", expected --io mpiio with it");
+    const std::size_t equals = hint.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == hint.size())
+      return Status(Code::kUsage, "found --hint " + hint + ", expected KEY=VALUE");
+    options_.writer.hints.emplace_back(hint.substr(0, equals), hint.substr(equals + 1));
+  }
+  return {};
+}
+
 Status PackCommand::execute() {
   NMB_TRY(check_output());
   NMB_TRY(gather_inputs());
@@ -127,6 +148,7 @@ Status PackCommand::execute() {
     if (options_.writer.alignment == 0)
       return Status(Code::kUsage, "found --align " + alignment_ + ", expected at least 4096");
   }
+  NMB_TRY(take_io());
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
@@ -138,7 +160,8 @@ Status PackCommand::execute() {
   Progress progress(tool_, "moving values");
   PackReport report;
   bool tells = true;
-  const Status status = run_on_ranks(tool_, tool_.app(), options_.inputs.size(),
+  const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
+  const Status status = run_on_ranks(tool_, tool_.app(), options_.inputs.size(), needs,
                                      [&](Communicator& ranks, unsigned threads) {
                                        PackOptions options = options_;
                                        options.writer.threads = threads;

@@ -17,6 +17,7 @@ class PackCommand {
  private:
   Status check_output() const;
   Status gather_inputs();
+  Status take_io();
   void tell(const PackReport& report);
   Status tell_json(const PackReport& report, const Status& status);
 
@@ -24,7 +25,8 @@ class PackCommand {
   PackOptions options_;
   std::string mode_ = "pack";
   std::string unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary", inline_limit_;
-  std::string alignment_;
+  std::string alignment_, io_ = "posix";
+  std::vector<std::string> hints_;
   bool no_sync_ = false;
 };
 

@@ -56,14 +56,15 @@ Status ConvertCommand::execute() {
   if (auto it = kKinds.find(to_); it != kKinds.end()) kind = it->second;
   if (block_ && nmb_out)
     return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");
-  return run_on_ranks(tool_, tool_.app(), 1, [&](Communicator& ranks, unsigned threads) -> Status {
-    if (nmb_out) return to_nmb(ranks, threads);
-    NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(input_));
-    NMB_ASSIGN(FileKind input, kind_of(*file));
-    if (input == FileKind::kNmb) return from_nmb(kind, ranks, threads);
-    if (!is_classic(input)) return refused_kind(*file, input);
-    return from_classic(kind, ranks, threads);
-  });
+  return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
+                      [&](Communicator& ranks, unsigned threads) -> Status {
+                        if (nmb_out) return to_nmb(ranks, threads);
+                        NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(input_));
+                        NMB_ASSIGN(FileKind input, kind_of(*file));
+                        if (input == FileKind::kNmb) return from_nmb(kind, ranks, threads);
+                        if (!is_classic(input)) return refused_kind(*file, input);
+                        return from_classic(kind, ranks, threads);
+                      });
 }
 
 Status ConvertCommand::to_nmb(Communicator& ranks, unsigned threads) {

@@ -59,6 +59,8 @@ class Communicator {
   bool leads_node() const { return !transport_ || transport_->node_leader() == rank_; }
   bool shares_memory() const { return !transport_ || transport_->shares_memory(); }
   const Traffic& traffic() const { return traffic_; }
+  // For the writer (see Transport).
+  const MpiIo* mpi_io() const { return transport_ ? transport_->mpi_io() : nullptr; }
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
 
   // Whether agree() says which rank's a failure is (it does unless told otherwise; the same on

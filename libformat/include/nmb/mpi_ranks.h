@@ -23,9 +23,10 @@ NMB_EXPORT int launched_ranks();
 
 // This process's end of a network of its own between the ranks of *comm, which points to an
 // MPI_Comm of that library and is duplicated; null: MPI_COMM_WORLD. Called by all of them, on the
-// thread that initialised MPI, where the communicator is then used. MPI is initialised if nobody
-// did, and then finalised when the program ends. A program whose rank gives up calls fail() before
-// it ends, or the others wait for it.
+// thread that initialised MPI, where the communicator is then used; all of them destroy it, which
+// waits for the others a while. MPI is initialised if nobody did, and then finalised when the
+// program ends. A program whose rank gives up calls fail() before it ends, or the others wait for
+// it.
 //
 // The plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so is looked for in the folders that
 // NMB_PLUGIN_PATH names (separated by ':') or, if that is not set, in nmb/ beside libnmb, in the

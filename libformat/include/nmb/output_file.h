@@ -36,11 +36,13 @@ struct CreateOptions {
   bool overwrite = false;  // replace an existing target when publishing
   bool sync = true;        // publish() syncs the folder
   bool named = false;      // has a hidden name until publish(), for other processes to attach to
+  // Set: makes the empty file that has the hidden name, in place of open(); it must not be there.
+  std::function<Status(const std::string& hidden)> make{};
 };
 
 // A new file without a name until publish(): it vanishes with the process. kExists at once if the
-// target exists and overwrite is not set. Where the file system has no unnamed files, or
-// `named` is set, one with a hidden name that is removed unless published.
+// target exists and overwrite is not set. Where the file system has no unnamed files, or `named` or
+// `make` is set, one with a hidden name that is removed unless published.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
 // ".NAME.PID.part" in the folder of `path`.

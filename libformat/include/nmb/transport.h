@@ -10,6 +10,8 @@
 
 namespace nmb {
 
+class MpiIo;
+
 // Used by one thread at a time. Messages between two ranks arrive in the order they were sent.
 class Transport {
  public:
@@ -36,6 +38,8 @@ class Transport {
   virtual void fail(const Status& why) = 0;
   // CPU seconds spent in next() with no message there.
   virtual double waiting_seconds() const = 0;
+  // How files are made and opened by MPI-IO; null where the ranks are not of MPI.
+  virtual const MpiIo* mpi_io() const { return nullptr; }
 };
 
 }  // namespace nmb

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nmb/block_entry.h"
@@ -35,6 +36,11 @@ enum class MetadataCodec : std::uint8_t {
   kNone,
   kZstd,            // each body by itself
   kZstdDictionary,  // with a dictionary trained on the first bodies, where there are enough alike
+};
+
+enum class Io : std::uint8_t {
+  kPosix,
+  kMpiIo,  // by the MPI library of the ranks; kUsage unless they are of MPI (open_mpi_ranks())
 };
 
 struct WriterOptions {
@@ -66,6 +72,10 @@ struct WriterOptions {
   // By several ranks: bytes of a stripe of the file, which one rank writes (striping_unit); a power
   // of 2 from 4096 to 2^30; 0: as the file system wants. The bytes are the same.
   std::uint64_t alignment = 0;
+  Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
+  // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
+  // library ignores keys that it does not know.
+  std::vector<std::pair<std::string, std::string>> hints{};
   OutputLayer layer{};  // around the file, for tests
 };
 

@@ -53,7 +53,7 @@ class ClassicFile {
     const CreateOptions of_new{options_.overwrite, options_.sync, !ranks_.shares_memory()};
     NMB_ASSIGN(file_, share_output(
                           ranks_, [&] { return create_output(path_, of_new); }, hidden_name(path_),
-                          path_));
+                          [&](const std::string& at) { return attach_output(at, path_); }));
     if (options_.layer) file_ = options_.layer(std::move(file_));
     Move all;
     all.source = std::move(values);

@@ -79,7 +79,8 @@ Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
 
 Result<std::unique_ptr<OutputFile>> share_output(
     Communicator& ranks, const std::function<Result<std::unique_ptr<OutputFile>>()>& make,
-    const std::string& attach_path, const std::string& name) {
+    const std::string& attach_path,
+    const std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)>& attach) {
   if (ranks.size() == 1) return make();
   std::unique_ptr<OutputFile> file;
   Status status;
@@ -96,8 +97,7 @@ Result<std::unique_ptr<OutputFile>> share_output(
     path.assign(bytes.begin(), bytes.end());
   }
   NMB_TRY(ranks.broadcast(0, &path));
-  if (ranks.rank() != 0)
-    take(attach_output({reinterpret_cast<const char*>(path.data()), path.size()}, name));
+  if (ranks.rank() != 0) take(attach({reinterpret_cast<const char*>(path.data()), path.size()}));
   NMB_TRY(ranks.agree(status));
   return file;
 }

@@ -10,10 +10,11 @@
 
 namespace nmb {
 
-// Collective. make: called on rank 0, or where there is one rank. attach_path: where rank 0's file
-// can be opened by another process. Threads share the file itself. All ranks fail if one does.
+// Collective. make: called on rank 0, or where there is one rank. attach: called on other
+// processes, with rank 0's attach_path. Threads share the file itself. All ranks fail if one does.
 Result<std::unique_ptr<OutputFile>> share_output(
     Communicator& ranks, const std::function<Result<std::unique_ptr<OutputFile>>()>& make,
-    const std::string& attach_path, const std::string& name);
+    const std::string& attach_path,
+    const std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)>& attach);
 
 }  // namespace nmb

@@ -157,15 +157,27 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
     if (!S_ISREG(info.st_mode))
       return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
   }
-  if (!options.named) {
+  if (!options.named && !options.make) {
     const int fd = ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (fd >= 0) return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, {}, false));
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
       return system_error(errno, path, "create");
   }
   const std::string temporary = hidden_name(path);
-  const int fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-  if (fd < 0) return system_error(errno, temporary, "create");
+  if (options.make) {
+    if (const Status made = options.make(temporary); !made.ok()) {
+      // What failed may have made it.
+      if (made.code() != Code::kExists) ::unlink(temporary.c_str());
+      return made;
+    }
+  }
+  const int creation = options.make ? 0 : O_CREAT | O_EXCL;
+  const int fd = ::open(temporary.c_str(), creation | O_RDWR | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    const int error = errno;
+    if (options.make) ::unlink(temporary.c_str());
+    return system_error(error, temporary, "create");
+  }
   return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, temporary, false));
 }
 

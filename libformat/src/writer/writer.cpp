@@ -5,6 +5,7 @@
 
 #include "block/name_rules.h"
 #include "parallel/message_codec.h"
+#include "parallel/mpi_io.h"
 #include "parallel/shared_output.h"
 #include "wire/hash.h"
 #include "writer/writer_impl.h"
@@ -48,7 +49,14 @@ Writer::~Writer() = default;
 
 namespace {
 
-Status check_options(const WriterOptions& options, bool create) {
+Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi_io) {
+  if (options.io == Io::kMpiIo && !mpi_io)
+    return Status(Code::kUsage,
+                  "found MPI-IO asked for without ranks of MPI, expected processes that mpiexec "
+                  "started, one or more");
+  if (options.io != Io::kMpiIo && !options.hints.empty())
+    return Status(Code::kUsage,
+                  "found hint \"" + options.hints[0].first + "\", expected hints with MPI-IO only");
   if (options.aggregators < 0)
     return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
                                     " aggregators, expected 0 or more");
@@ -67,6 +75,12 @@ Status check_options(const WriterOptions& options, bool create) {
   return {};
 }
 
+std::string text_of(const MpiIo::Hints& hints) {
+  std::string text;
+  for (const auto& [key, value] : hints) text += (text.empty() ? "" : ", ") + key + "=" + value;
+  return quoted(text);
+}
+
 // What all ranks must say alike: what each is called, and what this rank says.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
@@ -81,7 +95,9 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"overwrite", number(options.overwrite)},
           {"sync", number(options.sync)},
           {"aggregators", number(options.aggregators)},
-          {"alignment", number(options.alignment)}};
+          {"alignment", number(options.alignment)},
+          {"I/O", options.io == Io::kMpiIo ? "mpiio" : "posix"},
+          {"hints", text_of(options.hints)}};
 }
 
 Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
@@ -102,6 +118,24 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
                      std::to_string(ranks.rank()) + ", expected " + expected + " as on rank 0");
   }
   return ranks.agree(status);
+}
+
+Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
+                                                  const WriterOptions& options, bool create,
+                                                  Communicator& ranks) {
+  using File = Result<std::unique_ptr<OutputFile>>;
+  CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
+  const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
+  if (mpi_io)
+    of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
+  auto by_io = [&](File file, const std::string& at) -> File {
+    if (!mpi_io || !file.ok()) return file;
+    return mpi_io->open(std::move(*file), at, options.hints, options.threads > 1);
+  };
+  const std::string place = create ? hidden_name(path) : path;
+  return share_output(
+      ranks, [&] { return by_io(create ? create_output(path, of_new) : open_output(path), place); },
+      place, [&](const std::string& at) { return by_io(attach_output(at, path), at); });
 }
 
 }  // namespace
@@ -135,13 +169,9 @@ Result<std::unique_ptr<Writer>> Writer::make_together(const std::string& path,
                                                       Communicator* several) {
   Communicator alone;
   Communicator& ranks = several ? *several : alone;
-  NMB_TRY(ranks.agree(check_options(options, create)));
+  NMB_TRY(ranks.agree(check_options(options, create, ranks.mpi_io())));
   if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
-  const CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
-  NMB_ASSIGN(std::unique_ptr<OutputFile> file,
-             share_output(
-                 ranks, [&] { return create ? create_output(path, of_new) : open_output(path); },
-                 create ? hidden_name(path) : path, path));
+  NMB_ASSIGN(std::unique_ptr<OutputFile> file, open_together(path, options, create, ranks));
   if (options.layer) file = options.layer(std::move(file));
   Aggregation aggregation;
   if (ranks.size() > 1) {

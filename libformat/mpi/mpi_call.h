@@ -1,0 +1,29 @@
+// What a call to MPI returned, as a Status.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <string>
+
+#include "nmb/status.h"
+
+namespace nmb {
+
+// What the library says of a code, in one line.
+inline std::string mpi_error_text(int code) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS || length <= 0)
+    return "error " + std::to_string(code);
+  std::string line(text, static_cast<std::size_t>(length));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+inline Status check(const char* call, int code) {
+  if (code == MPI_SUCCESS) return {};
+  return Status(Code::kIo, std::string(call) + ": " + mpi_error_text(code));
+}
+
+}  // namespace nmb

@@ -1,0 +1,10 @@
+// Files read and written by MPI-IO, for the plug-in.
+#pragma once
+
+#include "parallel/mpi_io.h"
+
+namespace nmb {
+
+const MpiIo& mpi_files();
+
+}  // namespace nmb
