@@ -18,6 +18,7 @@ class PackCommand {
   Status check_output() const;
   Status gather_inputs();
   void tell(const PackReport& report);
+  Status tell_report(const PackReport& report, const Status& status);
   Status tell_json(const PackReport& report, const Status& status);
 
   Tool& tool_;

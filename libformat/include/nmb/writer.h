@@ -23,6 +23,7 @@
 #include "nmb/output_file.h"
 #include "nmb/request.h"
 #include "nmb/status.h"
+#include "nmb/totals.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
 
@@ -62,7 +63,23 @@ struct WriterOptions {
   // By several ranks: bytes of a stripe of the file, which one rank writes (striping_unit); a power
   // of 2 from 4096 to 2^30; 0: as the file system wants. The bytes are the same.
   std::uint64_t alignment = 0;
+  // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
+  // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
+  // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
+  // not called.
+  bool dry_run = false;
   OutputLayer layer{};  // around the file, for tests
+};
+
+// What a dry run would have written.
+struct FilePlan {
+  // The largest that it may be. It is shorter only if all sums in a page of the index, of values
+  // not read and headers not written yet, begin with a zero byte, and if that brings the end of the
+  // index below a multiple of 4096.
+  std::uint64_t file_length = 0;
+  std::uint64_t metadata_bytes = 0;  // headers and bodies of blocks that this rank would write
+  std::uint64_t index_bytes = 0;     // of all ranks; data maps too
+  Totals totals;                     // of all ranks
 };
 
 // A block taken over as it is: header and everything behind it.
@@ -239,8 +256,9 @@ class Writer {
   // for all of them.
   NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
 
-  // Commits a generation. kUsage in define mode. This, close() and redefine(): kUsage also while
-  // requests are open on any rank; nothing is done then, and the writer may be used as before.
+  // Commits a generation. kUsage in define mode and in a dry run. This, close() and redefine():
+  // kUsage also while requests are open on any rank; nothing is done then, and the writer may be
+  // used as before.
   NMB_EXPORT Status sync();
   // Ends define mode if need be, commits and closes.
   NMB_EXPORT Status close();
@@ -256,6 +274,8 @@ class Writer {
   NMB_EXPORT std::uint64_t generation() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;
+  // kUsage but after close() of a dry run.
+  NMB_EXPORT Result<FilePlan> planned() const;
 
  private:
   class Impl;

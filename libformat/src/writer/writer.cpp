@@ -6,6 +6,7 @@
 #include "block/name_rules.h"
 #include "parallel/message_codec.h"
 #include "parallel/shared_output.h"
+#include "wire/dry_output.h"
 #include "wire/hash.h"
 #include "writer/writer_impl.h"
 
@@ -64,6 +65,8 @@ Status check_options(const WriterOptions& options, bool create) {
                                  options.alignment < 4096 || options.alignment > (1u << 30)))
     return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
+  if (!create && options.dry_run)
+    return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
@@ -89,7 +92,8 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"overwrite", number(options.overwrite)},
           {"sync", number(options.sync)},
           {"aggregators", number(options.aggregators)},
-          {"alignment", number(options.alignment)}};
+          {"alignment", number(options.alignment)},
+          {"dry run", number(options.dry_run)}};
 }
 
 Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
@@ -110,6 +114,19 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
                      std::to_string(ranks.rank()) + ", expected " + expected + " as on rank 0");
   }
   return ranks.agree(status);
+}
+
+// Of a dry run every rank has one of its own.
+Result<std::unique_ptr<OutputFile>> output_of(Communicator& ranks, const std::string& path,
+                                              const WriterOptions& options, bool create) {
+  const CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
+  if (options.dry_run) {
+    NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
+    return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
+  }
+  return share_output(
+      ranks, [&] { return create ? create_output(path, of_new) : open_output(path); },
+      create ? hidden_name(path) : path, path);
 }
 
 }  // namespace
@@ -145,11 +162,7 @@ Result<std::unique_ptr<Writer>> Writer::make_together(const std::string& path,
   Communicator& ranks = several ? *several : alone;
   NMB_TRY(ranks.agree(check_options(options, create)));
   if (ranks.size() > 1) NMB_TRY(check_alike(ranks, path, options, create));
-  const CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
-  NMB_ASSIGN(std::unique_ptr<OutputFile> file,
-             share_output(
-                 ranks, [&] { return create ? create_output(path, of_new) : open_output(path); },
-                 create ? hidden_name(path) : path, path));
+  NMB_ASSIGN(std::unique_ptr<OutputFile> file, output_of(ranks, path, options, create));
   if (options.layer) file = options.layer(std::move(file));
   Aggregation aggregation;
   if (ranks.size() > 1) {
@@ -370,5 +383,6 @@ Result<std::uint64_t> Writer::records(BlockId block) {
 Result<std::uint64_t> Writer::global_id(BlockId block) { return impl_->global_id(block); }
 std::uint64_t Writer::generation() const { return impl_->generation(); }
 std::uint64_t Writer::pending_bytes() const { return impl_->pending_bytes(); }
+Result<FilePlan> Writer::planned() const { return impl_->planned(); }
 
 }  // namespace nmb
