@@ -69,7 +69,7 @@ struct PackReport {
   std::uint64_t inputs = 0;
   std::uint64_t bytes_in = 0;     // of all inputs
   std::uint64_t value_bytes = 0;  // moved
-  std::uint64_t bytes_out = 0;    // of a dry run: the most that it may be (nmb/writer.h, FilePlan)
+  std::uint64_t bytes_out = 0;    // of a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // of a dry run that did not fail
 };

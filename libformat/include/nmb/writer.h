@@ -73,9 +73,9 @@ struct WriterOptions {
 
 // What a dry run would have written.
 struct FilePlan {
-  // The largest that it may be. It is shorter only if all sums in a page of the index, of values
-  // not read and headers not written yet, begin with a zero byte, and if that brings the end of the
-  // index below a multiple of 4096.
+  // Exact, unless all sums in a page of the index happen to begin with a zero byte and a multiple
+  // of 4096 falls within the few bytes that this saves: sums of what was not read or written are
+  // taken for long ones (spec/rationale.md, "Dry runs").
   std::uint64_t file_length = 0;
   std::uint64_t metadata_bytes = 0;  // headers and bodies of blocks that this rank would write
   std::uint64_t index_bytes = 0;     // of all ranks; data maps too
