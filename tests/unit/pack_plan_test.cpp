@@ -90,7 +90,8 @@ class PackPlanTest : public testing::Test {
     });
   }
 
-  void check(const char* what) {
+  // most: what may be planned of each byte that is taken.
+  void check(const char* what, double most) {
     options_.output = folder_.path() / "out.nmb";
     options_.writer.sync = false;
     options_.writer.overwrite = true;
@@ -114,7 +115,8 @@ class PackPlanTest : public testing::Test {
       ASSERT_NE(taken, 0u) << what;
       EXPECT_EQ(length, std::filesystem::file_size(options_.output)) << what;
       EXPECT_LE(taken, memory) << what << " by " << ranks;
-      EXPECT_LE(memory, taken + taken / 2 + kSpare) << what << " by " << ranks;
+      EXPECT_LE(static_cast<double>(memory), most * static_cast<double>(taken) + kSpare)
+          << what << " by " << ranks;
     }
   }
 
@@ -125,13 +127,14 @@ class PackPlanTest : public testing::Test {
 TEST_F(PackPlanTest, SaysLengthAndMemory) {
   if (test::kShare > 1) GTEST_SKIP() << "sanitizers take memory of their own";
   make_inputs(64, 20, 200'000);
-  check("whole files");
+  check("whole files", 1.25);
   options_.split_names = "^_grp_([a-z0-9]+)_";
   options_.block_name = "{stem}/{group}";
-  check("groups");
+  check("groups", 1.25);
 }
 
-// A block of an NMB file is in memory while its values are moved.
+// A block of an NMB file is in memory while its values are moved, on as many threads as there may
+// be.
 TEST_F(PackPlanTest, SaysMemoryOfMergedFilesThatAreMergedAgain) {
   if (test::kShare > 1) GTEST_SKIP() << "sanitizers take memory of their own";
   make_inputs(6, 5000, 3'000'000);
@@ -145,7 +148,7 @@ TEST_F(PackPlanTest, SaysMemoryOfMergedFilesThatAreMergedAgain) {
     options_.inputs[static_cast<std::size_t>(f)] = one.output;
   }
   options_.writer.threads = 2;
-  check("merged files");
+  check("merged files", 2);
 }
 
 }  // namespace

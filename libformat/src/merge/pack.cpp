@@ -335,7 +335,9 @@ class Packer {
         NMB_ASSIGN(block.samples,
                    samples(loaded->metadata, entry.records, entry.name, block.name, index));
       }
-      largest_load_ = std::max(largest_load_, loaded->metadata.memory() + entry.raw_length);
+      const std::uint64_t piece =
+          std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
+      largest_load_ = std::max(largest_load_, loaded->metadata.memory() + entry.raw_length + piece);
       block.body = std::make_shared<LazyBody>(reader, entry);
       block.extent_length = entry.extent_length;
       NMB_ASSIGN(block.holes, reader->holes(entry));

@@ -37,7 +37,9 @@ Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64
   };
   const Result<std::uint64_t> peak = peak_resident();
   NMB_TRY(ranks.agree(peak.status()));
-  // What each thread that moves values holds.
+  // What each thread that moves values holds: perhaps those of another rank.
+  NMB_ASSIGN(largest_load,
+             ranks.all_reduce(largest_load, [](auto a, auto b) { return std::max(a, b); }));
   const Memory own{*peak, options.threads * (kMoveBuffer + largest_load)};
   const bool one_process = ranks.shares_memory();
   NMB_ASSIGN(const Memory memory, ranks.all_reduce(own, [&](const Memory& a, const Memory& b) {
