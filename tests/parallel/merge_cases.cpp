@@ -77,10 +77,19 @@ Status merge_both_ways(Communicator& ranks, const RankFolder& folder,
   NMB_TRY(ranks.agree(ranks.rank() == 0 ? write() : Status()));
   for (std::size_t i = 0; i < inputs.size(); ++i) options.inputs.push_back(name(i));
   options.output = folder.file("ranks.nmb");
+  PackReport planned;
+  PackOptions dry = options;
+  dry.writer.dry_run = true;
+  const Status plan = pack(dry, &planned, ranks);
+  NMB_TRY(ranks.agree(expect(plan.code() == outcome, plan.text())));
   PackReport report;
   const Status status = pack(options, &report, ranks);
   NMB_TRY(ranks.agree(expect(status.code() == outcome, status.text())));
   auto compare = [&]() -> Status {
+    NMB_TRY(expect(plan.text() == status.text() && planned.plan.has_value() == status.ok(),
+                   "found plan " + plan.text() + "\nexpected " + status.text()));
+    NMB_TRY(expect(text_of(planned) == text_of(report) && planned.totals == report.totals,
+                   "found plan " + text_of(planned) + "\nexpected " + text_of(report)));
     PackOptions alone = options;
     alone.output = folder.file("alone.nmb");
     alone.writer.layer = {};

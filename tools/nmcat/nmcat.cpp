@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
        "Exit codes: 0 done, 1 conflicts or a damaged input, 2 could not run.",
        "  nmcat rank_*.nc -o all.nmb                   # a block a file: rank_0000, ...\n"
        "  nmcat --files-from list -o all.nmb --block-name '{path}'\n"
+       "  nmcat rank_*.nc -o all.nmb --dry-run         # what would go wrong, or be made\n"
        "  nmcat part.*.nc -o events.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' "
        "--block-name '{group}'\n"
        "                                               # a block a sample\n"

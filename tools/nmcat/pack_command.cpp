@@ -14,6 +14,7 @@
 #include "common/ranks.h"
 #include "common/units.h"
 #include "nmb/text.h"
+#include "nmcat/plan_text.h"
 
 namespace nmb::tools {
 
@@ -89,6 +90,10 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
+  app.add_flag(
+      "--dry-run", options_.writer.dry_run,
+      "write nothing; tell what goes wrong as ever, else what OUT would be: blocks, bytes, "
+      "peak memory, how it should lie on Lustre");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
@@ -176,9 +181,14 @@ Status PackCommand::execute() {
   progress.finish();
   if (!tells) return status;
   tell(report);
-  if (common.json) NMB_TRY(tell_json(report, status));
+  NMB_TRY(tell_report(report, status));
   // Inputs that cannot be used were told one by one.
   return report.unreadable.empty() ? status : Status();
+}
+
+Status PackCommand::tell_report(const PackReport& report, const Status& status) {
+  if (tool_.options().json) return tell_json(report, status);
+  return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
 void PackCommand::tell(const PackReport& report) {
@@ -199,7 +209,7 @@ void PackCommand::tell(const PackReport& report) {
 Status PackCommand::tell_json(const PackReport& report, const Status& status) {
   Json json = json_document("cat");
   json["output"] = json_text(options_.output);
-  json["done"] = status.ok();
+  json["done"] = status.ok() && !options_.writer.dry_run;
   json["inputs"] = report.inputs;
   json["bytes_in"] = report.bytes_in;
   json["bytes_out"] = report.bytes_out;
@@ -210,6 +220,7 @@ Status PackCommand::tell_json(const PackReport& report, const Status& status) {
   json["attributes"] = report.totals.attributes;
   json["records"] = report.totals.records;
   json["samples"] = report.totals.samples;
+  if (report.plan) json["plan"] = plan_json(options_, report);
   json["conflicts"] = Json::array();
   for (const PackConflict& conflict : report.conflicts) {
     Json one{{"kind", conflict.kind},

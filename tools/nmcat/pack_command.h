@@ -19,6 +19,7 @@ class PackCommand {
   Status gather_inputs();
   Status take_io();
   void tell(const PackReport& report);
+  Status tell_report(const PackReport& report, const Status& status);
   Status tell_json(const PackReport& report, const Status& status);
 
   Tool& tool_;

@@ -45,6 +45,9 @@ struct CreateOptions {
 // `make` is set, one with a hidden name that is removed unless published.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
+// What create_output() would fail with, as far as it can be seen without creating anything:
+// kExists, and a folder that is not there or may not be written to.
+NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
 // ".NAME.PID.part" in the folder of `path`.
 NMB_EXPORT std::string hidden_name(const std::string& path);
 // A file that another process has created, by its hidden name, or opened; that one publishes it.

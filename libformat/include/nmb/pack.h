@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "nmb/communicator.h"
+#include "nmb/lustre_striping.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
 #include "nmb/writer.h"
@@ -29,8 +31,8 @@ struct PackOptions {
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
   // files keep theirs.
   std::string samples;
-  WriterOptions writer;
-  bool check = false;  // verify the result, values too, before it gets its name
+  WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
+  bool check = false;    // verify the result, values too, before it gets its name
   // Called now and then from one thread, with bytes of values moved.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
@@ -44,6 +46,22 @@ struct PackConflict {
   std::string found, expected;
 };
 
+// What a dry run says beside what every report does.
+struct PackPlan {
+  std::uint64_t metadata_bytes = 0;  // headers and bodies of blocks
+  std::uint64_t index_bytes = 0;     // index and data maps
+  // Of the process that takes most, resident, all of it: the most that this run took, which does
+  // all that the run does that writes, and what values on their way take then
+  // (spec/rationale.md, "Dry runs").
+  std::uint64_t peak_memory = 0;
+  int ranks = 1;
+  // With one target of a Lustre file system a rank that writes: the file lies on fewer where there
+  // are fewer.
+  LustreStriping lustre;
+  std::vector<std::uint64_t> blocks_of_input;  // in the order of the inputs
+  std::vector<std::string> first_blocks;       // names of up to 10, in that order too
+};
+
 struct PackReport {
   std::vector<PackConflict> conflicts;  // all of them; if there is one nothing is published
   std::vector<Status> unreadable;       // inputs that cannot be used
@@ -51,11 +69,13 @@ struct PackReport {
   std::uint64_t inputs = 0;
   std::uint64_t bytes_in = 0;     // of all inputs
   std::uint64_t value_bytes = 0;  // moved
-  std::uint64_t bytes_out = 0;
+  std::uint64_t bytes_out = 0;    // of a dry run: FilePlan::file_length
   Totals totals;
+  std::optional<PackPlan> plan;  // of a dry run that did not fail
 };
 
-// Publishes options.output, or leaves what was there untouched. kConflict: report->conflicts says
+// Publishes options.output, or leaves what was there untouched; a dry run always leaves it, and
+// fails as this would but for what WriterOptions::dry_run says. kConflict: report->conflicts says
 // which; the worst of report->unreadable; kUsage: options; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // The same by all ranks of `ranks`, which read runs of the inputs with about as many bytes each;

@@ -63,6 +63,8 @@ class Reader {
   NMB_EXPORT std::uint64_t generation() const;
   NMB_EXPORT Digest file_id() const;
   NMB_EXPORT std::uint64_t file_length() const;
+  // Bytes of values that have one sum, at most.
+  NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
   // What did not hinder opening: a damaged slot, a commit that was rolled forward.
   NMB_EXPORT const std::vector<Finding>& warnings() const;

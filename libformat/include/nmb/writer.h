@@ -24,6 +24,7 @@
 #include "nmb/output_file.h"
 #include "nmb/request.h"
 #include "nmb/status.h"
+#include "nmb/totals.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
 
@@ -76,7 +77,23 @@ struct WriterOptions {
   // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
   // library ignores keys that it does not know.
   std::vector<std::pair<std::string, std::string>> hints{};
+  // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
+  // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
+  // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
+  // not called.
+  bool dry_run = false;
   OutputLayer layer{};  // around the file, for tests
+};
+
+// What a dry run would have written.
+struct FilePlan {
+  // Exact, unless all sums in a page of the index happen to begin with a zero byte and a multiple
+  // of 4096 falls within the few bytes that this saves: sums of what was not read or written are
+  // taken for long ones (spec/rationale.md, "Dry runs").
+  std::uint64_t file_length = 0;
+  std::uint64_t metadata_bytes = 0;  // headers and bodies of blocks that this rank would write
+  std::uint64_t index_bytes = 0;     // of all ranks; data maps too
+  Totals totals;                     // of all ranks
 };
 
 // A block taken over as it is: header and everything behind it.
@@ -255,8 +272,9 @@ class Writer {
   // for all of them.
   NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
 
-  // Commits a generation. kUsage in define mode. This, close() and redefine(): kUsage also while
-  // requests are open on any rank; nothing is done then, and the writer may be used as before.
+  // Commits a generation. kUsage in define mode and in a dry run. This, close() and redefine():
+  // kUsage also while requests are open on any rank; nothing is done then, and the writer may be
+  // used as before.
   NMB_EXPORT Status sync();
   // Ends define mode if need be, commits and closes.
   NMB_EXPORT Status close();
@@ -272,6 +290,8 @@ class Writer {
   NMB_EXPORT std::uint64_t generation() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;
+  // kUsage but after close() of a dry run.
+  NMB_EXPORT Result<FilePlan> planned() const;
 
  private:
   class Impl;

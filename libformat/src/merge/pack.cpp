@@ -16,6 +16,7 @@
 #include "merge/input_block.h"
 #include "merge/input_shares.h"
 #include "merge/name_splitter.h"
+#include "merge/pack_plan.h"
 #include "merge/pack_report.h"
 #include "merge/pooled_file.h"
 #include "merge/sample_rule.h"
@@ -61,6 +62,7 @@ class Packer {
     NMB_TRY(ranks_.agree(take_all()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
     NMB_TRY(writer_->close());
+    if (options_.writer.dry_run) return describe_plan();
     return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
   }
 
@@ -86,6 +88,22 @@ class Packer {
     NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
+    return {};
+  }
+
+  Status describe_plan() {
+    NMB_ASSIGN(const FilePlan file, writer_->planned());
+    report_.totals = file.totals;
+    report_.bytes_out = file.file_length;
+    PackPlan plan;
+    plan.index_bytes = file.index_bytes;
+    NMB_ASSIGN(plan.metadata_bytes, ranks_.all_reduce(file.metadata_bytes, std::plus<>()));
+    NMB_TRY(plan_ranks(ranks_, options_.writer, file.file_length, largest_load_, &plan));
+    plan.first_blocks = std::move(first_blocks_);
+    plan.blocks_of_input.resize(share_.end - share_.begin);
+    for (const std::uint32_t input : block_inputs_) ++plan.blocks_of_input[input - share_.begin];
+    NMB_TRY(gather_blocks(ranks_, &plan));
+    report_.plan = std::move(plan);
     return {};
   }
 
@@ -216,6 +234,7 @@ class Packer {
     if (id.ok()) {
       block_inputs_.resize(*id + 1);
       block_inputs_[*id] = static_cast<std::uint32_t>(input);
+      if (first_blocks_.size() < kFirstBlocks) first_blocks_.push_back(name);
       if (ranks_.size() > 1) block_names_.emplace_back(NameUse{name, input, {}}, here_);
       return *id;
     }
@@ -346,6 +365,9 @@ class Packer {
         NMB_ASSIGN(block.samples,
                    samples(loaded->metadata, entry.records, entry.name, block.name, index));
       }
+      const std::uint64_t piece =
+          std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
+      largest_load_ = std::max(largest_load_, loaded->metadata.memory() + entry.raw_length + piece);
       block.body = std::make_shared<LazyBody>(reader, entry);
       block.extent_length = entry.extent_length;
       NMB_ASSIGN(block.holes, reader->holes(entry));
@@ -679,6 +701,7 @@ class Packer {
   std::vector<std::shared_ptr<PooledFile>> files_;  // of the share
   std::unique_ptr<Writer> writer_;
   std::vector<std::uint32_t> block_inputs_;                  // by BlockId
+  std::vector<std::string> first_blocks_;                    // names of up to kFirstBlocks
   std::vector<std::pair<NameUse, Occurrence>> block_names_;  // kept where there are several ranks
   std::unordered_map<std::string, Occurrence> groups_;       // first uses
   // The first use and, until those of other ranks are known, the later ones.
@@ -686,6 +709,7 @@ class Packer {
   std::vector<FoundConflict> conflicts_;
   Occurrence here_;
   std::size_t cached_bytes_ = kCachedBytes;
+  std::uint64_t largest_load_ = 0;  // bytes in memory to load the largest block of an NMB input
   std::vector<SplitBlock> split_;
   Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
   // The group for which a dimension has its place in dim_local_.

@@ -147,16 +147,32 @@ std::string hidden_name(const std::string& path) {
   return folder_of(path) + "/." + base + "." + std::to_string(::getpid()) + ".part";
 }
 
+namespace {
+
+Status check_target(const std::string& path, const CreateOptions& options) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  if (!options.overwrite)
+    return Status(Code::kExists, path, kNoOffset, "",
+                  "the target exists, and to replace it was not asked for");
+  if (!S_ISREG(info.st_mode))
+    return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
+  return {};
+}
+
+}  // namespace
+
+Status check_new_output(const std::string& path, const CreateOptions& options) {
+  NMB_TRY(check_target(path, options));
+  // The slash: a file in the folder's place is none.
+  if (::faccessat(AT_FDCWD, (folder_of(path) + "/").c_str(), W_OK | X_OK, AT_EACCESS) == 0)
+    return {};
+  return system_error(errno, options.named ? hidden_name(path) : path, "create");
+}
+
 Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                   const CreateOptions& options) {
-  struct stat info;
-  if (::lstat(path.c_str(), &info) == 0) {
-    if (!options.overwrite)
-      return Status(Code::kExists, path, kNoOffset, "",
-                    "the target exists, and to replace it was not asked for");
-    if (!S_ISREG(info.st_mode))
-      return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
-  }
+  NMB_TRY(check_target(path, options));
   if (!options.named && !options.make) {
     const int fd = ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (fd >= 0) return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, {}, false));

@@ -17,7 +17,7 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kJobBytes = 1 << 20;
+constexpr std::uint64_t kJobBytes = kMoveBuffer;
 
 // A contiguous stretch of the output: windows of one or several extents.
 struct Part {
@@ -186,9 +186,8 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
                    const WriterOptions& options) {
   std::uint64_t total = 0, done = 0;
   for (Move* move : moves) {
-    const std::uint64_t stored = move->stored_length();
-    total += stored;
-    move->sums.assign((stored + piece_size - 1) / piece_size, 0);
+    total += move->stored_length();
+    move->sums.assign(move->windows(piece_size), 0);
   }
   JobQueue queue(moves, piece_size);
   std::atomic<bool> stop{false};

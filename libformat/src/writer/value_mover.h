@@ -34,6 +34,10 @@ struct Move {
     for (const ByteRange& hole : holes) stored -= hole.length();
     return stored;
   }
+  // As many as there are sums.
+  std::uint64_t windows(std::uint32_t piece_size) const {
+    return (stored_length() + piece_size - 1) / piece_size;
+  }
 };
 
 // The whole windows of an extent that lie in `ranges`, those that follow one another as one.
@@ -44,6 +48,9 @@ std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::
 // be zeros that the source does not store (left alone if null).
 Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
                   bool* stored = nullptr);
+
+// Memory that each of the threads takes for values on their way, in bytes.
+inline constexpr std::size_t kMoveBuffer = 1 << 20;
 
 // moves: in ascending order of position. The first failure stops all threads and is returned.
 // Of the options: threads, cancel, progress.

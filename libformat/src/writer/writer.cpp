@@ -7,6 +7,7 @@
 #include "parallel/message_codec.h"
 #include "parallel/mpi_io.h"
 #include "parallel/shared_output.h"
+#include "wire/dry_output.h"
 #include "wire/hash.h"
 #include "writer/writer_impl.h"
 
@@ -64,6 +65,8 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
                                  options.alignment < 4096 || options.alignment > (1u << 30)))
     return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
+  if (!create && options.dry_run)
+    return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
@@ -97,7 +100,8 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"aggregators", number(options.aggregators)},
           {"alignment", number(options.alignment)},
           {"I/O", options.io == Io::kMpiIo ? "mpiio" : "posix"},
-          {"hints", text_of(options.hints)}};
+          {"hints", text_of(options.hints)},
+          {"dry run", number(options.dry_run)}};
 }
 
 Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
@@ -120,11 +124,16 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
   return ranks.agree(status);
 }
 
+// Of a dry run every rank has a file of its own.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
   CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
+  if (options.dry_run) {
+    NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
+    return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
+  }
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)
     of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
@@ -392,5 +401,6 @@ Result<std::uint64_t> Writer::records(BlockId block) {
 Result<std::uint64_t> Writer::global_id(BlockId block) { return impl_->global_id(block); }
 std::uint64_t Writer::generation() const { return impl_->generation(); }
 std::uint64_t Writer::pending_bytes() const { return impl_->pending_bytes(); }
+Result<FilePlan> Writer::planned() const { return impl_->planned(); }
 
 }  // namespace nmb

@@ -73,6 +73,10 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
   }
   std::sort(moves.begin(), moves.end(),
             [](const Move* a, const Move* b) { return a->position < b->position; });
+  if (options_.dry_run) {
+    for (Move* move : moves) move->sums.assign(move->windows(superblock_.piece_size), kWidestSum);
+    return {};
+  }
   return share_moves(ranks_, moves, *file_, superblock_.piece_size, options_,
                      moves.empty() || sparse ? Status() : file_->reserve(from, to - from));
 }
@@ -169,7 +173,9 @@ Status Writer::Impl::write_block(Commitment& c) {
       (c.hole || c.extent_position == block.run_position)) {
     inline_bytes.resize(round_up(block.extent_length, 8));
     auto values = std::span(inline_bytes).first(block.extent_length);
-    if (block.move) {
+    if (options_.dry_run) {
+      c.extent_sum = kWidestSum;
+    } else if (block.move) {
       NMB_TRY(read_moved(*block.move, 0, values));
       c.extent_sum = sum_of(values);
     } else if (!c.hole) {
@@ -195,7 +201,7 @@ Status Writer::Impl::write_block(Commitment& c) {
   header.body_sum = block.body_sum;
   std::vector<std::byte> bytes(block_body_offset(name.size()));
   header.encode(name, bytes);
-  c.header_sum = header.sum;
+  c.header_sum = options_.dry_run ? kWidestSum : header.sum;
   NMB_TRY(stripes_.write_at(block.position, bytes));
   std::uint64_t at = block.position + bytes.size();
   if (block.retained != BlockState::kNotRetained) {
@@ -346,7 +352,7 @@ Status Writer::Impl::publish(Superblock& next) {
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   if (superblock_.generation > 0) return {};
-  if (options_.before_publish)
+  if (options_.before_publish && !options_.dry_run)
     NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
   return file_->publish();
 }
@@ -358,6 +364,8 @@ Status Writer::Impl::commit(bool closing) {
     if (define_mode_)
       return Status(Code::kUsage,
                     "found " + operation + " in define mode, expected end_define() before");
+    if (options_.dry_run && !closing)
+      return Status(Code::kUsage, "found sync() in a dry run, expected close()");
     NMB_ASSIGN(open, ranks_.all_reduce<std::uint64_t>(requests_.size(), std::plus<>()));
     return open == 0 ? write_generation(closing) : Status();
   }));
@@ -386,7 +394,9 @@ Status Writer::Impl::write_generation(bool closing) {
       blocks.push_back(std::move(c));
     }
     NMB_TRY(write_values(blocks));
+    const std::uint64_t maps = cursor_;
     NMB_TRY(write_maps(blocks));
+    index_bytes_ = cursor_ - maps;
     NMB_TRY(write_blocks(blocks));
     NMB_TRY(write_tombstones());
     Superblock next = superblock_;
@@ -396,7 +406,9 @@ Status Writer::Impl::write_generation(bool closing) {
     for (const Commitment& c : blocks)
       if (state(c.id).codec != 0) next.incompatible |= kFeatureZstdBody;
     NMB_ASSIGN(next.incompatible, ranks_.all_reduce(next.incompatible, std::bit_or<>()));
+    const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
+    index_bytes_ += cursor_ - index;
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
     superblock_ = next;
@@ -563,6 +575,23 @@ Status Writer::Impl::write_tombstones() {
   NMB_ASSIGN(const std::vector<std::uint64_t> positions, place_in_order(parts, &cursor_));
   return stripes_.in_rounds(gone.size(),
                             [&](std::size_t i) { return write_tombstone(*gone[i], positions[i]); });
+}
+
+Result<FilePlan> Writer::Impl::planned() const {
+  if (!options_.dry_run || superblock_.generation == 0)
+    return Status(Code::kUsage, "found planned(), expected it after close() of a dry run only");
+  FilePlan plan;
+  plan.file_length = superblock_.file_length;
+  plan.index_bytes = index_bytes_;
+  plan.totals = superblock_.totals;
+  if (ranks_.rank() == 0 && !dictionary_.empty())
+    plan.metadata_bytes = block_length(0, dictionary_.size());
+  for (BlockId id = 0; id < blocks_.size(); ++id) {
+    const BlockState& block = *blocks_[id];
+    if (block.kept && !block.removed)
+      plan.metadata_bytes += block_length(names_.at(id).size(), block.stored_length);
+  }
+  return plan;
 }
 
 void Writer::Impl::shut() {

@@ -118,6 +118,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Result<ExtentState*> extent_of(BlockId id);
 
   // --- writer_commit.cpp ---
+  Result<FilePlan> planned() const;
   // Lets go of the file; every later call is kUsage.
   void shut();
 
@@ -307,6 +308,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
   std::uint64_t next_order_ = 0;
   std::uint64_t pending_bytes_ = 0;
+  std::uint64_t index_bytes_ = 0;  // of the last commit
+  // In place of sums that a dry run does not know: no sum takes more space.
+  static constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
   // Stored bodies, so that the commit need not encode them again. A compressed one is a small part
   // of the definitions that are in memory anyway; others are kept up to a smaller limit.
   GrowArray<std::byte> retained_;

@@ -1,0 +1,38 @@
+// DryOutput: a file of which nothing is kept but its length, for dry runs.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "nmb/output_file.h"
+
+namespace nmb {
+
+// All of it reads as zeros. Writes do not change the length: who writes has made the file as long
+// as it will be. name: for messages.
+class DryOutput final : public OutputFile {
+ public:
+  explicit DryOutput(std::string name) : name_(std::move(name)) {}
+  Status write_at(std::uint64_t, std::span<const std::byte>) override { return {}; }
+  Status read_at(std::uint64_t, std::span<std::byte> out) const override {
+    std::ranges::fill(out, std::byte{0});
+    return {};
+  }
+  Status truncate(std::uint64_t length) override {
+    length_ = length;
+    return {};
+  }
+  Status reserve(std::uint64_t, std::uint64_t) override { return {}; }
+  Status sync() override { return {}; }
+  Status publish() override { return {}; }
+  Result<std::uint64_t> size() const override { return length_.load(); }
+  const std::string& name() const override { return name_; }
+
+ private:
+  const std::string name_;
+  std::atomic<std::uint64_t> length_ = 0;
+};
+
+}  // namespace nmb
