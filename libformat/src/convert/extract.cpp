@@ -9,6 +9,7 @@
 #include "convert/relaid_values.h"
 #include "nmb/classic_header.h"
 #include "parallel/shared_output.h"
+#include "wire/dry_output.h"
 #include "wire/endian.h"
 #include "writer/move_sharing.h"
 #include "writer/output_source.h"
@@ -19,23 +20,6 @@ namespace nmb {
 namespace {
 
 constexpr std::uint32_t kWindow = 1 << 20;
-
-// Takes what is written and keeps nothing of it.
-class NoOutput final : public OutputFile {
- public:
-  explicit NoOutput(const std::string& name) : name_(name) {}
-  Status write_at(std::uint64_t, std::span<const std::byte>) override { return {}; }
-  Status read_at(std::uint64_t, std::span<std::byte>) const override { return {}; }
-  Status truncate(std::uint64_t) override { return {}; }
-  Status reserve(std::uint64_t, std::uint64_t) override { return {}; }
-  Status sync() override { return {}; }
-  Status publish() override { return {}; }
-  Result<std::uint64_t> size() const override { return std::uint64_t{0}; }
-  const std::string& name() const override { return name_; }
-
- private:
-  const std::string& name_;
-};
 
 // A file of a header and the values behind it, by all ranks: each writes some of the windows of the
 // values.
@@ -95,7 +79,7 @@ class ClassicFile {
     back.runs = {{own.position, 0, 0, 0, own.length, 1}};
     back.length = own.length;
     moves = {&back};
-    NoOutput nowhere(path_);
+    DryOutput nowhere(path_);
     mover_.progress = {};
     NMB_TRY(move_values(moves, nowhere, kWindow, mover_));
     return back.sums == own.sums ? Status() : reads_otherwise();

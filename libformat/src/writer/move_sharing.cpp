@@ -168,10 +168,7 @@ class MoveSharing {
     }
     std::reverse(kept.begin(), kept.end());
     moves_ = std::move(kept);
-    for (Loan& loan : loans_) {
-      const std::uint64_t stored = loan.move->stored_length();
-      loan.move->sums.assign((stored + piece_size_ - 1) / piece_size_, 0);
-    }
+    for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
   }
 
   std::vector<Communicator::Parcel> take_letters() {
