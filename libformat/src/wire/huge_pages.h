@@ -17,7 +17,7 @@ namespace nmb {
 inline constexpr std::size_t kHugePage = 2 << 20;
 // What is smaller comes as from malloc: a rank that defines little would have much of a page in
 // vain.
-inline constexpr std::size_t kWorthHugePages = 4 * kHugePage;
+inline constexpr std::size_t kWorthHugePages = 2 * kHugePage;
 
 // Uninitialised; for free(). Throws std::bad_alloc.
 inline void* allocate_huge(std::size_t bytes) {

@@ -64,7 +64,7 @@ class StripeWriter {
   static constexpr std::size_t kRoundBytes = 8 << 20;
   static constexpr std::size_t kLeastRound = 64 << 10;
   // After so many more bytes it is seen whether a rank is full, or has whole stripes.
-  static constexpr std::size_t kPart = 256 << 10;
+  static constexpr std::size_t kPart = 128 << 10;
   static constexpr std::size_t kFailure = ~std::size_t{0};  // in place of a number of bytes
   Communicator& ranks_;
   OutputFile& file_;
