@@ -38,6 +38,16 @@ void define(const Communicator& ranks, Definer& definer) {
   }
 }
 
+// Collective. A new file with those definitions, to which values may be put.
+Result<std::unique_ptr<Writer>> start(Communicator& ranks, const std::string& path) {
+  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  Definer definer(*writer);
+  define(ranks, definer);
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  return writer;
+}
+
 struct Put {
   BlockId block;
   VarId variable;
@@ -66,11 +76,7 @@ std::vector<Put> puts_of(const Communicator& ranks, Writer& writer, int round) {
 
 // Three generations.
 Status write(Communicator& ranks, const std::string& path, bool by_requests) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
-  Definer definer(*writer);
-  define(ranks, definer);
-  NMB_TRY(ranks.agree(definer.status()));
-  NMB_TRY(writer->end_define());
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
   for (int round = 0; round < 3; ++round) {
     const std::vector<Put> puts = puts_of(ranks, *writer, round);
     std::vector<RequestId> requests;
@@ -129,11 +135,7 @@ RANK_CASE(RequestsMakeTheBytesOfOneCall) {
   std::vector<std::vector<std::byte>> files;
   for (const bool many : {false, true}) {
     const std::string path = folder.file(many ? "many.nmb" : "one.nmb");
-    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
-    Definer definer(*writer);
-    define(ranks, definer);
-    NMB_TRY(ranks.agree(definer.status()));
-    NMB_TRY(writer->end_define());
+    NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
     NMB_ASSIGN(const BlockId block, writer->find_block("shared"));
     const Hyperslab all{{rank * kRecords / 2, 0}, {kRecords, 700}, {}};
     std::vector<RequestId> requests;
@@ -156,11 +158,7 @@ RANK_CASE(RequestsMakeTheBytesOfOneCall) {
 
 // Messages of one wait_all() in which all ranks' blocks grow.
 Result<std::uint64_t> messages(Communicator& ranks, const std::string& path, std::uint64_t count) {
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
-  Definer definer(*writer);
-  define(ranks, definer);
-  NMB_TRY(ranks.agree(definer.status()));
-  NMB_TRY(writer->end_define());
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
   NMB_ASSIGN(const BlockId shared, writer->find_block("shared"));
   NMB_ASSIGN(const BlockId own, writer->find_block("own" + std::to_string(ranks.rank())));
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
@@ -196,11 +194,7 @@ RANK_CASE(RangeErrorsOfRequestsAreTheRanksOwn) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("range.nmb");
   const bool last = ranks.rank() == ranks.size() - 1;
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
-  Definer definer(*writer);
-  define(ranks, definer);
-  NMB_TRY(ranks.agree(definer.status()));
-  NMB_TRY(writer->end_define());
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
   NMB_ASSIGN(const BlockId block, writer->find_block("shared"));
   const std::vector<int> fits{1}, large{70000};
   std::vector<RequestId> requests;
@@ -226,11 +220,7 @@ RANK_CASE(RangeErrorsOfRequestsAreTheRanksOwn) {
 RANK_CASE(AWrongRequestOfOneRankFailsAll) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("wrong.nmb");
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
-  Definer definer(*writer);
-  define(ranks, definer);
-  NMB_TRY(ranks.agree(definer.status()));
-  NMB_TRY(writer->end_define());
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
   const std::vector<RequestId> requests(ranks.rank() == ranks.size() / 2 ? 1 : 0, 77);
   const Status status = writer->wait_all(requests);
   NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kUsage, "found request ID 77"));
@@ -243,11 +233,7 @@ RANK_CASE(AWrongRequestOfOneRankFailsAll) {
 RANK_CASE(OpenRequestsOfOneRankAreToldToAll) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   const std::string path = folder.file("open.nmb");
-  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
-  Definer definer(*writer);
-  define(ranks, definer);
-  NMB_TRY(ranks.agree(definer.status()));
-  NMB_TRY(writer->end_define());
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, start(ranks, path));
   NMB_ASSIGN(const BlockId block, writer->find_block("shared"));
   const std::vector<int> value{5};
   std::vector<RequestId> requests;

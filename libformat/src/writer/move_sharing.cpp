@@ -86,8 +86,8 @@ class MoveSharing {
     // Sharing has a price: less is not worth it.
     const std::uint64_t least = std::max<std::uint64_t>(share / 16, std::uint64_t{4} * piece_size_);
     if (load.most < share + least) return move_own();
-    NMB_ASSIGN(const std::vector<Message> debtors, deal(own, share));
-    lend(debtors);
+    NMB_ASSIGN(const std::vector<Message> dealt, deal(own, share));
+    lend(dealt);
     NMB_ASSIGN(const std::vector<Message> letters, ranks_.exchange(take_letters()));
     NMB_TRY(ranks_.agree(move_all(letters)));
     return return_sums(letters);
