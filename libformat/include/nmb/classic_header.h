@@ -1,4 +1,4 @@
-// The classic netCDF header (CDF-1, CDF-2, CDF-5): one decoder for every consumer, one encoder, one
+// The classic netCDF header (CDF-1, CDF-2, CDF-5, and kind 6 of a block's body): one decoder for every consumer, one encoder, one
 // layout computation (spec/format.md, "Classic header").
 #pragma once
 
@@ -31,7 +31,7 @@ struct HeaderRemark {
 // Where the parts of a classic dataset lie, computed from its definitions and begins.
 struct ClassicLayout {
   Kind kind = Kind::kCdf5;
-  std::uint64_t header_length = 0;  // bytes of the header
+  std::uint64_t header_length = 0;  // bytes of the header; of kind 6: 0, as begins count there
   // End of the last fixed-size value (>= header_length), padded to 4 unless a record begins
   // earlier.
   std::uint64_t fixed_end = 0;
@@ -84,5 +84,10 @@ inline constexpr std::uint64_t kStreamingRecords = ~std::uint64_t{0};
 NMB_EXPORT Status
 encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t records,
                       const std::function<Status(std::span<const std::byte>)>& emit);
+
+// A body of kind 6, whole, of metadata that has an extension and begins (from 0 at the first
+// value). kUnsupported, kLimit as above.
+NMB_EXPORT Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
+                                                               std::uint64_t records);
 
 }  // namespace nmb

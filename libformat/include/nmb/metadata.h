@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "nmb/extension.h"
 #include "nmb/grow_array.h"
 #include "nmb/name_table.h"
 #include "nmb/status.h"
@@ -27,7 +29,9 @@ struct Attribute {
   std::string_view name;
   Type type;
   std::uint64_t count;                // values
-  std::span<const std::byte> values;  // external form: big-endian, count * type_size(type) bytes
+  // External form: big-endian, count * type_size(type) bytes. Of a block's own type: count values,
+  // then what they lead to (spec/format.md, section 15).
+  std::span<const std::byte> values;
 };
 
 struct Variable {
@@ -50,8 +54,8 @@ class Metadata {
 
   explicit Metadata(Names names = Names::kNew) : names_rule_(names) {}
 
-  // kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1, or a second record
-  // dimension. IDs count from 0 in order of definition. All functions that add give kLimit past
+  // kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1 that is not
+  // kUnlimited, or a second record dimension. IDs count from 0 in order of definition. All functions that add give kLimit past
   // 2^31 - 1 objects of a kind or 4 GiB of names and attribute values.
   //
   // Past 57,344 dimensions or variables that a name is taken may be said by a later call only: one
@@ -68,11 +72,24 @@ class Metadata {
   // From now on each call says itself whether its name is taken; slower where names are very many.
   void check_names_at_once() { names_at_once_ = true; }
   // For decoders, which meet a variable's attributes before its type.
-  void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint8_t>(type); }
+  void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint16_t>(type); }
   // Adds or replaces (in place of the first definition). values: external form, whole values
   // (else kUsage). kUsage: an unknown owner.
   NMB_EXPORT Status put_attribute(VarId owner, std::string_view name, Type type,
                                   std::span<const std::byte> values);
+  // What a body of kind 6 says beyond these definitions: ahead of the first that is of a type of its
+  // own. nullptr: nothing.
+  void set_extension(std::shared_ptr<const Extension> extension) {
+    extension_ = std::move(extension);
+  }
+  const std::shared_ptr<const Extension>& extension() const { return extension_; }
+  // Bytes of a value of a type that the block has.
+  std::uint64_t value_size(Type type) const {
+    return TypeTable::is_extended(type) ? extension_->types.value_size(type) : type_size(type);
+  }
+  // As add_attribute, of one of the block's own types: `count` values and what they lead to.
+  NMB_EXPORT Status add_extended_attribute(VarId owner, std::string_view name, Type type,
+                                           std::uint64_t count, std::span<const std::byte> values);
   // As put_attribute, but kExists where the name is taken (decoders).
   NMB_EXPORT Status add_attribute(VarId owner, std::string_view name, Type type,
                                   std::span<const std::byte> values);
@@ -112,11 +129,18 @@ class Metadata {
   }
   void set_begin(VarId id, std::uint64_t begin) { vars_[id].begin = begin; }
   std::uint64_t begin(VarId id) const { return vars_[id].begin; }
-  // Values of one record (record variables) or of the whole variable, in bytes without padding;
-  // nullopt where the product does not fit 64 bits.
+  // Values of one record (record variables) or of the whole variable, in bytes without padding (of
+  // one whose values are no plain array, of its region); nullopt where the product does not fit 64
+  // bits.
   std::optional<std::uint64_t> slice_bytes(VarId id) const {
+    if (extension_) [[unlikely]]
+      if (const Storage* storage = extension_->storage_of(id)) return storage->region_length;
+    return array_bytes(id);
+  }
+  // The same of its values alone: of the array, chunks as if they were one.
+  std::optional<std::uint64_t> array_bytes(VarId id) const {
     const VariableRecord& record = vars_[id];
-    std::uint64_t bytes = type_size(static_cast<Type>(record.type));
+    std::uint64_t bytes = value_size(static_cast<Type>(record.type));
     for (std::uint32_t i = is_record_variable(id) ? 1 : 0; i < record.rank; ++i)
       if (__builtin_mul_overflow(bytes, dims_[dim_ids_[record.first_dim + i]].length, &bytes))
         return std::nullopt;
@@ -149,13 +173,14 @@ class Metadata {
   struct VariableRecord {
     std::uint32_t name, name_length;
     std::uint32_t first_dim;  // in dim_ids_
-    std::uint32_t rank : 24, type : 8;
+    std::uint16_t rank, type;
     std::uint32_t first_att, last_att;  // in atts_, kNone: none
     std::uint64_t begin;
   };
   struct AttributeRecord {
     std::uint32_t name, name_length;
     std::uint32_t values, count;  // place in heap_, number of values
+    std::uint32_t bytes;          // of the values
     std::uint32_t owner;
     std::uint32_t next;  // of the same owner
     std::uint32_t type;
@@ -195,7 +220,7 @@ class Metadata {
   Status check_attribute(VarId owner, std::string_view name, Type type,
                          std::span<const std::byte> values) const;
   void append_attribute(VarId owner, std::string_view name, Type type,
-                        std::span<const std::byte> values, bool in_table);
+                        std::uint64_t count, std::span<const std::byte> values, bool in_table);
 
   GrowArray<DimensionRecord> dims_;
   GrowArray<VariableRecord> vars_;
@@ -208,6 +233,7 @@ class Metadata {
   std::uint32_t record_dim_ = kNone;
   std::uint32_t first_global_ = kNone, last_global_ = kNone;
   std::uint32_t clash_dim_ = kNone, clash_var_ = kNone;
+  std::shared_ptr<const Extension> extension_;
   Names names_rule_;
   bool names_at_once_ = false;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "block/classic_grammar.h"
+#include "block/extension_codec.h"
 #include "block/name_rules.h"
 #include "nmb/classic_header.h"
 #include "nmb/grow_array.h"
@@ -86,8 +87,8 @@ class ClassicDecoder {
   }
 
   bool read_all() {
-    return read_magic() && read_numrecs() && read_dimensions() && read_attributes(kGlobal) &&
-           read_variables();
+    return read_magic() && read_numrecs() && (kind_ != Kind::kExtended || read_sections()) &&
+           read_dimensions() && read_attributes(kGlobal) && read_variables();
   }
 
   bool read_magic() {
@@ -95,7 +96,10 @@ class ClassicDecoder {
     if (!bytes && !cursor_.status().ok()) return failure_ = cursor_.status(), false;
     const std::uint32_t magic = bytes ? load_be<std::uint32_t>(bytes) : 0;
     const std::uint32_t version = magic & 0xFF;
-    if (magic >> 8 != 0x434446 || (version != 1 && version != 2 && version != 5)) {
+    // Kind 6 is for bodies alone.
+    const bool has_kind = version == 1 || version == 2 || version == 5 ||
+                          (version == 6 && !options_.values_follow);
+    if (magic >> 8 != 0x434446 || !has_kind) {
       failure_ = Status(Code::kUnknownKind, source_.name(), 0, "R-CH-1",
                         "found no magic of a classic file, expected CDF and 1, 2 or 5");
       return false;
@@ -113,6 +117,60 @@ class ClassicDecoder {
     numrecs_ = count_at(bytes);
     cursor_.skip(widths_.count);
     return true;
+  }
+
+  // The sections behind the header of a body of kind 6: what the header says depends on them.
+  bool read_sections() {
+    const std::byte* bytes = peek(widths_.count);
+    if (!bytes) return false;
+    told_length_ = count_at(bytes);
+    const std::uint64_t at = cursor_.position();
+    cursor_.skip(widths_.count);
+    if (told_length_ < cursor_.position() || told_length_ > source_.size() - source_.size() % 8)
+      return fail("R-XB-1", at, "header", "length " + number(told_length_),
+                  "at most the " + number(source_.size()) + " bytes of the body");
+    const std::uint64_t begin = round_up(told_length_, 8);
+    if (source_.size() % 8 != 0)
+      return fail("R-XB-1", source_.size(), "body", number(source_.size()) + " bytes",
+                  "a multiple of 8");
+    std::vector<std::byte> sections(source_.size() - told_length_);
+    failure_ = source_.read_at(told_length_, sections);
+    if (!failure_.ok()) return false;
+    const std::uint64_t padding = begin - told_length_;
+    for (std::uint64_t i = 0; i < padding; ++i)
+      if (sections[i] != std::byte{0})
+        return fail("R-XB-1", told_length_ + i, "header", "padding behind it other than 0", "0");
+    Result<Extension> decoded = decode_sections(std::span(sections).subspan(padding));
+    if (!decoded.ok()) {
+      const Status status = decoded.status();
+      failure_ = Status(status.code(), source_.name(),
+                        status.offset() == kNoOffset ? begin : begin + status.offset(),
+                        status.rule(), status.message());
+      return false;
+    }
+    extension_ = std::make_shared<const Extension>(std::move(*decoded));
+    header_.metadata.set_extension(extension_);
+    return true;
+  }
+  // Ids in the sections are of what there is.
+  bool check_ids() {
+    const Metadata& metadata = header_.metadata;
+    const std::uint64_t at = 4 + widths_.count;
+    if (!extension_->unlimited.empty() &&
+        extension_->unlimited.back().dimension >= metadata.dimension_count())
+      return fail("R-XD-1", at, "dimensions section",
+                  "dimension " + number(extension_->unlimited.back().dimension),
+                  "less than " + number(metadata.dimension_count()));
+    if (!extension_->storage.empty() &&
+        extension_->storage.back().variable >= metadata.variable_count())
+      return fail("R-XS-1", at, "storage section",
+                  "variable " + number(extension_->storage.back().variable),
+                  "less than " + number(metadata.variable_count()));
+    return true;
+  }
+  std::string type_text(Type type) const {
+    return extension_ ? extension_->types.text(type)
+                      : "type " + std::string(type_name(type));
   }
 
   // The tag and count of a list whose items have at least `smallest` bytes.
@@ -194,14 +252,21 @@ class ClassicDecoder {
       const std::uint64_t start = cursor_.position();
       const std::uint64_t length =
           count_at(reinterpret_cast<const std::byte*>(name.data()) - widths_.count + used);
+      // A body of kind 6 tells elsewhere which dimension is the record dimension.
+      const bool is_record = extension_ ? is_record_dimension(header_.metadata.dimension_count())
+                                        : length == 0;
+      if (extension_ && is_record && length != 0)
+        return fail("R-XD-2", start + used, "dimension " + quoted(name),
+                    "length " + number(length) + " of the record dimension", "0");
       if (length > kMaxOffset)
         return fail("R-CH-7", start + used, "dimension " + quoted(name), "length " + number(length),
                     "at most 2^63 - 1");
-      if (length == kUnlimited && header_.metadata.record_dimension())
+      if (is_record && header_.metadata.record_dimension())
         return fail("R-CH-8", start + used, "dimension " + quoted(name),
                     "a second record dimension (length 0)", "at most one");
       check_name("dimension", name);
-      const Status added = header_.metadata.add_dimension(name, length).status();
+      const Status added =
+          header_.metadata.add_dimension(name, is_record ? kUnlimited : length).status();
       if (!added.ok()) return fail_with(added, start + widths_.count);
       cursor_.skip(used + widths_.count);
     }
@@ -210,7 +275,21 @@ class ClassicDecoder {
 
   bool fail_type(std::uint64_t offset, const std::string& object, std::uint32_t code) {
     return fail("R-CH-9", offset, object, "type " + number(code),
-                kind_ == Kind::kCdf5 ? "1 to 11" : "1 to 6");
+                extension_                 ? "1 to 11, or one of the types section"
+                : kind_ == Kind::kCdf5 ? "1 to 11"
+                                       : "1 to 6");
+  }
+  bool has_type(std::uint32_t code) const {
+    return classic::has_type(kind_, code) ||
+           (extension_ && code >= TypeTable::kFirst && code <= 65535 &&
+            extension_->types.has(static_cast<Type>(code)));
+  }
+  // Asked of dimensions in order.
+  bool is_record_dimension(DimId id) {
+    const std::vector<Unlimited>& unlimited = extension_->unlimited;
+    if (next_unlimited_ == unlimited.size() || unlimited[next_unlimited_].dimension != id)
+      return false;
+    return unlimited[next_unlimited_++].is_record;
   }
 
   bool read_attributes(VarId owner) {
@@ -225,16 +304,31 @@ class ClassicDecoder {
       const std::byte* bytes = reinterpret_cast<const std::byte*>(name.data()) - widths_.count;
       const std::uint32_t code = load_be<std::uint32_t>(bytes + used);
       const std::uint64_t values = count_at(bytes + used + 4);
-      if (!classic::has_type(kind_, code))
-        return fail_type(start + used, "attribute " + quoted(name), code);
+      if (!has_type(code)) return fail_type(start + used, "attribute " + quoted(name), code);
       const Type type = static_cast<Type>(code);
-      const std::uint64_t room = cursor_.remaining() - used - widths_.list();
-      if (values > room / type_size(type) || padded(values * type_size(type)) > room)
+      const bool is_extended = TypeTable::is_extended(type);
+      const std::uint64_t size = is_extended ? extension_->types.value_size(type) : type_size(type);
+      const std::uint64_t before = used + widths_.list() + (is_extended ? widths_.count : 0);
+      if (cursor_.remaining() < before) return peek(before);
+      const std::uint64_t room = cursor_.remaining() - before;
+      if (values > room / size || padded(values * size) > room)
         return fail("R-CH-4", start + used + 4, "attribute " + quoted(name),
-                    number(values) + " values of type " + std::string(type_name(type)),
+                    number(values) + " values of " + type_text(type),
                     "at most the " + number(room) + " bytes that are left");
-      const std::uint64_t value_bytes = values * type_size(type);
-      const std::uint64_t before = used + widths_.list();
+      std::uint64_t value_bytes = values * size;
+      if (is_extended) {
+        bytes = peek(before);
+        if (!bytes) return false;
+        name = {reinterpret_cast<const char*>(bytes) + widths_.count, name.size()};
+        const std::uint64_t told = count_at(bytes + before - widths_.count);
+        const bool heap = extension_->types.needs_heap(type);
+        if (told > room || padded(told) > room || told < value_bytes ||
+            (!heap && told != value_bytes))
+          return fail("R-XB-3", start + before - widths_.count, "attribute " + quoted(name),
+                      number(told) + " bytes",
+                      (heap ? "at least " : "") + number(value_bytes) + " and what is left");
+        value_bytes = told;
+      }
       const std::uint64_t whole = before + padded(value_bytes);
       bytes = peek(whole);
       if (!bytes) return false;
@@ -242,8 +336,11 @@ class ClassicDecoder {
       check_name("attribute", name);
       check_padding("attribute", name, bytes + before + value_bytes, start + before + value_bytes,
                     padded(value_bytes) - value_bytes);
+      const std::span<const std::byte> content(bytes + before, value_bytes);
       const Status added =
-          header_.metadata.add_attribute(owner, name, type, {bytes + before, value_bytes});
+          is_extended
+              ? header_.metadata.add_extended_attribute(owner, name, type, values, content)
+              : header_.metadata.add_attribute(owner, name, type, content);
       if (!added.ok()) return fail_with(added, start + widths_.count);
       cursor_.skip(whole);
     }
@@ -308,7 +405,7 @@ class ClassicDecoder {
     const std::byte* bytes = peek(length);
     if (!bytes) return false;
     const std::uint32_t code = load_be<std::uint32_t>(bytes);
-    if (!classic::has_type(kind_, code)) return fail_type(start, variable_text(id), code);
+    if (!has_type(code)) return fail_type(start, variable_text(id), code);
     header_.metadata.set_type(id, static_cast<Type>(code));
     const std::uint64_t vsize = count_at(bytes + 4);
     const std::uint64_t begin_field = start + 4 + widths_.count;
@@ -319,6 +416,7 @@ class ClassicDecoder {
     if (!slice || *slice > kMaxOffset - 3)
       return fail("R-CH-14", start + 4, variable_text(id), "more than 2^63 - 4 bytes of values",
                   "at most that");
+    if (extension_ && !check_storage(id, start, vsize, *slice)) return false;
     if (vsize != classic::vsize(kind_, *slice))
       remark(
           "R-CH-20", start + 4, [&] { return variable_text(id); },
@@ -330,19 +428,72 @@ class ClassicDecoder {
     return true;
   }
 
+  // What the sections say of a variable fits it.
+  bool check_storage(VarId id, std::uint64_t at, std::uint64_t vsize, std::uint64_t region) {
+    const Variable variable = header_.metadata.variable(id);
+    const Storage* const storage = extension_->storage_of(id);
+    const auto wrong = [&](const std::string& found, const std::string& expected) {
+      return fail("R-XS-2", at, variable_text(id), found, expected);
+    };
+    if (vsize != padded(region)) return wrong("vsize " + number(vsize), number(padded(region)));
+    const bool heap = extension_->types.needs_heap(variable.type);
+    if (!storage)
+      return !heap || wrong("values of variable length without storage", "a heap for them");
+    if (header_.metadata.is_record_variable(id) && storage->kind != StorageKind::kNone)
+      return wrong("storage of its own of a record variable", "records");
+    const std::optional<std::uint64_t> array = header_.metadata.array_bytes(id);
+    if (!array) return wrong("more than 2^64 bytes of values", "fewer");
+    switch (storage->kind) {
+      case StorageKind::kNone:
+        return region == 0 || wrong("a region without values", "none");
+      case StorageKind::kHeap:
+        return (heap && region >= *array) ||
+               wrong("a region of " + number(region) + " bytes for a heap",
+                     "values of variable length, and at least " + number(*array));
+      case StorageKind::kChunked:
+        break;
+    }
+    if (heap) return wrong("chunks of values of variable length", "a heap");
+    if (storage->chunk.size() != variable.dimensions.size())
+      return wrong(number(storage->chunk.size()) + " dimensions of a chunk",
+                   number(variable.dimensions.size()));
+    std::uint64_t chunks = 1, bytes = extension_->types.value_size(variable.type);
+    for (std::size_t i = 0; i < storage->chunk.size(); ++i) {
+      const std::uint64_t length = header_.metadata.dimension(variable.dimensions[i]).length;
+      if (storage->chunk[i] == 0 || !checked_mul(bytes, storage->chunk[i], &bytes) ||
+          bytes > classic::kMaxU32 ||
+          !checked_mul(chunks, length / storage->chunk[i] + (length % storage->chunk[i] != 0),
+                       &chunks))
+        return wrong("a chunk with a length of " + number(storage->chunk[i]),
+                     "at least 1, and fewer than 2^32 bytes in all");
+    }
+    if (region / ChunkRow::kLength < chunks)
+      return wrong("a region of " + number(region) + " bytes", "a table of " + number(chunks) +
+                                                                   " chunks");
+    return true;
+  }
+
   bool check_all() {
     ClassicLayout& layout = header_.layout;
     layout.header_length = cursor_.position();
     if (const Status names = header_.metadata.settle_names(); !names.ok())
       return fail_with(names, layout.header_length);
-    if (!options_.values_follow && source_.size() != layout.header_length)
+    if (extension_) {
+      // Begins count from the first value.
+      if (layout.header_length != told_length_)
+        return fail("R-XB-1", 4 + widths_.count, "header", "length " + number(told_length_),
+                    number(layout.header_length));
+      layout.header_length = 0;
+      if (!check_ids()) return false;
+    } else if (!options_.values_follow && source_.size() != layout.header_length) {
       return fail("R-CH-18", layout.header_length, "header",
                   number(source_.size() - layout.header_length) + " bytes behind it", "none");
+    }
     return check_sizes() && check_begins() && check_overlap() && count_records() && check_end();
   }
 
   bool check_sizes() {
-    if (kind_ == Kind::kCdf5) return true;
+    if (kind_ == Kind::kCdf5 || kind_ == Kind::kExtended) return true;
     classic::LargeVariables large(kind_);
     for (VarId id = 0; id < places_.size(); ++id)
       large.add(id, places_[id].bytes, header_.metadata.is_record_variable(id));
@@ -434,8 +585,9 @@ class ClassicDecoder {
     return true;
   }
 
-  // Begins that are not what layout_classic would choose.
+  // Begins that are not what layout_classic would choose. Bodies of kind 6 have no such order.
   void remark_order() {
+    if (extension_) return;
     const Metadata& metadata = header_.metadata;
     std::uint64_t next_fixed = header_.layout.header_length;
     std::uint64_t next_record = header_.layout.fixed_end;
@@ -507,6 +659,9 @@ class ClassicDecoder {
   bool found_duplicate_ = false;
   ClassicHeader header_;
   Kind kind_ = Kind::kCdf5;
+  std::shared_ptr<const Extension> extension_;  // of kind 6
+  std::uint64_t told_length_ = 0;               // of the header, of kind 6
+  std::size_t next_unlimited_ = 0;
   classic::Widths widths_{};
   std::uint64_t numrecs_ = 0;
   GrowArray<Place> places_;

@@ -1,10 +1,13 @@
 // The encoder of classic netCDF headers (spec/format.md, "Classic header", grammar).
+#include <cassert>
 #include <cstring>
 #include <string>
 
 #include "block/classic_grammar.h"
+#include "block/extension_codec.h"
 #include "block/name_rules.h"
 #include "nmb/classic_header.h"
+#include "wire/checked.h"
 #include "wire/sink.h"
 
 namespace nmb {
@@ -23,6 +26,7 @@ class ClassicEncoder {
     else if (records >= classic::streaming(kind_))
       refuse("records", records);
     put_count(records, "records");
+    if (kind_ == Kind::kExtended) put_count(0, "header");  // the length, told when it is known
     put_dimensions();
     put_attributes(kGlobal);
     put_list(classic::kVariableTag, metadata_.variable_count());
@@ -67,7 +71,9 @@ class ClassicEncoder {
   }
   void put_type(std::string_view name, Type type) {
     const auto code = static_cast<std::uint32_t>(type);
-    if (!classic::has_type(kind_, code)) refuse(name, code);
+    if (!classic::has_type(kind_, code) &&
+        !(kind_ == Kind::kExtended && metadata_.extension()->types.has(type)))
+      refuse(name, code);
     sink_.put_be(code);
   }
 
@@ -76,7 +82,7 @@ class ClassicEncoder {
     for (DimId id = 0; id < metadata_.dimension_count(); ++id) {
       const Dimension dimension = metadata_.dimension(id);
       put_name(dimension.name);
-      put_count(dimension.length, dimension.name);
+      put_count(dimension.is_record() ? 0 : dimension.length, dimension.name);
     }
   }
 
@@ -86,6 +92,8 @@ class ClassicEncoder {
       put_name(attribute.name);
       put_type(attribute.name, attribute.type);
       put_count(attribute.count, attribute.name);
+      if (TypeTable::is_extended(attribute.type))
+        put_count(attribute.values.size(), attribute.name);
       put_padded(attribute.values.data(), attribute.values.size());
     });
   }
@@ -127,6 +135,22 @@ Status encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t 
                                           std::to_string(static_cast<unsigned>(kind)) +
                                           ", expected a classic one");
   return ClassicEncoder(metadata, kind, emit).encode(records);
+}
+
+Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
+                                                    std::uint64_t records) {
+  assert(metadata.extension());
+  std::vector<std::byte> body;
+  const Sink::Emit emit = [&](std::span<const std::byte> piece) {
+    body.insert(body.end(), piece.begin(), piece.end());
+    return Status();
+  };
+  NMB_TRY(ClassicEncoder(metadata, Kind::kExtended, emit).encode(records));
+  constexpr std::size_t kLengthField = 12;  // behind magic and records
+  store_be(body.data() + kLengthField, std::uint64_t{body.size()});
+  body.resize(round_up(body.size(), 8));
+  append_sections(*metadata.extension(), &body);
+  return body;
 }
 
 }  // namespace nmb

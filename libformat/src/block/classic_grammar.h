@@ -38,12 +38,12 @@ constexpr Widths widths(Kind kind) {
 }
 
 constexpr bool has_type(Kind kind, std::uint32_t code) {
-  return code >= 1 && code <= (kind == Kind::kCdf5 ? 11u : 6u);
+  return code >= 1 && code <= (kind == Kind::kCdf5 || kind == Kind::kExtended ? 11u : 6u);
 }
 
 // All bits set, of the width of numrecs.
 constexpr std::uint64_t streaming(Kind kind) {
-  return kind == Kind::kCdf5 ? ~std::uint64_t{0} : kMaxU32;
+  return kind == Kind::kCdf5 || kind == Kind::kExtended ? ~std::uint64_t{0} : kMaxU32;
 }
 
 // The next multiple of 4; value at most 2^64 - 4.
@@ -63,7 +63,7 @@ constexpr std::uint64_t largest_begin(Kind kind) {
 // The vsize field of a variable whose slice has `bytes`.
 constexpr std::uint64_t vsize(Kind kind, std::uint64_t bytes) {
   const std::uint64_t size = padded(bytes);
-  return kind != Kind::kCdf5 && size > 0xFFFFFFFC ? kMaxU32 : size;
+  return widths(kind).count == 4 && size > 0xFFFFFFFC ? kMaxU32 : size;
 }
 
 // In CDF-1 and CDF-2 only the last record variable, or the last fixed-size variable of a dataset

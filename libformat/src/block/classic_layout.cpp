@@ -49,7 +49,11 @@ Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length
   const std::uint64_t longest = classic::largest_variable(kind);
   for (DimId id = 0; id < metadata.dimension_count(); ++id) {
     const Dimension dimension = metadata.dimension(id);
-    if (dimension.length > longest && kind != Kind::kCdf5)
+    if (dimension.length == 0)
+      return Status(Code::kUnsupported, "dimension " + quoted(dimension.name) +
+                                            ": found length 0, expected at least 1 in " +
+                                            kind_text(kind));
+    if (dimension.length > longest && !dimension.is_record() && kind != Kind::kCdf5)
       return unsupported(kind, "dimension " + quoted(dimension.name),
                          "length " + std::to_string(dimension.length), longest);
     *length += widths.count + padded(dimension.name.size()) + widths.count;

@@ -12,7 +12,7 @@ namespace nmb {
 namespace {
 
 constexpr std::uint32_t kMaxObjects = 0x7FFFFFFF;
-constexpr std::uint32_t kMaxRank = (1u << 24) - 1;
+constexpr std::uint32_t kMaxRank = 65535;
 constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
 Status taken(std::string_view kind, std::string_view name) {
@@ -88,7 +88,7 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   if (has_clash()) return clash();
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("dimension", name));
-  if (length > kMaxLength)
+  if (length > kMaxLength && length != kUnlimited)
     return Status(Code::kUsage, "dimension " + quoted(name) + ": found length " +
                                     std::to_string(length) + ", expected at most 2^63 - 1");
   if (length == kUnlimited && record_dim_ != kNone)
@@ -130,7 +130,7 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   if (dimensions.size() > kMaxRank)
     return Status(Code::kLimit, "variable " + quoted(name) + ": found " +
                                     std::to_string(dimensions.size()) +
-                                    " dimensions, expected at most 2^24 - 1");
+                                    " dimensions, expected at most 65535");
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] >= dims_.size())
       return Status(Code::kUsage, "variable " + quoted(name) + ": found dimension id " +
@@ -164,8 +164,8 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   record.name = place;
   record.name_length = static_cast<std::uint32_t>(name.size());
   record.first_dim = first_dim;
-  record.rank = static_cast<std::uint32_t>(dimensions.size()) & kMaxRank;
-  record.type = static_cast<std::uint8_t>(type);
+  record.rank = static_cast<std::uint16_t>(dimensions.size());
+  record.type = static_cast<std::uint16_t>(type);
   record.first_att = record.last_att = kNone;
   record.begin = 0;
   vars_.push_back(record);
@@ -194,7 +194,8 @@ Status Metadata::check_attribute(VarId owner, std::string_view name, Type type,
 }
 
 void Metadata::append_attribute(VarId owner, std::string_view name, Type type,
-                                std::span<const std::byte> values, bool in_table) {
+                                std::uint64_t count, std::span<const std::byte> values,
+                                bool in_table) {
   if (in_table) att_table_.reserve_one();
   const std::uint32_t tag = in_table ? tag_of(name, owner) : 0;
   atts_.reserve_more(1);
@@ -203,7 +204,8 @@ void Metadata::append_attribute(VarId owner, std::string_view name, Type type,
   record.name = heap_.size();
   record.name_length = static_cast<std::uint32_t>(name.size());
   record.values = record.name + record.name_length;
-  record.count = static_cast<std::uint32_t>(values.size() / type_size(type));
+  record.count = static_cast<std::uint32_t>(count);
+  record.bytes = static_cast<std::uint32_t>(values.size());
   record.owner = owner;
   record.next = kNone;
   record.type = static_cast<std::uint32_t>(type);
@@ -226,7 +228,19 @@ Status Metadata::add_attribute(VarId owner, std::string_view name, Type type,
   NMB_TRY(check_attribute(owner, name, type, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index != kNone) return taken("attribute", name);
-  append_attribute(owner, name, type, values, search.in_table);
+  append_attribute(owner, name, type, values.size() / type_size(type), values, search.in_table);
+  return {};
+}
+
+Status Metadata::add_extended_attribute(VarId owner, std::string_view name, Type type,
+                                        std::uint64_t count, std::span<const std::byte> values) {
+  NMB_TRY(check_attribute(owner, name, Type::kByte, values));
+  const AttributeSearch search = search_attribute(owner, name);
+  if (search.index != kNone) return taken("attribute", name);
+  if (count > ~std::uint32_t{0})
+    return Status(Code::kLimit, "attribute " + quoted(name) + ": found " + std::to_string(count) +
+                                    " values, expected at most 2^32 - 1");
+  append_attribute(owner, name, type, count, values, search.in_table);
   return {};
 }
 
@@ -235,12 +249,11 @@ Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
   NMB_TRY(check_attribute(owner, name, type, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index == kNone) {
-    append_attribute(owner, name, type, values, search.in_table);
+    append_attribute(owner, name, type, values.size() / type_size(type), values, search.in_table);
     return {};
   }
   AttributeRecord& record = atts_[search.index];
-  const std::size_t room = record.count * type_size(static_cast<Type>(record.type));
-  if (values.size() <= room) {
+  if (values.size() <= record.bytes) {
     if (!values.empty()) std::memmove(heap_.data() + record.values, values.data(), values.size());
   } else {
     const std::uint32_t place = heap_.size();
@@ -248,6 +261,7 @@ Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
     record.values = place;
   }
   record.count = static_cast<std::uint32_t>(values.size() / type_size(type));
+  record.bytes = static_cast<std::uint32_t>(values.size());
   record.type = static_cast<std::uint32_t>(type);
   return {};
 }
@@ -262,7 +276,7 @@ Attribute Metadata::attribute_at(std::uint32_t index) const {
   const AttributeRecord& record = atts_[index];
   const Type type = static_cast<Type>(record.type);
   return {name_at(record.name, record.name_length), type, record.count,
-          std::as_bytes(heap_.span().subspan(record.values, record.count * type_size(type)))};
+          std::as_bytes(heap_.span().subspan(record.values, record.bytes))};
 }
 
 std::optional<DimId> Metadata::find_dimension(std::string_view name) const {
@@ -309,6 +323,7 @@ void Metadata::copy_from(const Metadata& other, std::pmr::memory_resource& memor
   clash_var_ = other.clash_var_;
   names_rule_ = other.names_rule_;
   names_at_once_ = other.names_at_once_;
+  extension_ = other.extension_;
 }
 
 void Metadata::clear() {
@@ -319,6 +334,7 @@ void Metadata::clear() {
   heap_.clear();
   dim_table_ = var_table_ = att_table_ = {};
   record_dim_ = first_global_ = last_global_ = clash_dim_ = clash_var_ = kNone;
+  extension_.reset();
 }
 
 void Metadata::shrink() {

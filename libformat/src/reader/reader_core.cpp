@@ -155,6 +155,14 @@ std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
   return end;
 }
 
+// The length of the first dimension that may grow, of a body of kind 6.
+std::uint64_t first_unlimited(const Metadata& metadata) {
+  const Extension* const extension = metadata.extension().get();
+  return extension && !extension->unlimited.empty()
+             ? metadata.dimension(extension->unlimited.front().dimension).length
+             : 0;
+}
+
 }  // namespace
 
 Result<std::optional<ClassicHeader>> check_body(
@@ -166,9 +174,6 @@ Result<std::optional<ClassicHeader>> check_body(
                     std::string expected) {
     findings.report({rule, offset, object, std::move(found), std::move(expected)});
   };
-  if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended))
-    return Status(Code::kUnsupported, file.name(), at, "",
-                  object + ": an extended body (kind 6), which this version does not read");
   DecodeOptions options;
   options.values_follow = false;
   Result<ClassicHeader> decoded = decode_classic_header(MemorySource(body, file.name()), options);
@@ -200,8 +205,9 @@ Result<std::optional<ClassicHeader>> check_body(
   expect("R-BK-11", kVariables, entry.variables, metadata.variable_count(), " variables");
   expect("R-BK-11", kAttributes, entry.attributes, metadata.attribute_count(), " attributes");
   if (!metadata.record_dimension()) {
-    expect("R-BK-12", kRecords, entry.records, 0, " records without a record dimension");
-    if (entry.records != 0) return std::optional<ClassicHeader>(std::move(header));
+    const std::uint64_t records = first_unlimited(metadata);
+    expect("R-BK-12", kRecords, entry.records, records, " records without a record dimension");
+    if (entry.records != records) return std::optional<ClassicHeader>(std::move(header));
   }
   if (entry.records > header_records && layout.record_size != 0) {
     std::uint64_t end = 0;

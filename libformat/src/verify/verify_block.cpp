@@ -29,10 +29,6 @@ void NmbVerifier::check_block(const EntryRow& row) {
     expect(kExtentLength, e.extent_length, stored.header.extent_length, "extent length");
     expect(kExtentSum, e.extent_sum, stored.header.extent_sum, "extent sum");
   }
-  if (e.kind == static_cast<std::uint16_t>(Kind::kExtended)) {
-    block_->damaged = true;  // R-SB-6 tells: with the feature's bit the file would not be read
-    return;
-  }
   Result<std::optional<ClassicHeader>> header = check_body(
       e, stored.header.records, stored.body, file_, [&](Column column) { return row.at(column); },
       findings_);

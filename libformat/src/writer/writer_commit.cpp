@@ -404,7 +404,8 @@ Status Writer::Impl::write_generation(bool closing) {
     next.next_order = next_order_;
     if (!dictionary_.empty()) next.incompatible |= kFeatureDictionary;
     for (const Commitment& c : blocks)
-      if (state(c.id).codec != 0) next.incompatible |= kFeatureZstdBody;
+      next.incompatible |= (state(c.id).codec != 0 ? kFeatureZstdBody : 0) |
+                           (state(c.id).kind == Kind::kExtended ? kFeatureExtendedBody : 0);
     NMB_ASSIGN(next.incompatible, ranks_.all_reduce(next.incompatible, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));

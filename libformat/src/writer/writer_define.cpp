@@ -181,6 +181,10 @@ Status Writer::Impl::start_edit(BlockId id) {
   if (block.move)
     return Status(Code::kUsage, "found a change of block " + quoted(names_.at(id)) +
                                     " before its values were moved, expected sync() first");
+  if (block.kind == Kind::kExtended)
+    return Status(Code::kUnsupported,
+                  "found a change of block " + quoted(names_.at(id)) +
+                      ", whose body is of kind 6, expected one of classic kind");
   NMB_TRY(load_definitions(id));
   NMB_ASSIGN(ExtentState * extent, extent_of(id));
   (void)extent;
@@ -209,10 +213,10 @@ Result<BlockState*> Writer::Impl::defining(BlockId id) {
 }
 
 Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
-  if (!is_classic(packed.kind))
+  if (!is_classic(packed.kind) && packed.kind != Kind::kExtended)
     return Status(Code::kUnsupported,
                   "found body kind " + std::to_string(static_cast<unsigned>(packed.kind)) +
-                      " of block " + quoted(packed.name) + ", expected 1, 2 or 5");
+                      " of block " + quoted(packed.name) + ", expected 1, 2, 5 or 6");
   std::uint64_t end = 0;
   for (const ByteRange& hole : packed.holes) {
     if (hole.begin < end || hole.end <= hole.begin || hole.end > packed.extent_length)

@@ -1,0 +1,153 @@
+// The types of a block (see nmb/extension.h; rules R-XT of spec/format.md).
+#include "nmb/extension.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+Status wrong(const std::string& found, const std::string& expected) {
+  return Status(Code::kDamaged, "found " + found + ", expected " + expected);
+}
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+Status TypeTable::check(const ExtendedType& type) const {
+  constexpr std::uint64_t kMostBytes = ~std::uint32_t{0};
+  if (type.size == 0 || type.size > kMostBytes)
+    return wrong("a type of " + number(type.size) + " bytes", "1 to 2^32 - 1");
+  const auto check_base = [&](Type base) -> Status {
+    if (has(base)) return {};
+    return wrong("type " + number(static_cast<std::uint32_t>(base)), "one that is there before");
+  };
+  const auto check_size = [&](std::uint64_t expected) -> Status {
+    if (type.size == expected) return {};
+    return wrong("a size of " + number(type.size) + " bytes", number(expected));
+  };
+  switch (type.type_class) {
+    case TypeClass::kInteger:
+    case TypeClass::kFloat:
+    case TypeClass::kTime:
+    case TypeClass::kBitfield:
+      if (type.precision == 0 ||
+          std::uint64_t{type.precision} + type.bit_offset > type.size * 8)
+        return wrong(number(type.precision) + " bits from " + number(type.bit_offset) + " on",
+                     "at least 1, and at most the " + number(type.size * 8) + " that there are");
+      return {};
+    case TypeClass::kString:
+      return type.variable_length ? check_size(kHeapValue) : Status();
+    case TypeClass::kReference:
+      return check_size(kHeapValue);
+    case TypeClass::kOpaque:
+      return {};
+    case TypeClass::kVlen:
+      NMB_TRY(check_base(type.base));
+      return check_size(kHeapValue);
+    case TypeClass::kEnum:
+      NMB_TRY(check_base(type.base));
+      if (is_extended(type.base) ? at(type.base).type_class != TypeClass::kInteger
+                                 : type.base == Type::kChar || type.base == Type::kFloat ||
+                                       type.base == Type::kDouble)
+        return wrong("an enum of " + text(type.base), "one of integers");
+      if (type.values.size() != type.names.size() * value_size(type.base))
+        return wrong(number(type.values.size()) + " bytes of values",
+                     number(type.names.size()) + " values");
+      return check_size(value_size(type.base));
+    case TypeClass::kArray: {
+      NMB_TRY(check_base(type.base));
+      if (type.lengths.empty()) return wrong("an array without dimensions", "at least one");
+      std::uint64_t bytes = value_size(type.base);
+      for (const std::uint64_t length : type.lengths)
+        if (length == 0 || !checked_mul(bytes, length, &bytes) || bytes > kMostBytes)
+          return wrong("an array with a dimension of " + number(length),
+                       "at least 1, and at most 2^32 - 1 bytes in all");
+      return check_size(bytes);
+    }
+    case TypeClass::kCompound:
+      if (type.fields.empty()) return wrong("a compound without fields", "at least one");
+      for (const ExtendedType::Field& field : type.fields) {
+        NMB_TRY(check_base(field.type));
+        const std::uint64_t size = value_size(field.type);
+        if (size > type.size || field.offset > type.size - size)
+          return wrong("field " + field.name + " of " + number(size) + " bytes at " +
+                           number(field.offset),
+                       "an end within " + number(type.size));
+      }
+      return {};
+  }
+  return wrong("class " + number(static_cast<std::uint16_t>(type.type_class)), "0 to 10");
+}
+
+Result<Type> TypeTable::add(ExtendedType type) {
+  NMB_TRY(check(type));
+  if (types_.size() == kMost)
+    return Status(Code::kLimit, "found more than " + number(kMost) + " types in a block");
+  Traits traits;
+  traits.heap = type.type_class == TypeClass::kVlen ||
+                type.type_class == TypeClass::kReference || type.variable_length;
+  const auto contain = [&](Type part) {
+    if (!is_extended(part)) return;
+    const Traits& inner = traits_[static_cast<std::uint32_t>(part) - kFirst];
+    // What a sequence leads to lies in the heap by itself.
+    traits.heap = traits.heap || inner.heap;
+    traits.depth = std::max(traits.depth, inner.depth + 1);
+  };
+  contain(type.base);
+  for (const ExtendedType::Field& field : type.fields) contain(field.type);
+  if (traits.depth > kMostDepth)
+    return wrong("types within types, " + number(traits.depth) + " deep",
+                 "at most " + number(kMostDepth));
+  traits_.push_back(traits);
+  types_.push_back(std::move(type));
+  return static_cast<Type>(kFirst + types_.size() - 1);
+}
+
+std::string TypeTable::text(Type type) const {
+  if (!is_extended(type)) return std::string(type_name(type));
+  if (!has(type)) return "type " + number(static_cast<std::uint32_t>(type));
+  const ExtendedType& t = at(type);
+  if (!t.name.empty()) return t.name;
+  const auto sized = [&](const char* name) {
+    return name + number(t.size * 8) + (t.order == ByteOrder::kLittle ? "_le" : "_be");
+  };
+  switch (t.type_class) {
+    case TypeClass::kInteger:
+      return sized(t.is_signed ? "int" : "uint");
+    case TypeClass::kFloat:
+      return sized("float");
+    case TypeClass::kTime:
+      return sized("time");
+    case TypeClass::kBitfield:
+      return sized("bitfield");
+    case TypeClass::kString:
+      return t.variable_length ? "string" : "string(" + number(t.size) + ")";
+    case TypeClass::kOpaque:
+      return "opaque(" + number(t.size) + ")";
+    case TypeClass::kReference:
+      return t.reference == ReferenceKind::kObject ? "reference" : "region";
+    case TypeClass::kVlen:
+      return text(t.base) + "(*)";
+    case TypeClass::kEnum:
+      return "enum " + text(t.base);
+    case TypeClass::kArray: {
+      std::string out = text(t.base) + "(";
+      for (std::size_t i = 0; i < t.lengths.size(); ++i)
+        out += (i ? ", " : "") + number(t.lengths[i]);
+      return out + ")";
+    }
+    case TypeClass::kCompound: {
+      std::string out = "compound{";
+      for (std::size_t i = 0; i < t.fields.size(); ++i) out += (i ? ", " : "") + t.fields[i].name;
+      return out + "}";
+    }
+  }
+  return {};
+}
+
+}  // namespace nmb

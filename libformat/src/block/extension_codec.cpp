@@ -1,0 +1,463 @@
+// Sections of bodies of kind 6 (see extension_codec.h). Integers are little-endian here, as in all
+// structures but classic headers.
+#include "block/extension_codec.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "wire/checked.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint16_t kTypes = 2, kDimensions = 3, kHdf5 = 4, kStorage = 5;
+constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
+constexpr std::size_t kSectionHead = 16;
+constexpr std::uint16_t kNamed = 1;             // flag of a type
+constexpr std::uint32_t kRecordDimension = 1;   // flag of an unlimited dimension
+
+class Out {
+ public:
+  explicit Out(std::vector<std::byte>* out) : out_(out), start_(out->size()) {}
+
+  template <std::unsigned_integral T>
+  void put(T value) {
+    const std::size_t at = out_->size();
+    out_->resize(at + sizeof value);
+    store_le(out_->data() + at, value);
+  }
+  void put(std::span<const std::byte> bytes) {
+    out_->insert(out_->end(), bytes.begin(), bytes.end());
+  }
+  void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
+  void put_text(std::string_view text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    put(text);
+  }
+  void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
+  // A length to be told later: of what lies behind it and `between` bytes.
+  template <std::unsigned_integral T>
+  std::size_t hold() {
+    const std::size_t at = out_->size();
+    put(T{0});
+    return at;
+  }
+  template <std::unsigned_integral T>
+  void tell(std::size_t held, std::size_t from) {
+    store_le(out_->data() + held, static_cast<T>(out_->size() - from));
+  }
+  std::size_t position() const { return out_->size(); }
+
+ private:
+  std::vector<std::byte>* const out_;
+  const std::size_t start_;
+};
+
+template <class E>
+std::uint8_t byte_of(E value) {
+  return static_cast<std::uint8_t>(value);
+}
+
+void put_bits(const ExtendedType& t, Out* out) {
+  out->put(byte_of(t.order));
+  out->put(std::uint8_t{t.is_signed});
+  out->put(byte_of(t.low_padding));
+  out->put(byte_of(t.high_padding));
+  out->put(t.bit_offset);
+  out->put(t.precision);
+  out->put(std::uint32_t{0});
+}
+
+void put_type(const ExtendedType& t, Out* out) {
+  out->put(static_cast<std::uint16_t>(t.type_class));
+  out->put(static_cast<std::uint16_t>(t.name.empty() ? 0 : kNamed));
+  const std::size_t length = out->hold<std::uint32_t>();
+  out->put(t.size);
+  const std::size_t payload = out->position();
+  if (!t.name.empty()) {
+    out->put_text(t.name);
+    out->pad();
+  }
+  switch (t.type_class) {
+    case TypeClass::kInteger:
+    case TypeClass::kTime:
+    case TypeClass::kBitfield:
+      put_bits(t, out);
+      break;
+    case TypeClass::kFloat:
+      put_bits(t, out);
+      for (const std::uint32_t part : {t.sign_position, t.exponent_position, t.exponent_size,
+                                       t.mantissa_position, t.mantissa_size})
+        out->put(part);
+      out->put(byte_of(t.normalization));
+      out->put(byte_of(t.inner_padding));
+      out->put(std::uint16_t{0});
+      out->put(t.exponent_bias);
+      break;
+    case TypeClass::kString:
+      out->put(std::uint8_t{t.variable_length});
+      out->put(byte_of(t.character_set));
+      out->put(byte_of(t.padding));
+      break;
+    case TypeClass::kOpaque:
+      out->put(t.tag);
+      break;
+    case TypeClass::kCompound:
+      out->put(static_cast<std::uint32_t>(t.fields.size()));
+      for (const ExtendedType::Field& field : t.fields) {
+        out->put(static_cast<std::uint32_t>(field.type));
+        out->put(field.offset);
+        out->put_text(field.name);
+      }
+      break;
+    case TypeClass::kReference:
+      out->put(byte_of(t.reference));
+      break;
+    case TypeClass::kEnum:
+      out->put(static_cast<std::uint32_t>(t.base));
+      out->put(static_cast<std::uint32_t>(t.names.size()));
+      out->put(t.values);
+      for (const std::string& name : t.names) out->put_text(name);
+      break;
+    case TypeClass::kVlen:
+      out->put(static_cast<std::uint32_t>(t.base));
+      break;
+    case TypeClass::kArray:
+      out->put(static_cast<std::uint32_t>(t.base));
+      out->put(static_cast<std::uint32_t>(t.lengths.size()));
+      for (const std::uint64_t n : t.lengths) out->put(n);
+      break;
+  }
+  out->tell<std::uint32_t>(length, payload);
+  out->pad();
+}
+
+void put_storage(const Storage& s, Out* out) {
+  out->put(static_cast<std::uint32_t>(s.variable));
+  out->put(static_cast<std::uint16_t>(s.kind));
+  out->put(static_cast<std::uint16_t>(s.chunk.size()));
+  out->put(s.region_length);
+  for (const std::uint64_t n : s.chunk) out->put(n);
+  if (s.kind != StorageKind::kChunked) return;
+  out->put(std::uint64_t{s.filters.size()});
+  for (const Filter& filter : s.filters) {
+    out->put(filter.id);
+    out->put(filter.flags);
+    out->put(static_cast<std::uint32_t>(filter.parameters.size()));
+    out->put_text(filter.name);
+    for (const std::uint32_t p : filter.parameters) out->put(p);
+    out->pad();
+  }
+}
+
+template <class PutPayload>
+void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::byte>* bytes,
+                    PutPayload put_payload) {
+  Out out(bytes);
+  out.put(type);
+  out.put(flags);
+  out.put(std::uint16_t{1});
+  out.put(std::uint16_t{0});
+  const std::size_t length = out.hold<std::uint64_t>();
+  const std::size_t payload = out.position();
+  put_payload(&out);
+  out.tell<std::uint64_t>(length, payload);
+  out.pad();
+}
+
+// Takes items from the front of bytes; past their end, or where an item is wrong, it fails for good.
+class In {
+ public:
+  In(std::span<const std::byte> bytes, std::size_t base) : bytes_(bytes), base_(base) {}
+
+  bool ok() const { return status_.ok(); }
+  const Status& status() const { return status_; }
+  std::size_t remaining() const { return bytes_.size() - at_; }
+  std::size_t offset() const { return base_ + at_; }
+  // The first failure counts.
+  void fail(const char* rule, const std::string& message) {
+    if (status_.ok()) status_ = Status(Code::kDamaged, {}, offset(), rule, message);
+  }
+  std::span<const std::byte> take(std::uint64_t count, const char* rule) {
+    if (ok() && count <= remaining()) {
+      const std::span<const std::byte> taken = bytes_.subspan(at_, count);
+      at_ += count;
+      return taken;
+    }
+    fail(rule, "found " + std::to_string(remaining()) + " bytes, expected at least " +
+                   std::to_string(count));
+    return {};
+  }
+  template <std::unsigned_integral T>
+  T number(const char* rule) {
+    const std::span<const std::byte> bytes = take(sizeof(T), rule);
+    return bytes.empty() ? T{0} : load_le<T>(bytes.data());
+  }
+  // An enumerator from 0 to `last`.
+  template <class E>
+  E choice(E last, const char* rule) {
+    const auto value = number<std::uint8_t>(rule);
+    if (value > static_cast<std::uint8_t>(last))
+      fail(rule, "found " + std::to_string(value) + ", expected at most " +
+                     std::to_string(static_cast<unsigned>(last)));
+    return static_cast<E>(value);
+  }
+  std::string text(const char* rule) {
+    const std::span<const std::byte> bytes = take(number<std::uint32_t>(rule), rule);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  void zeros(std::size_t count, const char* rule) {
+    for (const std::byte b : take(count, rule))
+      if (b != std::byte{0}) fail(rule, "found reserved bytes or padding other than 0");
+  }
+  void pad(const char* rule) { zeros(round_up(at_, 8) - at_, rule); }
+
+ private:
+  const std::span<const std::byte> bytes_;
+  const std::size_t base_;
+  std::size_t at_ = 0;
+  Status status_;
+};
+
+constexpr const char* kTypeRule = "R-XT-1";
+constexpr const char* kStorageRule = "R-XS-1";
+
+void take_bits(In* in, ExtendedType* t) {
+  t->order = in->choice(ByteOrder::kVax, kTypeRule);
+  t->is_signed = in->choice(std::uint8_t{1}, kTypeRule) != 0;
+  t->low_padding = in->choice(BitPadding::kBackground, kTypeRule);
+  t->high_padding = in->choice(BitPadding::kBackground, kTypeRule);
+  t->bit_offset = in->number<std::uint32_t>(kTypeRule);
+  t->precision = in->number<std::uint32_t>(kTypeRule);
+  in->zeros(4, kTypeRule);
+}
+
+Type take_type_code(In* in) {
+  const auto code = in->number<std::uint32_t>(kTypeRule);
+  if (code > 65535) in->fail(kTypeRule, "found type " + std::to_string(code));
+  return static_cast<Type>(code);
+}
+
+// A count of items of at least `smallest` bytes.
+std::uint64_t take_count(In* in, std::uint64_t smallest, const char* rule) {
+  const auto count = in->number<std::uint32_t>(rule);
+  if (count > in->remaining() / smallest) {
+    in->fail(rule, "found a count of " + std::to_string(count) + " in " +
+                       std::to_string(in->remaining()) + " bytes");
+    return 0;
+  }
+  return count;
+}
+
+ExtendedType take_type(In* in, const TypeTable& before) {
+  ExtendedType t;
+  const auto code = in->number<std::uint16_t>(kTypeRule);
+  if (code > static_cast<std::uint16_t>(TypeClass::kArray))
+    in->fail(kTypeRule, "found class " + std::to_string(code) + ", expected at most 10");
+  t.type_class = static_cast<TypeClass>(code);
+  const auto flags = in->number<std::uint16_t>(kTypeRule);
+  if (flags > kNamed) in->fail(kTypeRule, "found flags " + std::to_string(flags));
+  const auto length = in->number<std::uint32_t>(kTypeRule);
+  t.size = in->number<std::uint64_t>(kTypeRule);
+  const std::size_t at = in->offset();
+  In payload(in->take(length, kTypeRule), at);
+  if (!in->ok()) return t;
+  if (flags == kNamed) {
+    t.name = payload.text(kTypeRule);
+    if (t.name.empty()) payload.fail(kTypeRule, "found an empty name");
+    payload.pad(kTypeRule);
+  }
+  switch (t.type_class) {
+    case TypeClass::kInteger:
+    case TypeClass::kTime:
+    case TypeClass::kBitfield:
+      take_bits(&payload, &t);
+      break;
+    case TypeClass::kFloat:
+      take_bits(&payload, &t);
+      for (std::uint32_t* part : {&t.sign_position, &t.exponent_position, &t.exponent_size,
+                                  &t.mantissa_position, &t.mantissa_size})
+        *part = payload.number<std::uint32_t>(kTypeRule);
+      t.normalization = payload.choice(Normalization::kImplied, kTypeRule);
+      t.inner_padding = payload.choice(BitPadding::kBackground, kTypeRule);
+      payload.zeros(2, kTypeRule);
+      t.exponent_bias = payload.number<std::uint64_t>(kTypeRule);
+      break;
+    case TypeClass::kString:
+      t.variable_length = payload.choice(std::uint8_t{1}, kTypeRule) != 0;
+      t.character_set = payload.choice(CharacterSet::kUtf8, kTypeRule);
+      t.padding = payload.choice(StringPadding::kSpacePadded, kTypeRule);
+      break;
+    case TypeClass::kOpaque: {
+      const std::span<const std::byte> tag = payload.take(payload.remaining(), kTypeRule);
+      t.tag.assign(reinterpret_cast<const char*>(tag.data()), tag.size());
+      break;
+    }
+    case TypeClass::kCompound:
+      for (std::uint64_t n = take_count(&payload, 16, kTypeRule); n > 0 && payload.ok(); --n) {
+        ExtendedType::Field field;
+        field.type = take_type_code(&payload);
+        field.offset = payload.number<std::uint64_t>(kTypeRule);
+        field.name = payload.text(kTypeRule);
+        t.fields.push_back(std::move(field));
+      }
+      break;
+    case TypeClass::kReference:
+      t.reference = payload.choice(ReferenceKind::kRegion, kTypeRule);
+      break;
+    case TypeClass::kEnum: {
+      t.base = take_type_code(&payload);
+      const std::uint64_t count = take_count(&payload, 5, kTypeRule);
+      // What the size of a base that is none would be is not asked for: the table refuses it.
+      const std::uint64_t size = before.has(t.base) ? before.value_size(t.base) : 1;
+      if (size > payload.remaining()) payload.fail(kTypeRule, "found members without values");
+      const std::span<const std::byte> values =
+          payload.take(payload.ok() ? count * size : 0, kTypeRule);
+      t.values.assign(values.begin(), values.end());
+      for (std::uint64_t n = 0; n < count && payload.ok(); ++n)
+        t.names.push_back(payload.text(kTypeRule));
+      break;
+    }
+    case TypeClass::kVlen:
+      t.base = take_type_code(&payload);
+      break;
+    case TypeClass::kArray:
+      t.base = take_type_code(&payload);
+      for (std::uint64_t n = take_count(&payload, 8, kTypeRule); n > 0 && payload.ok(); --n)
+        t.lengths.push_back(payload.number<std::uint64_t>(kTypeRule));
+      break;
+  }
+  if (payload.ok() && payload.remaining() > 0)
+    payload.fail(kTypeRule, "found bytes behind what the class has");
+  if (!payload.ok())
+    in->fail(kTypeRule, "type " + std::to_string(before.size()) + ": " + payload.status().message());
+  in->pad(kTypeRule);
+  return t;
+}
+
+void take_types(In* in, TypeTable* types) {
+  while (in->ok() && in->remaining() > 0) {
+    ExtendedType type = take_type(in, *types);
+    if (!in->ok()) return;
+    const std::string which = "type " + std::to_string(types->size()) + ": ";
+    const Result<Type> added = types->add(std::move(type));
+    if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
+  }
+}
+
+void take_dimensions(In* in, std::vector<Unlimited>* unlimited) {
+  while (in->ok() && in->remaining() > 0) {
+    Unlimited u;
+    u.dimension = in->number<std::uint32_t>("R-XD-1");
+    const auto flags = in->number<std::uint32_t>("R-XD-1");
+    if (flags > kRecordDimension) in->fail("R-XD-1", "found flags " + std::to_string(flags));
+    u.is_record = flags != 0;
+    if (!unlimited->empty() && u.dimension <= unlimited->back().dimension)
+      in->fail("R-XD-1", "found dimension " + std::to_string(u.dimension) + " behind " +
+                             std::to_string(unlimited->back().dimension));
+    unlimited->push_back(u);
+  }
+}
+
+void take_storage(In* in, std::vector<Storage>* all) {
+  while (in->ok() && in->remaining() > 0) {
+    Storage s;
+    s.variable = in->number<std::uint32_t>(kStorageRule);
+    if (!all->empty() && s.variable <= all->back().variable)
+      in->fail(kStorageRule, "found variable " + std::to_string(s.variable) + " behind " +
+                                 std::to_string(all->back().variable));
+    const auto kind = in->number<std::uint16_t>(kStorageRule);
+    if (kind < 1 || kind > 3) in->fail(kStorageRule, "found kind " + std::to_string(kind));
+    s.kind = static_cast<StorageKind>(kind);
+    const auto rank = in->number<std::uint16_t>(kStorageRule);
+    if ((rank > 0) != (s.kind == StorageKind::kChunked) || rank > in->remaining() / 8)
+      in->fail(kStorageRule, "found a chunk of " + std::to_string(rank) + " dimensions");
+    s.region_length = in->number<std::uint64_t>(kStorageRule);
+    for (unsigned i = 0; i < rank && in->ok(); ++i)
+      s.chunk.push_back(in->number<std::uint64_t>(kStorageRule));
+    if (s.kind == StorageKind::kChunked) {
+      const auto filters = in->number<std::uint64_t>(kStorageRule);
+      if (filters > 32) in->fail(kStorageRule, "found " + std::to_string(filters) + " filters");
+      for (std::uint64_t n = 0; n < filters && in->ok(); ++n) {
+        Filter f;
+        f.id = in->number<std::uint32_t>(kStorageRule);
+        f.flags = in->number<std::uint32_t>(kStorageRule);
+        const std::uint64_t parameters = take_count(in, 4, kStorageRule);
+        f.name = in->text(kStorageRule);
+        for (std::uint64_t p = 0; p < parameters && in->ok(); ++p)
+          f.parameters.push_back(in->number<std::uint32_t>(kStorageRule));
+        in->pad(kStorageRule);
+        s.filters.push_back(std::move(f));
+      }
+    }
+    all->push_back(std::move(s));
+  }
+}
+
+}  // namespace
+
+void append_sections(const Extension& extension, std::vector<std::byte>* out) {
+  if (extension.types.size() > 0)
+    append_section(kTypes, kCriticalForReading | kCriticalForWriting, out, [&](Out* to) {
+      for (std::size_t i = 0; i < extension.types.size(); ++i) put_type(extension.types[i], to);
+    });
+  if (!extension.unlimited.empty())
+    append_section(kDimensions, kCriticalForReading | kCriticalForWriting, out, [&](Out* to) {
+      for (const Unlimited& u : extension.unlimited) {
+        to->put(std::uint32_t{u.dimension});
+        to->put(u.is_record ? kRecordDimension : 0);
+      }
+    });
+  if (!extension.hdf5.empty())
+    append_section(kHdf5, kCriticalForWriting, out,
+                   [&](Out* to) { to->put(std::span<const std::byte>(extension.hdf5)); });
+  if (!extension.storage.empty())
+    append_section(kStorage, kCriticalForReading | kCriticalForWriting, out, [&](Out* to) {
+      for (const Storage& s : extension.storage) put_storage(s, to);
+    });
+}
+
+Result<Extension> decode_sections(std::span<const std::byte> bytes) {
+  Extension extension;
+  In in(bytes, 0);
+  std::uint16_t last = 0;
+  while (in.ok() && in.remaining() > 0) {
+    const auto type = in.number<std::uint16_t>("R-XB-2");
+    const auto flags = in.number<std::uint16_t>("R-XB-2");
+    const auto version = in.number<std::uint16_t>("R-XB-2");
+    const auto codec = in.number<std::uint16_t>("R-XB-2");
+    const auto length = in.number<std::uint64_t>("R-XB-2");
+    if (flags > (kCriticalForReading | kCriticalForWriting) || codec != 0 || version != 1)
+      in.fail("R-XB-2", "found flags " + std::to_string(flags) + ", version " +
+                            std::to_string(version) + ", codec " + std::to_string(codec) +
+                            " of section " + std::to_string(type));
+    if (type <= last)
+      in.fail("R-XB-2", "found section " + std::to_string(type) + " behind " + std::to_string(last));
+    last = type;
+    const std::size_t at = in.offset();
+    const std::span<const std::byte> payload = in.take(length, "R-XB-2");
+    in.pad("R-XB-2");
+    if (!in.ok()) break;
+    In content(payload, at);
+    if (type == kTypes) {
+      take_types(&content, &extension.types);
+    } else if (type == kDimensions) {
+      take_dimensions(&content, &extension.unlimited);
+    } else if (type == kStorage) {
+      take_storage(&content, &extension.storage);
+    } else if (type == kHdf5) {
+      extension.hdf5.assign(payload.begin(), payload.end());
+    } else if (flags & kCriticalForReading) {
+      return Status(Code::kUnsupported, "found section " + std::to_string(type) +
+                                            " of an extended body, which this version does not read");
+    }
+    if (!content.ok()) return content.status();
+  }
+  if (!in.ok()) return in.status();
+  return extension;
+}
+
+}  // namespace nmb

@@ -1,0 +1,21 @@
+// The sections of a body of kind 6, between bytes and an Extension (spec/format.md, section 15).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "nmb/extension.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Appends the sections of `extension`; `out` has a multiple of 8 bytes before and after.
+void append_sections(const Extension& extension, std::vector<std::byte>* out);
+
+// Decodes the sections that fill `bytes`. kDamaged: the offset is one in `bytes`; kUnsupported: a
+// critical section of an unknown type. What they say of the header's dimensions and variables is
+// for check_extension().
+Result<Extension> decode_sections(std::span<const std::byte> bytes);
+
+}  // namespace nmb
