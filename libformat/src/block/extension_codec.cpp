@@ -2,12 +2,10 @@
 // structures but classic headers.
 #include "block/extension_codec.h"
 
-#include <cstring>
 #include <string>
 #include <utility>
 
-#include "wire/checked.h"
-#include "wire/endian.h"
+#include "wire/items.h"
 
 namespace nmb {
 
@@ -15,53 +13,15 @@ namespace {
 
 constexpr std::uint16_t kTypes = 2, kDimensions = 3, kHdf5 = 4, kStorage = 5;
 constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
-constexpr std::size_t kSectionHead = 16;
 constexpr std::uint16_t kNamed = 1;             // flag of a type
 constexpr std::uint32_t kRecordDimension = 1;   // flag of an unlimited dimension
-
-class Out {
- public:
-  explicit Out(std::vector<std::byte>* out) : out_(out), start_(out->size()) {}
-
-  template <std::unsigned_integral T>
-  void put(T value) {
-    const std::size_t at = out_->size();
-    out_->resize(at + sizeof value);
-    store_le(out_->data() + at, value);
-  }
-  void put(std::span<const std::byte> bytes) {
-    out_->insert(out_->end(), bytes.begin(), bytes.end());
-  }
-  void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
-  void put_text(std::string_view text) {
-    put(static_cast<std::uint32_t>(text.size()));
-    put(text);
-  }
-  void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
-  // A length to be told later: of what lies behind it and `between` bytes.
-  template <std::unsigned_integral T>
-  std::size_t hold() {
-    const std::size_t at = out_->size();
-    put(T{0});
-    return at;
-  }
-  template <std::unsigned_integral T>
-  void tell(std::size_t held, std::size_t from) {
-    store_le(out_->data() + held, static_cast<T>(out_->size() - from));
-  }
-  std::size_t position() const { return out_->size(); }
-
- private:
-  std::vector<std::byte>* const out_;
-  const std::size_t start_;
-};
 
 template <class E>
 std::uint8_t byte_of(E value) {
   return static_cast<std::uint8_t>(value);
 }
 
-void put_bits(const ExtendedType& t, Out* out) {
+void put_bits(const ExtendedType& t, ItemsOut* out) {
   out->put(byte_of(t.order));
   out->put(std::uint8_t{t.is_signed});
   out->put(byte_of(t.low_padding));
@@ -71,7 +31,7 @@ void put_bits(const ExtendedType& t, Out* out) {
   out->put(std::uint32_t{0});
 }
 
-void put_type(const ExtendedType& t, Out* out) {
+void put_type(const ExtendedType& t, ItemsOut* out) {
   out->put(static_cast<std::uint16_t>(t.type_class));
   out->put(static_cast<std::uint16_t>(t.name.empty() ? 0 : kNamed));
   const std::size_t length = out->hold<std::uint32_t>();
@@ -135,7 +95,7 @@ void put_type(const ExtendedType& t, Out* out) {
   out->pad();
 }
 
-void put_storage(const Storage& s, Out* out) {
+void put_storage(const Storage& s, ItemsOut* out) {
   out->put(static_cast<std::uint32_t>(s.variable));
   out->put(static_cast<std::uint16_t>(s.kind));
   out->put(static_cast<std::uint16_t>(s.chunk.size()));
@@ -143,20 +103,13 @@ void put_storage(const Storage& s, Out* out) {
   for (const std::uint64_t n : s.chunk) out->put(n);
   if (s.kind != StorageKind::kChunked) return;
   out->put(std::uint64_t{s.filters.size()});
-  for (const Filter& filter : s.filters) {
-    out->put(filter.id);
-    out->put(filter.flags);
-    out->put(static_cast<std::uint32_t>(filter.parameters.size()));
-    out->put_text(filter.name);
-    for (const std::uint32_t p : filter.parameters) out->put(p);
-    out->pad();
-  }
+  put_filters(s.filters, out);
 }
 
 template <class PutPayload>
 void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::byte>* bytes,
                     PutPayload put_payload) {
-  Out out(bytes);
+  ItemsOut out(bytes);
   out.put(type);
   out.put(flags);
   out.put(std::uint16_t{1});
@@ -168,64 +121,10 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
   out.pad();
 }
 
-// Takes items from the front of bytes; past their end, or where an item is wrong, it fails for good.
-class In {
- public:
-  In(std::span<const std::byte> bytes, std::size_t base) : bytes_(bytes), base_(base) {}
-
-  bool ok() const { return status_.ok(); }
-  const Status& status() const { return status_; }
-  std::size_t remaining() const { return bytes_.size() - at_; }
-  std::size_t offset() const { return base_ + at_; }
-  // The first failure counts.
-  void fail(const char* rule, const std::string& message) {
-    if (status_.ok()) status_ = Status(Code::kDamaged, {}, offset(), rule, message);
-  }
-  std::span<const std::byte> take(std::uint64_t count, const char* rule) {
-    if (ok() && count <= remaining()) {
-      const std::span<const std::byte> taken = bytes_.subspan(at_, count);
-      at_ += count;
-      return taken;
-    }
-    fail(rule, "found " + std::to_string(remaining()) + " bytes, expected at least " +
-                   std::to_string(count));
-    return {};
-  }
-  template <std::unsigned_integral T>
-  T number(const char* rule) {
-    const std::span<const std::byte> bytes = take(sizeof(T), rule);
-    return bytes.empty() ? T{0} : load_le<T>(bytes.data());
-  }
-  // An enumerator from 0 to `last`.
-  template <class E>
-  E choice(E last, const char* rule) {
-    const auto value = number<std::uint8_t>(rule);
-    if (value > static_cast<std::uint8_t>(last))
-      fail(rule, "found " + std::to_string(value) + ", expected at most " +
-                     std::to_string(static_cast<unsigned>(last)));
-    return static_cast<E>(value);
-  }
-  std::string text(const char* rule) {
-    const std::span<const std::byte> bytes = take(number<std::uint32_t>(rule), rule);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-  void zeros(std::size_t count, const char* rule) {
-    for (const std::byte b : take(count, rule))
-      if (b != std::byte{0}) fail(rule, "found reserved bytes or padding other than 0");
-  }
-  void pad(const char* rule) { zeros(round_up(at_, 8) - at_, rule); }
-
- private:
-  const std::span<const std::byte> bytes_;
-  const std::size_t base_;
-  std::size_t at_ = 0;
-  Status status_;
-};
-
 constexpr const char* kTypeRule = "R-XT-1";
 constexpr const char* kStorageRule = "R-XS-1";
 
-void take_bits(In* in, ExtendedType* t) {
+void take_bits(ItemsIn* in, ExtendedType* t) {
   t->order = in->choice(ByteOrder::kVax, kTypeRule);
   t->is_signed = in->choice(std::uint8_t{1}, kTypeRule) != 0;
   t->low_padding = in->choice(BitPadding::kBackground, kTypeRule);
@@ -235,24 +134,13 @@ void take_bits(In* in, ExtendedType* t) {
   in->zeros(4, kTypeRule);
 }
 
-Type take_type_code(In* in) {
+Type take_type_code(ItemsIn* in) {
   const auto code = in->number<std::uint32_t>(kTypeRule);
   if (code > 65535) in->fail(kTypeRule, "found type " + std::to_string(code));
   return static_cast<Type>(code);
 }
 
-// A count of items of at least `smallest` bytes.
-std::uint64_t take_count(In* in, std::uint64_t smallest, const char* rule) {
-  const auto count = in->number<std::uint32_t>(rule);
-  if (count > in->remaining() / smallest) {
-    in->fail(rule, "found a count of " + std::to_string(count) + " in " +
-                       std::to_string(in->remaining()) + " bytes");
-    return 0;
-  }
-  return count;
-}
-
-ExtendedType take_type(In* in, const TypeTable& before) {
+ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   ExtendedType t;
   const auto code = in->number<std::uint16_t>(kTypeRule);
   if (code > static_cast<std::uint16_t>(TypeClass::kArray))
@@ -263,7 +151,7 @@ ExtendedType take_type(In* in, const TypeTable& before) {
   const auto length = in->number<std::uint32_t>(kTypeRule);
   t.size = in->number<std::uint64_t>(kTypeRule);
   const std::size_t at = in->offset();
-  In payload(in->take(length, kTypeRule), at);
+  ItemsIn payload(in->take(length, kTypeRule), at);
   if (!in->ok()) return t;
   if (flags == kNamed) {
     t.name = payload.text(kTypeRule);
@@ -297,7 +185,7 @@ ExtendedType take_type(In* in, const TypeTable& before) {
       break;
     }
     case TypeClass::kCompound:
-      for (std::uint64_t n = take_count(&payload, 16, kTypeRule); n > 0 && payload.ok(); --n) {
+      for (std::uint64_t n = payload.count(16, kTypeRule); n > 0 && payload.ok(); --n) {
         ExtendedType::Field field;
         field.type = take_type_code(&payload);
         field.offset = payload.number<std::uint64_t>(kTypeRule);
@@ -310,7 +198,7 @@ ExtendedType take_type(In* in, const TypeTable& before) {
       break;
     case TypeClass::kEnum: {
       t.base = take_type_code(&payload);
-      const std::uint64_t count = take_count(&payload, 5, kTypeRule);
+      const std::uint64_t count = payload.count(5, kTypeRule);
       // What the size of a base that is none would be is not asked for: the table refuses it.
       const std::uint64_t size = before.has(t.base) ? before.value_size(t.base) : 1;
       if (size > payload.remaining()) payload.fail(kTypeRule, "found members without values");
@@ -326,7 +214,7 @@ ExtendedType take_type(In* in, const TypeTable& before) {
       break;
     case TypeClass::kArray:
       t.base = take_type_code(&payload);
-      for (std::uint64_t n = take_count(&payload, 8, kTypeRule); n > 0 && payload.ok(); --n)
+      for (std::uint64_t n = payload.count(8, kTypeRule); n > 0 && payload.ok(); --n)
         t.lengths.push_back(payload.number<std::uint64_t>(kTypeRule));
       break;
   }
@@ -338,7 +226,7 @@ ExtendedType take_type(In* in, const TypeTable& before) {
   return t;
 }
 
-void take_types(In* in, TypeTable* types) {
+void take_types(ItemsIn* in, TypeTable* types) {
   while (in->ok() && in->remaining() > 0) {
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
@@ -348,7 +236,7 @@ void take_types(In* in, TypeTable* types) {
   }
 }
 
-void take_dimensions(In* in, std::vector<Unlimited>* unlimited) {
+void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
   while (in->ok() && in->remaining() > 0) {
     Unlimited u;
     u.dimension = in->number<std::uint32_t>("R-XD-1");
@@ -362,7 +250,7 @@ void take_dimensions(In* in, std::vector<Unlimited>* unlimited) {
   }
 }
 
-void take_storage(In* in, std::vector<Storage>* all) {
+void take_storage(ItemsIn* in, std::vector<Storage>* all) {
   while (in->ok() && in->remaining() > 0) {
     Storage s;
     s.variable = in->number<std::uint32_t>(kStorageRule);
@@ -380,18 +268,7 @@ void take_storage(In* in, std::vector<Storage>* all) {
       s.chunk.push_back(in->number<std::uint64_t>(kStorageRule));
     if (s.kind == StorageKind::kChunked) {
       const auto filters = in->number<std::uint64_t>(kStorageRule);
-      if (filters > 32) in->fail(kStorageRule, "found " + std::to_string(filters) + " filters");
-      for (std::uint64_t n = 0; n < filters && in->ok(); ++n) {
-        Filter f;
-        f.id = in->number<std::uint32_t>(kStorageRule);
-        f.flags = in->number<std::uint32_t>(kStorageRule);
-        const std::uint64_t parameters = take_count(in, 4, kStorageRule);
-        f.name = in->text(kStorageRule);
-        for (std::uint64_t p = 0; p < parameters && in->ok(); ++p)
-          f.parameters.push_back(in->number<std::uint32_t>(kStorageRule));
-        in->pad(kStorageRule);
-        s.filters.push_back(std::move(f));
-      }
+      s.filters = take_filters(in, filters, kStorageRule);
     }
     all->push_back(std::move(s));
   }
@@ -399,13 +276,41 @@ void take_storage(In* in, std::vector<Storage>* all) {
 
 }  // namespace
 
+void put_filters(const std::vector<Filter>& filters, ItemsOut* out) {
+  for (const Filter& filter : filters) {
+    out->put(filter.id);
+    out->put(filter.flags);
+    out->put(static_cast<std::uint32_t>(filter.parameters.size()));
+    out->put_text(filter.name);
+    for (const std::uint32_t p : filter.parameters) out->put(p);
+    out->pad();
+  }
+}
+
+std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* rule) {
+  std::vector<Filter> filters;
+  if (count > kMostFilters) in->fail(rule, "found " + std::to_string(count) + " filters");
+  for (std::uint64_t n = 0; n < count && in->ok(); ++n) {
+    Filter f;
+    f.id = in->number<std::uint32_t>(rule);
+    f.flags = in->number<std::uint32_t>(rule);
+    const std::uint64_t parameters = in->count(4, rule);
+    f.name = in->text(rule);
+    for (std::uint64_t p = 0; p < parameters && in->ok(); ++p)
+      f.parameters.push_back(in->number<std::uint32_t>(rule));
+    in->pad(rule);
+    filters.push_back(std::move(f));
+  }
+  return filters;
+}
+
 void append_sections(const Extension& extension, std::vector<std::byte>* out) {
   if (extension.types.size() > 0)
-    append_section(kTypes, kCriticalForReading | kCriticalForWriting, out, [&](Out* to) {
+    append_section(kTypes, kCriticalForReading | kCriticalForWriting, out, [&](ItemsOut* to) {
       for (std::size_t i = 0; i < extension.types.size(); ++i) put_type(extension.types[i], to);
     });
   if (!extension.unlimited.empty())
-    append_section(kDimensions, kCriticalForReading | kCriticalForWriting, out, [&](Out* to) {
+    append_section(kDimensions, kCriticalForReading | kCriticalForWriting, out, [&](ItemsOut* to) {
       for (const Unlimited& u : extension.unlimited) {
         to->put(std::uint32_t{u.dimension});
         to->put(u.is_record ? kRecordDimension : 0);
@@ -413,16 +318,16 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
     });
   if (!extension.hdf5.empty())
     append_section(kHdf5, kCriticalForWriting, out,
-                   [&](Out* to) { to->put(std::span<const std::byte>(extension.hdf5)); });
+                   [&](ItemsOut* to) { to->put(std::span<const std::byte>(extension.hdf5)); });
   if (!extension.storage.empty())
-    append_section(kStorage, kCriticalForReading | kCriticalForWriting, out, [&](Out* to) {
+    append_section(kStorage, kCriticalForReading | kCriticalForWriting, out, [&](ItemsOut* to) {
       for (const Storage& s : extension.storage) put_storage(s, to);
     });
 }
 
 Result<Extension> decode_sections(std::span<const std::byte> bytes) {
   Extension extension;
-  In in(bytes, 0);
+  ItemsIn in(bytes, 0);
   std::uint16_t last = 0;
   while (in.ok() && in.remaining() > 0) {
     const auto type = in.number<std::uint16_t>("R-XB-2");
@@ -441,7 +346,7 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     const std::span<const std::byte> payload = in.take(length, "R-XB-2");
     in.pad("R-XB-2");
     if (!in.ok()) break;
-    In content(payload, at);
+    ItemsIn content(payload, at);
     if (type == kTypes) {
       take_types(&content, &extension.types);
     } else if (type == kDimensions) {

@@ -7,6 +7,7 @@
 
 #include "nmb/extension.h"
 #include "nmb/status.h"
+#include "wire/items.h"
 
 namespace nmb {
 
@@ -17,5 +18,10 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out);
 // critical section of an unknown type. What they say of the header's dimensions and variables is
 // for check_extension().
 Result<Extension> decode_sections(std::span<const std::byte> bytes);
+
+// Filters, where a payload has them.
+inline constexpr std::uint64_t kMostFilters = 32;
+void put_filters(const std::vector<Filter>& filters, ItemsOut* out);
+std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* rule);
 
 }  // namespace nmb

@@ -1,0 +1,48 @@
+// How values lie in the memory of the HDF5 library where ours take more room: a string of variable
+// length is a pointer there, a sequence an hvl_t, a reference 8 or 12 bytes; here each takes 16
+// (spec/format.md, section 15.1). Fields of a compound are as far apart as there, plus what the
+// fields before them take more.
+#pragma once
+
+#include <cstdint>
+
+#include "nmb/extension.h"
+
+namespace nmb::hdf5 {
+
+// Bytes of a value of `type` in the memory of the HDF5 library (H5Tget_size of a type in memory).
+inline std::uint64_t memory_size(const TypeTable& types, Type type) {
+  if (!TypeTable::is_extended(type) || !types.needs_heap(type)) return types.value_size(type);
+  const ExtendedType& t = types.at(type);
+  switch (t.type_class) {
+    case TypeClass::kReference:
+      return t.reference == ReferenceKind::kObject ? 8 : 12;
+    case TypeClass::kString:
+      return sizeof(char*);
+    case TypeClass::kArray: {
+      std::uint64_t size = memory_size(types, t.base);
+      for (const std::uint64_t length : t.lengths) size *= length;
+      return size;
+    }
+    case TypeClass::kCompound: {
+      std::uint64_t more = 0;
+      for (const ExtendedType::Field& field : t.fields)
+        more += types.value_size(field.type) - memory_size(types, field.type);
+      return t.size - more;
+    }
+    default:
+      return t.size;  // a sequence: hvl_t
+  }
+}
+
+// The offset of a field in that memory.
+inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& compound,
+                                   const ExtendedType::Field& field) {
+  std::uint64_t more = 0;
+  for (const ExtendedType::Field& before : compound.fields)
+    if (before.offset < field.offset)
+      more += types.value_size(before.type) - memory_size(types, before.type);
+  return field.offset - more;
+}
+
+}  // namespace nmb::hdf5

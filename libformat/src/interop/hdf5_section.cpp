@@ -1,0 +1,234 @@
+// Properties of the hdf5 section (see nmb/hdf5_section.h).
+#include "nmb/hdf5_section.h"
+
+#include <utility>
+
+#include "block/extension_codec.h"
+#include "wire/items.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+using Number = Property::Number;
+
+constexpr const char* kRule = "R-H5-1";
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+void put_bytes(std::span<const std::byte> bytes, ItemsOut* out) {
+  out->put(static_cast<std::uint32_t>(bytes.size()));
+  out->put(bytes);
+}
+
+std::vector<std::byte> take_bytes(ItemsIn* in) {
+  const std::span<const std::byte> taken = in->take(in->number<std::uint32_t>(kRule), kRule);
+  return {taken.begin(), taken.end()};
+}
+
+void put_payload(const Property& p, ItemsOut* out) {
+  switch (p.number) {
+    case Number::kSpace:
+      out->put(static_cast<std::uint32_t>(p.space.space_class));
+      out->put(static_cast<std::uint32_t>(p.space.lengths.size()));
+      for (const std::uint64_t n : p.space.lengths) out->put(n);
+      for (const std::uint64_t n : p.space.maximum) out->put(n);
+      break;
+    case Number::kCreation: {
+      const Creation& c = p.creation;
+      out->put(static_cast<std::uint8_t>(c.layout));
+      out->put(static_cast<std::uint8_t>(c.allocation));
+      out->put(static_cast<std::uint8_t>(c.fill_time));
+      out->put(static_cast<std::uint8_t>(c.fill_state));
+      put_bytes(c.fill_value, out);
+      out->pad();
+      out->put(static_cast<std::uint32_t>(c.chunk.size()));
+      out->put(static_cast<std::uint32_t>(c.filters.size()));
+      for (const std::uint64_t n : c.chunk) out->put(n);
+      put_filters(c.filters, out);
+      break;
+    }
+    case Number::kOrder:
+      out->put(p.order.links);
+      out->put(p.order.attributes);
+      break;
+    case Number::kLinks:
+      for (const Link& link : p.links) {
+        out->put(static_cast<std::uint8_t>(link.kind));
+        out->put(static_cast<std::uint8_t>(link.character_set));
+        out->put(std::uint16_t{0});
+        out->put(link.number);
+        out->put(static_cast<std::uint32_t>(link.name.size()));
+        out->put(static_cast<std::uint32_t>(link.content.size()));
+        out->put(bytes_of(link.name));
+        out->put(bytes_of(link.content));
+      }
+      break;
+    case Number::kTypeAttributes:
+      out->put(static_cast<std::uint32_t>(p.type));
+      out->put(std::uint32_t{0});
+      out->put(p.bytes);
+      break;
+    case Number::kExternalFiles:
+      out->put(static_cast<std::uint32_t>(p.external_files.size()));
+      out->put(std::uint32_t{0});
+      for (const ExternalFile& file : p.external_files) {
+        out->put(file.offset);
+        out->put(file.size);
+        out->put_text(file.name);
+      }
+      break;
+    case Number::kVirtual:
+      out->put(static_cast<std::uint32_t>(p.sources.size()));
+      out->put(std::uint32_t{0});
+      for (const VirtualSource& source : p.sources) {
+        out->put_text(source.file);
+        out->put_text(source.data_set);
+        put_bytes(source.here, out);
+        put_bytes(source.there, out);
+      }
+      break;
+    case Number::kUserBlock:
+      out->put(p.bytes);
+      break;
+    case Number::kCharacterSet:
+      out->put(static_cast<std::uint8_t>(p.character_set));
+      break;
+  }
+}
+
+void take_payload(ItemsIn* in, Property* p) {
+  switch (p->number) {
+    case Number::kSpace: {
+      p->space.space_class = in->choice(SpaceClass::kNull, kRule);
+      in->zeros(3, kRule);
+      const std::uint64_t rank = in->count(16, kRule);
+      for (std::vector<std::uint64_t>* lengths : {&p->space.lengths, &p->space.maximum})
+        for (std::uint64_t i = 0; i < rank; ++i)
+          lengths->push_back(in->number<std::uint64_t>(kRule));
+      break;
+    }
+    case Number::kCreation: {
+      Creation& c = p->creation;
+      c.layout = in->choice(Layout::kVirtual, kRule);
+      c.allocation = in->choice(Allocation::kIncremental, kRule);
+      c.fill_time = in->choice(FillTime::kIfSet, kRule);
+      c.fill_state = in->choice(FillState::kUser, kRule);
+      c.fill_value = take_bytes(in);
+      in->pad(kRule);
+      const std::uint64_t rank = in->count(8, kRule);
+      const auto filters = in->number<std::uint32_t>(kRule);
+      for (std::uint64_t i = 0; i < rank && in->ok(); ++i)
+        c.chunk.push_back(in->number<std::uint64_t>(kRule));
+      c.filters = take_filters(in, filters, kRule);
+      break;
+    }
+    case Number::kOrder:
+      p->order.links = in->number<std::uint32_t>(kRule);
+      p->order.attributes = in->number<std::uint32_t>(kRule);
+      if ((p->order.links | p->order.attributes) > 3) in->fail(kRule, "found unknown order flags");
+      break;
+    case Number::kLinks:
+      while (in->ok() && in->remaining() > 0) {
+        Link link;
+        link.kind = in->choice(LinkKind::kUserDefined, kRule);
+        link.character_set = in->choice(CharacterSet::kUtf8, kRule);
+        in->zeros(2, kRule);
+        link.number = in->number<std::uint32_t>(kRule);
+        const auto name = in->number<std::uint32_t>(kRule);
+        const auto content = in->number<std::uint32_t>(kRule);
+        for (const auto& [length, text] : {std::pair(name, &link.name), {content, &link.content}}) {
+          const std::span<const std::byte> taken = in->take(length, kRule);
+          text->assign(reinterpret_cast<const char*>(taken.data()), taken.size());
+        }
+        p->links.push_back(std::move(link));
+      }
+      break;
+    case Number::kTypeAttributes: {
+      const auto code = in->number<std::uint32_t>(kRule);
+      if (code > 65535) in->fail(kRule, "found type " + std::to_string(code));
+      p->type = static_cast<Type>(code);
+      in->zeros(4, kRule);
+      const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
+      p->bytes.assign(rest.begin(), rest.end());
+      break;
+    }
+    case Number::kExternalFiles: {
+      std::uint64_t count = in->count(20, kRule);
+      in->zeros(4, kRule);
+      for (; count > 0 && in->ok(); --count) {
+        ExternalFile file;
+        file.offset = in->number<std::uint64_t>(kRule);
+        file.size = in->number<std::uint64_t>(kRule);
+        file.name = in->text(kRule);
+        p->external_files.push_back(std::move(file));
+      }
+      break;
+    }
+    case Number::kVirtual: {
+      std::uint64_t count = in->count(16, kRule);
+      in->zeros(4, kRule);
+      for (; count > 0 && in->ok(); --count) {
+        VirtualSource source;
+        source.file = in->text(kRule);
+        source.data_set = in->text(kRule);
+        source.here = take_bytes(in);
+        source.there = take_bytes(in);
+        p->sources.push_back(std::move(source));
+      }
+      break;
+    }
+    case Number::kUserBlock: {
+      const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
+      p->bytes.assign(rest.begin(), rest.end());
+      break;
+    }
+    case Number::kCharacterSet:
+      p->character_set = in->choice(CharacterSet::kUtf8, kRule);
+      break;
+  }
+}
+
+}  // namespace
+
+void append_property(const Property& property, std::vector<std::byte>* section) {
+  ItemsOut out(section);
+  out.put(static_cast<std::uint16_t>(property.number));
+  out.put(std::uint16_t{0});
+  out.put(std::uint32_t{property.owner});
+  out.put(property.attribute);
+  const std::size_t length = out.hold<std::uint32_t>();
+  const std::size_t payload = out.position();
+  put_payload(property, &out);
+  out.tell<std::uint32_t>(length, payload);
+  out.pad();
+}
+
+Result<std::vector<Property>> decode_properties(std::span<const std::byte> section) {
+  std::vector<Property> properties;
+  ItemsIn in(section, 0);
+  while (in.ok() && in.remaining() > 0) {
+    Property p;
+    const auto number = in.number<std::uint16_t>(kRule);
+    in.zeros(2, kRule);
+    p.owner = in.number<std::uint32_t>(kRule);
+    p.attribute = in.number<std::uint32_t>(kRule);
+    const auto length = in.number<std::uint32_t>(kRule);
+    const std::size_t at = in.offset();
+    ItemsIn payload(in.take(length, kRule), at);
+    in.pad(kRule);
+    if (number < 1 || number > static_cast<std::uint16_t>(Number::kCharacterSet)) continue;
+    p.number = static_cast<Number>(number);
+    take_payload(&payload, &p);
+    if (payload.ok() && payload.remaining() > 0)
+      payload.fail(kRule, "found bytes behind what property " + std::to_string(number) + " has");
+    if (!payload.ok()) return payload.status();
+    properties.push_back(std::move(p));
+  }
+  if (!in.ok()) return in.status();
+  return properties;
+}
+
+}  // namespace nmb::hdf5

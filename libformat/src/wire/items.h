@@ -1,0 +1,119 @@
+// Items of sections and their payloads, little-endian, between bytes and numbers (spec/format.md,
+// section 9).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/status.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+// Appends items; padding counts from where it began.
+class ItemsOut {
+ public:
+  explicit ItemsOut(std::vector<std::byte>* out) : out_(out), start_(out->size()) {}
+
+  template <std::unsigned_integral T>
+  void put(T value) {
+    const std::size_t at = out_->size();
+    out_->resize(at + sizeof value);
+    store_le(out_->data() + at, value);
+  }
+  void put(std::span<const std::byte> bytes) {
+    out_->insert(out_->end(), bytes.begin(), bytes.end());
+  }
+  void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
+  void put_text(std::string_view text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    put(text);
+  }
+  void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
+  // A length to be told later: of what lies behind it and `between` bytes.
+  template <std::unsigned_integral T>
+  std::size_t hold() {
+    const std::size_t at = out_->size();
+    put(T{0});
+    return at;
+  }
+  template <std::unsigned_integral T>
+  void tell(std::size_t held, std::size_t from) {
+    store_le(out_->data() + held, static_cast<T>(out_->size() - from));
+  }
+  std::size_t position() const { return out_->size(); }
+
+ private:
+  std::vector<std::byte>* const out_;
+  const std::size_t start_;
+};
+
+// Takes items from the front of bytes; past their end, or where an item is wrong, it fails for good.
+class ItemsIn {
+ public:
+  ItemsIn(std::span<const std::byte> bytes, std::size_t base) : bytes_(bytes), base_(base) {}
+
+  bool ok() const { return status_.ok(); }
+  const Status& status() const { return status_; }
+  std::size_t remaining() const { return bytes_.size() - at_; }
+  std::size_t offset() const { return base_ + at_; }
+  // The first failure counts.
+  void fail(const char* rule, const std::string& message) {
+    if (status_.ok()) status_ = Status(Code::kDamaged, {}, offset(), rule, message);
+  }
+  std::span<const std::byte> take(std::uint64_t count, const char* rule) {
+    if (ok() && count <= remaining()) {
+      const std::span<const std::byte> taken = bytes_.subspan(at_, count);
+      at_ += count;
+      return taken;
+    }
+    fail(rule, "found " + std::to_string(remaining()) + " bytes, expected at least " +
+                   std::to_string(count));
+    return {};
+  }
+  template <std::unsigned_integral T>
+  T number(const char* rule) {
+    const std::span<const std::byte> bytes = take(sizeof(T), rule);
+    return bytes.empty() ? T{0} : load_le<T>(bytes.data());
+  }
+  // An enumerator from 0 to `last`.
+  template <class E>
+  E choice(E last, const char* rule) {
+    const auto value = number<std::uint8_t>(rule);
+    if (value > static_cast<std::uint8_t>(last))
+      fail(rule, "found " + std::to_string(value) + ", expected at most " +
+                     std::to_string(static_cast<unsigned>(last)));
+    return static_cast<E>(value);
+  }
+  std::string text(const char* rule) {
+    const std::span<const std::byte> bytes = take(number<std::uint32_t>(rule), rule);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  // A count of items of at least `smallest` bytes.
+  std::uint64_t count(std::uint64_t smallest, const char* rule) {
+    const auto count = number<std::uint32_t>(rule);
+    if (count <= remaining() / smallest) return count;
+    fail(rule, "found a count of " + std::to_string(count) + " in " +
+                   std::to_string(remaining()) + " bytes");
+    return 0;
+  }
+  void zeros(std::size_t count, const char* rule) {
+    for (const std::byte b : take(count, rule))
+      if (b != std::byte{0}) fail(rule, "found reserved bytes or padding other than 0");
+  }
+  void pad(const char* rule) { zeros(round_up(at_, 8) - at_, rule); }
+
+ private:
+  const std::span<const std::byte> bytes_;
+  const std::size_t base_;
+  std::size_t at_ = 0;
+  Status status_;
+};
+
+}  // namespace nmb
