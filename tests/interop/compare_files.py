@@ -17,13 +17,13 @@ Not compared, since a faithful copy may differ: addresses; sizes of files; versi
 version bounds: superblock, object headers, old and new groups); modification times, and whether they are
 kept; which chunks are allocated; the numbers (not the order) of creation orders; limits between compact and
 dense storage, sizes of heaps and B-trees, file space strategy; gaps in compounds that also hold variable
-lengths or references; values that lie in other files. Not seen, since neither h5py nor the library gives it
-out: values of user-defined links.
+lengths or references; values that lie in other files.
 
-Uses h5py's low-level interface, NumPy, netCDF4-python and the standard library; nothing of this project.
+Uses h5py's low-level interface (and the library behind it for values of user-defined links), NumPy, netCDF4-python and the standard library; nothing of this project.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -90,14 +90,16 @@ def compare_hdf5(path_a, path_b, out, raw_chunks):
     import netcdf4_view
     from hdf5_file import Hdf5File
 
-    files = []
-    for path in (path_a, path_b):
-        try:
-            files.append(Hdf5File(path))
-        except Exception as error:
-            raise CannotRun(f"{path}: HDF5 cannot open it: {text(error)}") from error
-    hdf5_graph.compare(*files, out, raw_chunks)
-    if all(netcdf4_view.is_netcdf4(file) for file in files):
+    with contextlib.ExitStack() as stack:
+        files = []
+        for path in (path_a, path_b):
+            try:
+                files.append(stack.enter_context(Hdf5File(path)))
+            except Exception as error:
+                raise CannotRun(f"{path}: HDF5 cannot open it: {text(error)}") from error
+        hdf5_graph.compare(*files, out, raw_chunks)
+        netcdf = all(map(netcdf4_view.is_netcdf4, files))
+    if netcdf:
         netcdf4_view.compare(path_a, path_b, out)
 
 

@@ -11,21 +11,27 @@ import ctypes
 import numpy
 from h5py import h5d, h5f, h5l, h5o, h5p, h5r, h5s, h5t, regionref_dtype
 
+import hdf5_library
 import hdf5_spaces
 import hdf5_types
 from differences import Unreadable, text
 
 LINKS = {h5l.TYPE_HARD: "hard", h5l.TYPE_SOFT: "soft", h5l.TYPE_EXTERNAL: "external"}
 OBJECTS = {h5o.TYPE_GROUP: "group", h5o.TYPE_DATASET: "data set", h5o.TYPE_NAMED_DATATYPE: "named datatype"}
-# What h5py tells of a link; `value` is an address (hard) or the size of the link's value.
+# What h5py tells of a link; `value` is the address of a hard link's object.
 Link = collections.namedtuple("Link", "name type cset order value")
+USER_DEFINED_LINKS = hdf5_library.UserDefinedLinks()
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 class Hdf5File:
+    """Open until the end of a `with`, and then closed with whatever is open in it."""
+
     def __init__(self, path):
         self.path = path
-        self.id = h5f.open(bytes(path), h5f.ACC_RDONLY)
+        access = h5p.create(h5p.FILE_ACCESS)
+        access.set_fclose_degree(h5f.CLOSE_STRONG)
+        self.id = h5f.open(bytes(path), h5f.ACC_RDONLY, access)
         self.size = path.stat().st_size
         self.objects = {}  # canonical path -> kind, in the order of the walk
         self.links = {}  # canonical path of a group -> {name: fields of the link}
@@ -35,7 +41,17 @@ class Hdf5File:
         self._unlinked = {}  # address -> name of an object that no link leads to
         self._scratch = None
         self._root = h5o.open(self.id, b"/")
-        self._walk()
+        try:
+            self._walk()
+        except BaseException:
+            self.id.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.id.close()
 
     def open(self, path):
         return h5o.open(self.id, path)
@@ -154,7 +170,7 @@ class Hdf5File:
         elif link.type == h5l.TYPE_EXTERNAL:
             out["file"], out["target"] = group.links.get_val(link.name)
         else:
-            out["size of its value"] = link.value  # the HDF5 library gives out no more without its class
+            out["value"] = USER_DEFINED_LINKS.value_of(group, link.name, link.type)
         return out
 
     def _kind(self, group, link, path):

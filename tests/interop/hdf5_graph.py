@@ -148,7 +148,8 @@ class Comparison:
         self.compare_order(path, "attributes", order_a, order_b)
 
     def compare_attribute(self, path, prefix, a, cset_a, b, cset_b):
-        self.out.compare(path, prefix + "character set of the name", cset_a, cset_b)
+        names = (hdf5_types.named(hdf5_types.CHARACTER_SETS, cset) for cset in (cset_a, cset_b))
+        self.out.compare(path, prefix + "character set of the name", *names)
         if not self.same_kind_of_values(path, prefix, a, b):
             return
         raw = self.out.of_both(path, prefix + "value", lambda i: read_attribute(*((self.a, a), (self.b, b))[i]), 0, 1)

@@ -8,6 +8,7 @@ import contextlib
 import math
 import warnings
 
+import netCDF4
 import numpy
 
 SLAB = 4 << 20  # bytes of values read at once from either file
@@ -19,8 +20,6 @@ def is_netcdf4(file):
 
 
 def compare(path_a, path_b, out):
-    import netCDF4  # noqa: F401  (what it warns of when first imported says nothing about the files)
-
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         compare_datasets(path_a, path_b, out)
@@ -28,8 +27,6 @@ def compare(path_a, path_b, out):
 
 
 def compare_datasets(path_a, path_b, out):
-    import netCDF4
-
     with contextlib.ExitStack() as stack:
         try:
             a = stack.enter_context(netCDF4.Dataset(path_a))
