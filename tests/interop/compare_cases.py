@@ -216,7 +216,9 @@ def attributes(path, vary):
         tracked = h5p.CRT_ORDER_TRACKED | h5p.CRT_ORDER_INDEXED
         flags = vary("attribute order: flag", tracked, h5p.CRT_ORDER_TRACKED, "/g: flags of the creation order of attr")
         group = h5g.create(file, b"g", gcpl=plist(("set_attr_creation_order", flags), kind=h5p.GROUP_CREATE))
-        order = vary("attributes: order", (b"x", b"y"), (b"y", b"x"), "/g: creation order of attributes: number 0: x, y")
+        order = vary(
+            "attributes: order", (b"x", b"y"), (b"y", b"x"), "/g: creation order of attributes: number 0: x, y"
+        )
         for name in order:
             attribute(group, name, values=1)
         flags = vary("data set: attribute order flag", tracked, 0, "/d: flags of the creation order of attributes")
@@ -272,7 +274,9 @@ def named_types(path, vary):
             attribute(gone, b"a", values=value)
             dataset(file, b"u%d" % i, gone)
             named[name] = gone
-        use = vary("which unlinked named type", b"gone", b"gone too", "/v: named datatype: <not linked 0>, <not linked 1")
+        use = vary(
+            "which unlinked named type", b"gone", b"gone too", "/v: named datatype: <not linked 0>, <not linked 1"
+        )
         dataset(file, b"v", named[use])
         for name in (b"gone", b"gone too"):
             file.unlink(name)
@@ -383,7 +387,12 @@ def types(path, vary):
             ("low pad", changed_type(half, ("pad", 1, 0)), "low pad"),
             ("high pad", changed_type(half, ("pad", 0, 1)), "high pad"),
         )
-        one("time", h5t.UNIX_D32LE, ("order", h5t.UNIX_D32BE, "byte order"), ("size", h5t.UNIX_D64LE, "size", "precision"))
+        one(
+            "time",
+            h5t.UNIX_D32LE,
+            ("order", h5t.UNIX_D32BE, "byte order"),
+            ("size", h5t.UNIX_D64LE, "size", "precision"),
+        )
 
 
 def with_fields(base, *fields):
@@ -439,7 +448,12 @@ def storage(path, vary):
         fill = vary("fill value", 7, 8, "/fill: fill value: 7 (0x07000000), 8 (0x08000000)",
                     "/fill: value")  # fmt: skip
         one(b"fill", ("set_fill_value", numpy.array(fill, "i4")))
-        state = vary("fill value: state", (), (("set_fill_value", numpy.array(0, "i4")),), "/state: fill value state: default, us")
+        state = vary(
+            "fill value: state",
+            (),
+            (("set_fill_value", numpy.array(0, "i4")),),
+            "/state: fill value state: default, us",
+        )
         one(b"state", *state)
         undefined = plist()
         if vary("fill value: undefined", False, True, "/undefined: fill value state: default, undefined"):
@@ -471,11 +485,18 @@ def external(one, vary):
     name = vary("external file: name", b"f.raw", b"g.raw", f"/external: {field}")
     at = vary("external file: offset", 0, 4, f"/external: {field}: (b'f.raw', 0, 16), (b'f.raw', 4, 16)")
     size = vary("external file: size", 16, 20, f"/external: {field}")
-    one(b"external", ("set_external", name, at, size), ("set_external", b"rest.raw", 0, h5f.UNLIMITED))
+    fill = vary("external files: fill value", 1, 2, "/external: fill value: 1 (0x01000000), 2 (0x02000000)")
+    one(
+        b"external",
+        ("set_fill_value", numpy.array(fill, "i4")),
+        ("set_external", name, at, size),
+        ("set_external", b"rest.raw", 0, h5f.UNLIMITED),
+    )
 
 
 def virtual(file, vary):
-    create, here, there = plist(), simple(4, 8), simple(8)
+    fill = vary("virtual: fill value", 1, 2, "/virtual: fill value: 1 (0x01000000), 2 (0x02000000)")
+    create, here, there = plist(("set_fill_value", numpy.array(fill, "i4"))), simple(4, 8), simple(8)
     for row in range(2):
         line = "/virtual: mapping 1 "
         first = row + vary("virtual: selection", 0, 1, line + "selection") if row else row
@@ -512,6 +533,24 @@ def chunks(path, vary):
                 content = vary("unknown filter: size", content, b"long\4", "/unknown: size of chunk (4,): 7, 5")
             if not offset or vary("unknown filter: chunk", True, False, "/unknown: chunk (4,): stored, not stored"):
                 d.write_direct_chunk((offset,), content)
+
+
+@builder
+def extensible_array(path, vary):
+    """Chunks of a data set whose second dimension alone is unlimited, in HDF5's latest format."""
+    with new_file(path, libver="latest") as file:
+        create = plist(("set_chunk", (2, 3)), ("set_deflate", 1))
+        raw = numpy.arange(6, dtype="<i4").tobytes()
+        d = dataset(file, b"d", space=simple(4, 9, maximum=(10, h5s.UNLIMITED)), create=create)
+        for offset in ((0, 0), (0, 6), (2, 3)):
+            mask, stored = 0, zlib.compress(raw)
+            if offset == (2, 3):
+                mask, stored = vary("extensible array: mask", (0, stored), (1, raw), "/d: filter mask of chunk (2, 3)")
+            d.write_direct_chunk(offset, stored, mask)
+        more = vary("extensible array: value", False, True, "/d: value at (2, 7): 0 (0x00000000), 1 (0x01000000)",
+                    "/d: values that differ: 5, of 36")  # fmt: skip
+        if more:
+            d.write_direct_chunk((2, 6), zlib.compress(raw))
 
 
 @builder
@@ -585,7 +624,9 @@ def references(file, vary):
         return h5r.create(file, b"one", h5r.DATASET_REGION, space)
 
     target = vary("reference: target", b"one", b"two", "/ref: value at (0,): /one, /two")
-    second = vary("reference: null", None, h5r.create(file, b"one", h5r.OBJECT), "/ref: value at (1,): <null reference>, /one")
+    second = vary(
+        "reference: null", None, h5r.create(file, b"one", h5r.OBJECT), "/ref: value at (1,): <null reference>, /one"
+    )
     file_of = h5py.File(file)
     file_of.create_dataset("ref", data=numpy.array([h5r.create(file, target, h5r.OBJECT), second], h5py.ref_dtype))
     regions = [
@@ -634,18 +675,24 @@ def netcdf4(path, vary):
             file.createVariable(name, "f4")[...] = 1
         order = vary("netCDF: byte order", "<little", ">big", "/v: netCDF byte order: little, big")
         shape = vary("netCDF: chunks", (1, 4), (2, 4), "/v: netCDF chunks: [1, 4], [2, 4]")
-        v = file.createVariable("v", order[0] + "i4", ("t", "x"), endian=order[1:], chunksizes=shape, zlib=True, complevel=2)
+        v = file.createVariable(
+            "v", order[0] + "i4", ("t", "x"), endian=order[1:], chunksizes=shape, zlib=True, complevel=2
+        )
         v[...] = numpy.arange(2 * len(file.dimensions["x"])).reshape(2, -1)
         v.units = vary("netCDF: attribute", "K", "C", "/v: netCDF attribute units: ('str', 'K'), ('str', 'C')")
         v[1, 1] = vary("netCDF: value", 5, 6, "/v: netCDF values of")
-        enum = file.createEnumType("u1", "colour", {"red": 0, "blue": vary("netCDF: enum", 1, 2, "/: netCDF type colour")})
+        enum = file.createEnumType(
+            "u1", "colour", {"red": 0, "blue": vary("netCDF: enum", 1, 2, "/: netCDF type colour")}
+        )
         file.createVariable("e", enum)[...] = 0
         rows = file.createVariable("rows", file.createVLType("i4", "row"), ("x",))
         rows[0] = numpy.array([1, vary("netCDF: vlen", 2, 3, "/rows: netCDF values of")], "i4")
         words = file.createVariable("words", str, ("x",))
         words[0] = vary("netCDF: string", "word", "ward", "/words: netCDF values of")
         group = file.createGroup(vary("netCDF: group", "g", "h", "/: netCDF order of groups: ['g'], ['h']"))
-        group.createVariable("in_group", "f8")[...] = vary("netCDF: value in a group", 1.5, 2.5, "/g/in_group: netCDF val")
+        group.createVariable("in_group", "f8")[...] = vary(
+            "netCDF: value in a group", 1.5, 2.5, "/g/in_group: netCDF val"
+        )
 
 
 @builder

@@ -34,29 +34,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # files may lie in folders that are read-only
 
 from differences import Differences, text  # noqa: E402
+from file_kind import CannotRun, kind_of  # noqa: E402
 
-EQUAL, DIFFERENT, COULD_NOT_RUN, SKIPPED = 0, 1, 2, 77
+EQUAL, DIFFERENT, COULD_NOT_RUN = 0, 1, 2
 SCHEMA = "nmb/compare-files/1"
-
-
-class CannotRun(Exception):
-    pass
-
-
-def kind_of(path):
-    """`classic` or `HDF5`, by content."""
-    from hdf5_file import is_hdf5
-
-    try:
-        with path.open("rb") as stream:
-            magic = stream.read(4)
-        if magic in (b"CDF\x01", b"CDF\x02", b"CDF\x05"):
-            return "classic"
-        if is_hdf5(path):
-            return "HDF5"
-    except OSError as error:
-        raise CannotRun(f"{path}: {error.strerror}") from None
-    raise CannotRun(f"{path}: found {magic.hex()}, expected a classic netCDF or HDF5 file")
 
 
 def compare(path_a, path_b, raw_chunks=False):

@@ -130,9 +130,11 @@ def test_copied_objects(test):
         with h5py.File(copy, "w") as target:
             file.copy("g", target)
     test.check_equal(tree, copy, "copied objects", raw_chunks=True)
-    if shutil.which("h5repack"):
-        subprocess.run(["h5repack", tree, repacked], check=True, capture_output=True, timeout=60)
-        test.check_equal(tree, repacked, "repacked", raw_chunks=True)
+    if not shutil.which("h5repack"):
+        print("h5repack is not installed: its copies are not compared")
+        return
+    subprocess.run(["h5repack", tree, repacked], check=True, capture_output=True, timeout=60)
+    test.check_equal(tree, repacked, "repacked", raw_chunks=True)
 
 
 def test_raw_chunks(test):

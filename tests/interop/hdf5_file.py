@@ -21,7 +21,6 @@ OBJECTS = {h5o.TYPE_GROUP: "group", h5o.TYPE_DATASET: "data set", h5o.TYPE_NAMED
 # What h5py tells of a link; `value` is the address of a hard link's object.
 Link = collections.namedtuple("Link", "name type cset order value")
 USER_DEFINED_LINKS = hdf5_library.UserDefinedLinks()
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 class Hdf5File:
@@ -190,15 +189,3 @@ def region_reference(raw, type_id):
     memory[: len(raw)] = numpy.frombuffer(raw, "u1")
     h5t.convert(type_id, h5t.py_create(regionref_dtype), 1, memory, numpy.zeros(16, "u1"))
     return ctypes.py_object.from_buffer(memory).value
-
-
-def is_hdf5(path):
-    """By the signature, at 0, 512, 1024, ... as the library looks for it."""
-    size, at = path.stat().st_size, 0
-    with path.open("rb") as stream:
-        while at + len(SIGNATURE) <= size:
-            stream.seek(at)
-            if stream.read(len(SIGNATURE)) == SIGNATURE:
-                return True
-            at = max(512, 2 * at)
-    return False

@@ -32,7 +32,10 @@ class Comparison:
             if path not in self.b.objects:
                 continue  # a link to it differs, which is told there
             if self.out.compare(path, "kind of object", kind, self.b.objects[path]):
-                self.compare_path(path, kind)
+                try:
+                    self.compare_path(path, kind)
+                except Exception as error:
+                    self.out.uncompared.append((text(path), kind, text(error)))
         for path in {**self.a.errors, **self.b.errors}:
             self.out.of_both(path, "object", lambda file: raise_error(file, path), self.a, self.b)
 
@@ -90,10 +93,7 @@ class Comparison:
         storage = self.out.of_both(path, "storage", hdf5_storage.describe, a, b)
         same_layout = storage is not None and self.compare_storage(path, *storage)
         if self.same_kind_of_values(path, "", a, b):
-            try:
-                hdf5_storage.DatasetPair(path, self.a, self.b, a, b, self.out, self.raw_chunks).compare(same_layout)
-            except Exception as error:
-                self.out.uncompared.append((text(path), "values", text(error)))
+            hdf5_storage.DatasetPair(path, self.a, self.b, a, b, self.out, self.raw_chunks).compare(same_layout)
 
     def compare_storage(self, path, a, b):
         self.out.compare_fields(path, "", a, b)

@@ -4,6 +4,7 @@ Not compared, since a faithful copy may differ: addresses, which chunks are allo
 other files (virtual data sets and external storage: their mappings are compared).
 """
 
+import collections
 import math
 
 import numpy
@@ -22,6 +23,8 @@ FILL_STATES = {
     h5d.FILL_VALUE_USER_DEFINED: "user-defined",
 }
 SLAB = 4 << 20  # bytes of values read at once from either file, or one chunk if that is more
+NOT_ALLOCATED = ("chunk storage is not allocated", "buf cannot be NULL")  # what reading a chunk says then
+PLACES = 1_000_000  # for chunks, where they have to be tried one by one
 SPARSE = 64 << 20  # from so many bytes on only allocated chunks are read, where they are the smaller part
 DECODES = 2  # of a filter's configuration: it can decode
 
@@ -58,16 +61,43 @@ def describe_mapping(plist, i):
     }
 
 
+Chunk = collections.namedtuple("Chunk", "filter_mask size")
+
+
 class Chunks:
-    """The allocated chunks of a data set: offset -> filter mask and size."""
+    """The allocated chunks of a data set, by offset."""
 
     def __init__(self, dataset):
         self.dataset = dataset
-        infos = (dataset.get_chunk_info(i) for i in range(dataset.get_num_chunks()))
-        self.at = {tuple(info.chunk_offset): info for info in infos}
+        self.at = dict(self._by_place() if offsets_may_be_wrong(dataset) else self._by_number())
 
     def read(self, offset):
         return self.dataset.read_direct_chunk(offset)[1]
+
+    def _by_number(self):
+        for i in range(self.dataset.get_num_chunks()):
+            info = self.dataset.get_chunk_info(i)
+            yield tuple(info.chunk_offset), Chunk(info.filter_mask, info.size)
+
+    def _by_place(self):
+        dims, unit = self.dataset.shape, self.dataset.get_create_plist().get_chunk()
+        if math.prod(-(-dim // n) for dim, n in zip(dims, unit)) > PLACES:
+            raise Unreadable(f"more than {PLACES} places for chunks")
+        for offset, _ in blocks(dims, unit, 1):
+            try:
+                mask, raw = self.dataset.read_direct_chunk(offset)
+            except Exception as error:  # of h5py: the class depends on the index of chunks
+                if not any(words in str(error) for words in NOT_ALLOCATED):
+                    raise
+            else:
+                yield offset, Chunk(mask, len(raw))
+
+
+def offsets_may_be_wrong(dataset):
+    """HDF5 1.10 numbers the chunks of an extensible array (one unlimited dimension) with that dimension first,
+    and forgets it when it tells of their offsets."""
+    most = dataset.get_space().get_simple_extent_dims(True)
+    return most.count(h5s.UNLIMITED) == 1 and most[0] != h5s.UNLIMITED
 
 
 class DatasetPair:
@@ -164,7 +194,8 @@ class DatasetPair:
             if len(errors) == 2:
                 raise Unreadable(f"values from {start}: {errors[0]}")
             if errors:
-                self.out.add(self.path, f"values from {start}", *("unreadable" if one in errors else "readable" for one in raw))
+                readable = ["unreadable" if isinstance(one, Exception) else "readable" for one in raw]
+                self.out.add(self.path, f"values from {start}", *readable)
                 return
             if differ:
                 differ += self.count_differences(*raw)

@@ -75,7 +75,7 @@ def describe_integer(type_id):
 
 def describe_float(type_id):
     sign, exponent, exponent_size, mantissa, mantissa_size = type_id.get_fields()
-    return describe_bits(type_id) | {
+    out = describe_bits(type_id) | {
         "sign position": sign,
         "exponent position": exponent,
         "exponent size": exponent_size,
@@ -84,7 +84,8 @@ def describe_float(type_id):
         "mantissa size": mantissa_size,
         "normalisation": named(NORMS, type_id.get_norm()),
         "inner pad": named(PADS, type_id.get_inpad()),
-    }, {}
+    }
+    return out, {}
 
 
 def describe_string(type_id):
