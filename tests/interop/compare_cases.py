@@ -40,7 +40,7 @@ class Vary:
 # Calls that h5py lacks, on the library it has loaded.
 
 
-HDF5 = hdf5_library.load()
+HDF5 = hdf5_library.LIBRARY
 for returns_an_identifier in (HDF5.H5Acreate2, HDF5.H5Pcreate):
     returns_an_identifier.restype = ctypes.c_int64
 
@@ -416,6 +416,9 @@ def spaces(path, vary):
         lines = [f"/scalar: {field}" for field in ("class: scalar, simple", "dimensions", "maximum dimensions")]
         dataset(file, b"scalar", space=vary("scalar", SCALAR, simple(1), *lines))
         dataset(file, b"null", space=vary("null", h5s.create(h5s.NULL), SCALAR, "/null: class: null, scalar"))
+        fill = vary("null: fill value", 1, 2, "/null too: fill value: 1")
+        fill = plist(("set_fill_value", numpy.array(fill, "i4")))
+        dataset(file, b"null too", space=h5s.create(h5s.NULL), create=fill)
         empty = vary("no elements", (0, 4), (0, 5), "/empty: dimensions: (0, 4), (0, 5)", "/empty: maximum dimensions")
         dataset(file, b"empty", space=simple(*empty))
 
@@ -547,6 +550,10 @@ def extensible_array(path, vary):
             if offset == (2, 3):
                 mask, stored = vary("extensible array: mask", (0, stored), (1, raw), "/d: filter mask of chunk (2, 3)")
             d.write_direct_chunk(offset, stored, mask)
+        options = vary("chunk options", 0, 2, "/edge: chunk options: 0, 2")
+        create = plist(("set_chunk", (3,)), ("set_deflate", 1))
+        call("H5Pset_chunk_opts", create.id, options)
+        dataset(file, b"edge", space=simple(4), values=numpy.arange(4), create=create)
         more = vary("extensible array: value", False, True, "/d: value at (2, 7): 0 (0x00000000), 1 (0x01000000)",
                     "/d: values that differ: 5, of 36")  # fmt: skip
         if more:

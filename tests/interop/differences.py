@@ -41,17 +41,18 @@ class Differences:
 
     def of_both(self, path, field, get, a, b):
         """(get(a), get(b)), or None if one or both cannot be had, which is then told."""
-        out, errors = [], []
+        out, errors, words = [], [], []
         for one in (a, b):
             try:
                 out.append(get(one))
+                words.append("readable")
             except Exception as error:  # of h5py: nearly any class
-                out.append(f"unreadable: {text(error)}")
                 errors.append(error)
+                words.append(f"unreadable: {text(error)}")
         if not errors:
             return out
         if len(errors) == 1:
-            self.add(path, field, *out)
+            self.add(path, field, *words)
         else:
             self.uncompared.append((text(path), text(field), text(errors[0])))
         return None

@@ -3,7 +3,7 @@
 import math
 
 import numpy
-from h5py import h5a, h5p, h5t
+from h5py import h5a, h5p, h5s, h5t
 
 import hdf5_spaces
 import hdf5_storage
@@ -107,7 +107,7 @@ class Comparison:
     # Types and dataspaces of data sets and attributes
 
     def same_kind_of_values(self, path, prefix, a, b):
-        """Compares types and dataspaces; True if values can be compared."""
+        """Compares types and dataspaces; True if the types and extents are equal, as values need."""
         types = self.out.of_both(path, prefix + "type", lambda one: one.get_type(), a, b)
         spaces = self.out.of_both(path, prefix + "dataspace", lambda one: one.get_space(), a, b)
         if not types or not spaces:
@@ -119,7 +119,7 @@ class Comparison:
             return False
         self.out.compare_fields(path, prefix, *described)
         extents = [{k: v for k, v in one.items() if k != "maximum dimensions"} for one in described]
-        return same and extents[0] == extents[1] and extents[0]["class"] != "null"
+        return same and extents[0] == extents[1]
 
     def compare_types(self, path, field, a, b):
         described = self.out.of_both(path, field, hdf5_types.describe, a, b)
@@ -151,6 +151,8 @@ class Comparison:
         names = (hdf5_types.named(hdf5_types.CHARACTER_SETS, cset) for cset in (cset_a, cset_b))
         self.out.compare(path, prefix + "character set of the name", *names)
         if not self.same_kind_of_values(path, prefix, a, b):
+            return
+        if a.get_space().get_simple_extent_type() == h5s.NULL:
             return
         raw = self.out.of_both(path, prefix + "value", lambda i: read_attribute(*((self.a, a), (self.b, b))[i]), 0, 1)
         if not raw:

@@ -22,6 +22,17 @@ def load():
     return ctypes.CDLL(min(paths))
 
 
+LIBRARY = load()
+
+
+def chunk_options(plist):
+    """H5Pget_chunk_opts: 2, chunks at the edge are not filtered."""
+    out = ctypes.c_uint()
+    if LIBRARY.H5Pget_chunk_opts(ctypes.c_int64(plist.id), ctypes.byref(out)) < 0:
+        raise RuntimeError("no chunk options")
+    return out.value
+
+
 class UserDefinedLinks:
     """Values of user-defined links: the library shows them only to the query function of their class, so
     the class of every one that is met is registered with one that takes notes."""
@@ -29,11 +40,10 @@ class UserDefinedLinks:
     def __init__(self):
         self.value = None
         self._classes = {}  # number -> the registered one
-        self._library = load()
 
     def value_of(self, group, name, number):
         link_class = LinkClass(0, number, b"", None, None, None, Traverse(lambda: -1), None, Query(self._query))
-        if self._library.H5Lregister(ctypes.byref(link_class)) < 0:
+        if LIBRARY.H5Lregister(ctypes.byref(link_class)) < 0:
             raise RuntimeError(f"class {number} of links: cannot be registered")
         self._classes[number] = link_class  # its functions must stay
         self.value = None

@@ -10,6 +10,7 @@ import math
 import numpy
 from h5py import h5d, h5s, h5z
 
+import hdf5_library
 import hdf5_spaces
 import hdf5_values
 from differences import Unreadable, text
@@ -36,6 +37,7 @@ def describe(dataset):
     out = {"layout": LAYOUTS.get(layout, layout)}
     if layout == h5d.CHUNKED:
         out["chunk shape"] = tuple(plist.get_chunk())
+        out["chunk options"] = hdf5_library.chunk_options(plist)
     for i in range(plist.get_nfilters()):
         code, flags, values, name = plist.get_filter(i)
         out |= {f"filter {i} id": code, f"filter {i} flags": flags, f"filter {i} values": tuple(values)}
@@ -116,7 +118,8 @@ class DatasetPair:
     def compare(self, same_layout):
         """Fill value, filter masks and values; raw chunks if asked for or if there is no other way."""
         self.compare_fill_value()
-        if any(values_lie_elsewhere(plist) for plist in self.plists):
+        null = self.datasets[0].get_space().get_simple_extent_type() == h5s.NULL
+        if null or any(values_lie_elsewhere(plist) for plist in self.plists):
             return
         chunked = same_layout and self.plists[0].get_layout() == h5d.CHUNKED
         chunks = None
@@ -219,6 +222,9 @@ class DatasetPair:
             offsets = chunks[0].at.keys() | chunks[1].at.keys()
             if total > SPARSE and len(offsets) * math.prod(unit) * size * 2 < total:
                 for offset in sorted(offsets):
+                    # A chunk may have been left behind when the data set was made smaller.
+                    if any(at >= dim for at, dim in zip(offset, dims)):
+                        continue
                     yield offset, tuple(min(n, dim - at) for n, dim, at in zip(unit, dims, offset))
                 return
         elif total > SPARSE and all(dataset.get_storage_size() == 0 for dataset in self.datasets):

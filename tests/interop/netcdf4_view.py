@@ -81,15 +81,16 @@ def compare_attributes(path, a, b, out):
 
 def both(path, field, get, a, b, out):
     """(get(a), get(b)), or None after a difference (one cannot be shown) or a note (neither can)."""
-    found, errors = [], []
+    found, errors, words = [], [], []
     for one in (a, b):
         try:
             found.append(get(one))
+            words.append("readable")
         except Exception as error:  # of netCDF4-python: nearly any class
-            found.append(f"unreadable: {error}")
             errors.append(error)
+            words.append(f"unreadable: {error}")
     if len(errors) == 1:
-        out.add(path, field, *found)
+        out.add(path, field, *words)
     elif errors:
         out.notes.append(f"{path}: {field}: not shown by netCDF4-python: {errors[0]}")
     return None if errors else found
