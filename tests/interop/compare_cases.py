@@ -635,6 +635,11 @@ def references(file, vary):
         "reference: null", None, h5r.create(file, b"one", h5r.OBJECT), "/ref: value at (1,): <null reference>, /one"
     )
     file_of = h5py.File(file)
+    long = [b"long" * 50 + end for end in (b"1", b"2")]
+    for name in long:
+        dataset(file, name)
+    end = vary("reference: end of a long path", *long, "/long ref: value at (): /longlong")
+    file_of["long ref"] = h5r.create(file, end, h5r.OBJECT)
     file_of.create_dataset("ref", data=numpy.array([h5r.create(file, target, h5r.OBJECT), second], h5py.ref_dtype))
     regions = [
         region(vary("region: target", b"one", b"two", "/region: value at (0,): /one ("), 1, 2),

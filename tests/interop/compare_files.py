@@ -92,7 +92,7 @@ def print_text(a, b, out):
     for path, field, why in out.uncompared:
         print(f"compare_files: {path}: {field}: not compared: {why}", file=sys.stderr)
     for note in out.notes:
-        print(f"compare_files: note: {note}", file=sys.stderr)
+        print(f"compare_files: note: {text(note)}", file=sys.stderr)
 
 
 def print_json(a, b, out, result):
@@ -117,10 +117,14 @@ def main():
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument("--raw-chunks", action="store_true", help="compare raw chunks of all chunked data sets")
     arguments = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")  # whatever the locale
     try:
         out = compare(arguments.a, arguments.b, arguments.raw_chunks)
-    except (CannotRun, ImportError) as error:
+    except CannotRun as error:
         print(f"compare_files: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    except Exception as error:  # no verdict, whatever it was: modules that are missing, files HDF5 stumbles over
+        print(f"compare_files: {arguments.a}: {type(error).__name__}: {text(error)}", file=sys.stderr)
         return COULD_NOT_RUN
     result = DIFFERENT if out.count else COULD_NOT_RUN if out.uncompared else EQUAL
     if arguments.json:

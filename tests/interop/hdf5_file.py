@@ -50,6 +50,8 @@ class Hdf5File:
         return self
 
     def __exit__(self, *error):
+        if self._scratch is not None:
+            self._scratch.close()
         self.id.close()
 
     def open(self, path):
@@ -68,9 +70,9 @@ class Hdf5File:
         return self.name_of_address(h5o.get_info(object_id).addr)
 
     def name_of_address(self, address):
-        """The canonical path, or a number in the order in which unlinked objects are met."""
+        """The canonical path (bytes), or a number in the order in which unlinked objects are met (text)."""
         if address in self._paths:
-            return text(self._paths[address])
+            return self._paths[address]
         if address not in self._unlinked:
             self._unlinked[address] = f"<not linked {len(self._unlinked)}>"
         return self._unlinked[address]
@@ -80,7 +82,7 @@ class Hdf5File:
         return self.name_of_address(reference) if reference else "<null reference>"
 
     def name_of_region(self, raw, type_id):
-        """Of a region reference as it is in memory: path and selection."""
+        """Of a region reference as it is in memory: (name of the data set, selection)."""
         if not any(raw):
             return "<null reference>"
         reference = region_reference(raw, type_id)
@@ -89,7 +91,7 @@ class Hdf5File:
             space = h5r.get_region(reference, self.id)
         except Exception as error:
             raise Unreadable(f"region reference {raw.hex()}: {text(error)}") from error
-        return f"{self.name_of(target)} {hdf5_spaces.describe_selection(space)}"
+        return (self.name_of(target), hdf5_spaces.describe_selection(space))
 
     # Fill values
 

@@ -126,10 +126,10 @@ class Comparison:
         return described is not None and self.out.compare_fields(path, f"{field}: ", *described)
 
     def compare_use_of_named(self, path, prefix, a, b):
-        names = [file.name_of(t) if t.committed() else "none" for file, t in ((self.a, a), (self.b, b))]
-        self.out.compare(path, prefix + "named datatype", *names)
-        if names[0] == names[1] and names[0].startswith("<") and names[0] not in self.types_seen:
-            self.types_seen.add(names[0])
+        names = [file.name_of(t) if t.committed() else None for file, t in ((self.a, a), (self.b, b))]
+        same = self.out.compare(path, prefix + "named datatype", *(name or "none" for name in names))
+        if same and isinstance(names[0], str) and names[0] not in self.types_seen:
+            self.types_seen.add(names[0])  # its attributes are seen nowhere else
             self.compare_attributes(f"{text(path)} {names[0]}", a, b)
 
     # Attributes

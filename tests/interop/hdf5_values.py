@@ -2,8 +2,8 @@
 
 Values are read with the file's own type as memory type, so that nothing is converted: a value of fixed size
 is its bytes. Behind variable lengths and strings are pointers, which are followed and freed here; references
-become names. A decoder turns the bytes of an element into its *content*: bytes, None (a null string), a name
-(text), or a tuple of contents (members, array elements, elements of a sequence).
+become names. A decoder turns the bytes of an element into its *content*: bytes, None (a null string), the name of
+what a reference refers to, or a tuple of contents (members, array elements, elements of a sequence).
 """
 
 import ctypes
@@ -13,6 +13,7 @@ import numpy
 from h5py import h5t
 
 import hdf5_types
+from differences import text
 
 LIBC = ctypes.CDLL(None)
 LIBC.free.argtypes = [ctypes.c_void_p]
@@ -136,8 +137,10 @@ def show(type_id, content):
     if kind in (h5t.ARRAY, h5t.VLEN):
         base = type_id.get_super()
         return "[" + ", ".join(show(base, part) for part in parts_of(base, content)) + "]"
-    if not isinstance(content, bytes):
-        return "null" if content is None else str(content)
+    if kind == h5t.REFERENCE:
+        return " ".join(map(text, content if isinstance(content, tuple) else [content]))
+    if content is None:
+        return "null"
     if kind == h5t.STRING:
         return repr(content)
     if kind in (h5t.INTEGER, h5t.ENUM):
