@@ -469,8 +469,9 @@ def storage(path, vary):
         one(b"allocation", chunked, ("set_alloc_time", allocation))
         external(one, vary)
         virtual(file, vary)
-        strings = plist(("set_fill_value", numpy.array(vary("fill value: string", "fill", "full",
-                        "/strings: fill value: b'fill', b'full'", "/strings: value"), h5py.string_dtype())))  # fmt: skip
+        lines = "/strings: fill value: b'fill', b'full'", "/strings: value"
+        word = numpy.array(vary("fill value: string", "fill", "full", *lines), h5py.string_dtype())
+        strings = plist(("set_fill_value", word))
         dataset(file, b"strings", string_type(h5t.VARIABLE, cset=h5t.CSET_UTF8), simple(2), create=strings)
         odd = changed_type(I4, ("precision", 20))
         d = plist()

@@ -16,10 +16,11 @@ chunks that both have; raw chunks where a filter is not installed, or of all chu
 Not compared, since a faithful copy may differ: addresses; sizes of files; versions of the format (library
 version bounds: superblock, object headers, old and new groups); modification times, and whether they are
 kept; which chunks are allocated; the numbers (not the order) of creation orders; limits between compact and
-dense storage, sizes of heaps and B-trees, file space strategy; gaps in compounds that also hold variable
+dense storage, sizes of heaps and B-trees, file space strategy, shared messages; gaps in compounds that also hold variable
 lengths or references; values that lie in other files.
 
-Uses h5py's low-level interface (and the library behind it for values of user-defined links), NumPy, netCDF4-python and the standard library; nothing of this project.
+Uses h5py's low-level interface (and the library behind it for values of user-defined links and options of
+chunks, which h5py does not give out), NumPy, netCDF4-python and the standard library; nothing of this project.
 """
 
 import argparse

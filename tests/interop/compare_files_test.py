@@ -177,8 +177,12 @@ def test_program(test):
     damaged.write_bytes(a.read_bytes()[:-600])
     other.write_bytes(b"neither")
     classic.write_bytes(b"CDF\x01" + bytes(28))
-    for bad, words in ((damaged, "HDF5 cannot open it: Unable to open file (truncated"), (other, "found 6e656974, expect"),
-                       (test.work / "none.h5", "No such file")):  # fmt: skip
+    refusals = {
+        damaged: "HDF5 cannot open it: Unable to open file (truncated",
+        other: "found 6e656974, expected a classic",
+        test.work / "none.h5": "No such file",
+    }
+    for bad, words in refusals.items():
         done = test.check_exit(COULD_NOT_RUN, a, bad)
         test.check(words in done.stderr and not done.stdout, f"{bad}: found {done.stderr}, expected {words}")
     test.check_exit(DIFFERENT, a, classic)
