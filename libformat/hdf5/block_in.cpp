@@ -355,7 +355,7 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   const std::uint64_t begin = next_begin();
   const auto without_values = [&] {
     storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
-    return begin;
+    return extent_end_;
   };
   const bool heap = table.needs_heap(code);
   const bool elsewhere = layout == H5D_VIRTUAL || H5Pget_external_count(plist) > 0;
@@ -372,7 +372,7 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
     return add_heap(variable, object, data_set, type, code, space);
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space, table.value_size(code));
-  if (count == 0) return begin;
+  if (count == 0) return extent_end_;
   if (layout == H5D_COMPACT) {
     std::vector<std::byte> values(bytes);
     checked(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object);
