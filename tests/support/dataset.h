@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,7 +22,9 @@ struct Dataset {
   DatasetText text(std::string_view name) const {
     return {name, metadata, layout.kind, layout.records};
   }
-  MemorySource extent() const { return MemorySource(values); }
+  std::shared_ptr<const ByteSource> extent() const {
+    return std::make_shared<MemorySource>(values);
+  }
 };
 
 // The file's bytes as a dataset.

@@ -271,8 +271,8 @@ TEST(Values, MemoryAndReadsAreBounded) {
   *m.add_variable("a", Type::kInt, std::vector{time});
   const VarId b = *m.add_variable("b", Type::kInt, std::vector{time});
   const Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 200000);
-  const MemorySource extent = d.extent();
-  const test::CountingSource source(extent);
+  const auto extent = d.extent();
+  const auto source = std::make_shared<const test::CountingSource>(*extent);
   std::uint64_t bytes = 0, largest = 0;
   ASSERT_TRUE(write_cdl(d.text("x"), d.layout, source, b, [&](std::string_view part) {
                 bytes += part.size();
@@ -281,8 +281,8 @@ TEST(Values, MemoryAndReadsAreBounded) {
               }).ok());
   EXPECT_GT(bytes, 600000u);
   EXPECT_LE(largest, 65536u);
-  EXPECT_LE(source.largest(), std::uint64_t{1} << 20);
-  EXPECT_LE(source.reads(), 4u);
+  EXPECT_LE(source->largest(), std::uint64_t{1} << 20);
+  EXPECT_LE(source->reads(), 4u);
 }
 
 TEST(Values, AFailedSinkStopsTheReading) {
@@ -290,12 +290,12 @@ TEST(Values, AFailedSinkStopsTheReading) {
   const DimId x = *m.add_dimension("x", 2000000);
   *m.add_variable("v", Type::kInt, std::vector{x});
   const Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
-  const MemorySource extent = d.extent();
-  const test::CountingSource source(extent);
+  const auto extent = d.extent();
+  const auto source = std::make_shared<const test::CountingSource>(*extent);
   const Status status = write_cdl(d.text("x"), d.layout, source, std::nullopt,
                                   [](std::string_view) { return Status(Code::kIo, "no more"); });
   EXPECT_EQ(status.code(), Code::kIo);
-  EXPECT_EQ(source.reads(), 1u);
+  EXPECT_EQ(source->reads(), 1u);
 }
 
 }  // namespace

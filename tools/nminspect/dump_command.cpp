@@ -59,7 +59,7 @@ Status DumpCommand::run(const InspectedFile& file) {
   }
   const DatasetText text{block, dataset->metadata, dataset->kind(), dataset->records};
   const auto write = [&](ValueFormat format) {
-    return write_values(text, dataset->layout, *dataset->extent, *id, slab, format,
+    return write_values(text, dataset->layout, dataset->extent, *id, slab, format,
                         tool_.out().sink());
   };
   if (!tool_.options().json) return write(ValueFormat::kCdl);
@@ -69,7 +69,7 @@ Status DumpCommand::run(const InspectedFile& file) {
   json["file"] = json_text(file.file().name());
   json["block"] = json_text(block);
   json["variable"] = json_text(variable);
-  json["type"] = type_name(dataset->metadata.variable(*id).type);
+  json["type"] = type_text(dataset->metadata, dataset->metadata.variable(*id).type);
   json["shape"] = shape.lengths;
   json["slab"] = {{"start", slab.start}, {"count", slab.count}, {"stride", slab.stride}};
   std::string head = json.dump(-1, ' ', true);

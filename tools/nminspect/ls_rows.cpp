@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/units.h"
+#include "nmb/dump.h"
 #include "nmb/text.h"
 #include "nminspect/block_name.h"
 
@@ -71,7 +72,7 @@ Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choic
       file, [&](const BlockEntry& holder, const Dataset& dataset, VarId id) -> Result<bool> {
         const Variable found = dataset.metadata.variable(id);
         NMB_ASSIGN(VariableShape shape, dataset.shape(id));
-        ObjectRow row{holder.name, std::string(found.name), found.type, {}, {}, 0};
+        ObjectRow row{holder.name, std::string(found.name), type_text(dataset.metadata, found.type), {}, {}, 0};
         for (const DimId dimension : found.dimensions)
           row.dimensions.emplace_back(dataset.metadata.dimension(dimension).name);
         row.lengths = std::move(shape.lengths);
@@ -88,7 +89,7 @@ std::vector<std::string> ObjectRow::cells(bool exact) const {
   std::string shape;
   for (std::size_t i = 0; i < lengths.size(); ++i)
     shape += fmt::format("{}{}={}", i == 0 ? "" : ",", dimensions[i], lengths[i]);
-  return {std::string(type_name(type)), "(" + shape + ")", bytes_text(bytes, exact), name()};
+  return {type, "(" + shape + ")", bytes_text(bytes, exact), name()};
 }
 
 Json ObjectRow::json() const {
@@ -97,7 +98,7 @@ Json ObjectRow::json() const {
   return {{"name", json_text(name())},
           {"block", json_text(block)},
           {"variable", json_text(variable)},
-          {"type", type_name(type)},
+          {"type", type},
           {"dimensions", names},
           {"shape", lengths},
           {"values", bytes}};

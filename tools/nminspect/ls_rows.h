@@ -34,7 +34,7 @@ struct BlockRow {
 
 struct ObjectRow {
   std::string block, variable;
-  Type type = Type::kByte;
+  std::string type;
   std::vector<std::string> dimensions;
   std::vector<std::uint64_t> lengths;
   std::uint64_t bytes = 0;

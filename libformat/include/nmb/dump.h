@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "nmb/byte_source.h"
@@ -27,6 +29,12 @@ struct DatasetText {
   std::uint64_t records;
 };
 
+// The name of a type as these texts have it: of a block's own types that are classic but for the
+// order of bytes, the classic name.
+NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
+// Whether a dimension's length is not fixed for good.
+NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
+
 // CDL as `ncdump -h` prints it. Numbers have as many digits as it takes to read back the same value
 // (NaN loses its payload). In names what CDL gives a meaning has a backslash before it; control
 // characters and bytes that are no UTF-8 are \%xx, which shows them but which no program reads
@@ -40,11 +48,11 @@ NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& s
 // is a _FillValue). Reads `extent`, the values without the header, as read_hyperslab does. Record
 // variables without records have no entry.
 NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
-                            const ByteSource& extent, std::optional<VarId> only,
+                            std::shared_ptr<const ByteSource> extent, std::optional<VarId> only,
                             const TextSink& sink);
 
 // One JSON document on one line, without a line feed at its end, in UTF-8:
-//   {"schema":"nmb/header/1", "name":, "kind":"cdf1|cdf2|cdf5", "records":,
+//   {"schema":"nmb/header/1", "name":, "kind":"cdf1|cdf2|cdf5|cdf6", "records":,
 //    "dimensions":[{"name":, "length":, "record":true|false}],
 //    "attributes":[{"name":, "type":, "values":}],
 //    "variables":[{"name":, "type":, "dimensions":[names], "shape":[lengths], "attributes":[...]}]}
@@ -62,7 +70,8 @@ enum class ValueFormat : std::uint8_t { kCdl, kJson };
 // row, a scalar without an array, a selection of nothing []; no line feed. kUsage: the selection
 // does not fit the shape.
 NMB_EXPORT Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
-                               const ByteSource& extent, VarId variable, const Hyperslab& slab,
+                               std::shared_ptr<const ByteSource> extent, VarId variable,
+                               const Hyperslab& slab,
                                ValueFormat format, const TextSink& sink);
 
 }  // namespace nmb

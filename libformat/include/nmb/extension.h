@@ -113,6 +113,13 @@ class TypeTable {
   NMB_EXPORT Result<Type> add(ExtendedType type);
   // How messages and listings call a type: "int", "string(12)", "compound{x, y}".
   NMB_EXPORT std::string text(Type type) const;
+  // The classic type whose values have the same bits but for the order of bytes, if there is one; of
+  // a classic type itself.
+  NMB_EXPORT std::optional<Type> classic(Type type) const;
+  // Whether values of a type that has a classic() one have their bytes in the other order.
+  bool is_swapped(Type type) const {
+    return is_extended(type) && at(type).order == ByteOrder::kLittle && at(type).size > 1;
+  }
 
  private:
   static constexpr std::uint32_t kMostDepth = 64;

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -121,7 +123,7 @@ NMB_EXPORT std::uint64_t convert_to_external(MemoryType memory, const void* from
 // The fill value of a variable in external form (type_size bytes): its _FillValue attribute when
 // that has the variable's type and one value, else netCDF's default of the type.
 NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable);
-// The default of a type, in external form.
+// The default of a type, in external form; of a block's own types nothing is.
 NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 
 // Writes to `out` the fill pattern of extent bytes [offset, offset + out.size()): the fill value of
@@ -148,6 +150,28 @@ class FillPattern {
   std::uint64_t record_begin_ = 0;  // in the extent
   std::uint64_t record_size_ = 0;
 };
+
+// The values of a variable as one array, wherever and however they are stored.
+struct ValueArray {
+  VariableShape shape;
+  // A classic type, whose external form the bytes are, or one of the block's own, which differs from
+  // all classic ones by more than the order of bytes.
+  Type type = Type::kByte;
+  std::shared_ptr<const ByteSource> source;
+  // What values of variable length in `source` lead to: offsets from here; else nullptr.
+  std::shared_ptr<const ByteSource> region;
+};
+// extent: of the block, kept. kUnsupported: chunks with filters that are not decoded here (deflate,
+// shuffle, fletcher32 and zstd are), values in other files. The source reads as the extent does;
+// kDamaged also for chunks that do not decode (R-XC-1).
+NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
+                                          std::uint64_t records, VarId variable,
+                                          std::shared_ptr<const ByteSource> extent);
+
+// Reads a hyperslab of an array, as read_hyperslab. name: of the variable, for messages. kUnsupported:
+// values that are neither numbers nor text.
+NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, const Hyperslab& slab,
+                             MemoryType memory, void* out, Kind kind = Kind::kCdf5);
 
 // Reads a hyperslab of `variable` from `extent` (the values, header left off), converting to
 // `memory` into `out` (element_count(slab) * memory_type_size(memory) bytes). Buffers of at most 1

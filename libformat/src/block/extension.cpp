@@ -108,11 +108,35 @@ Result<Type> TypeTable::add(ExtendedType type) {
   return static_cast<Type>(kFirst + types_.size() - 1);
 }
 
+std::optional<Type> TypeTable::classic(Type type) const {
+  if (!is_extended(type)) return type;
+  const ExtendedType& t = at(type);
+  const bool whole = t.bit_offset == 0 && t.precision == t.size * 8 && t.order != ByteOrder::kVax;
+  if (t.type_class == TypeClass::kInteger && whole) {
+    if (t.size == 1) return t.is_signed ? Type::kByte : Type::kUByte;
+    if (t.size == 2) return t.is_signed ? Type::kShort : Type::kUShort;
+    if (t.size == 4) return t.is_signed ? Type::kInt : Type::kUInt;
+    if (t.size == 8) return t.is_signed ? Type::kInt64 : Type::kUInt64;
+  }
+  if (t.type_class == TypeClass::kFloat && whole && t.normalization == Normalization::kImplied &&
+      t.mantissa_position == 0) {
+    if (t.size == 4 && t.sign_position == 31 && t.exponent_position == 23 &&
+        t.exponent_size == 8 && t.mantissa_size == 23 && t.exponent_bias == 127)
+      return Type::kFloat;
+    if (t.size == 8 && t.sign_position == 63 && t.exponent_position == 52 &&
+        t.exponent_size == 11 && t.mantissa_size == 52 && t.exponent_bias == 1023)
+      return Type::kDouble;
+  }
+  if (t.type_class == TypeClass::kString && !t.variable_length && t.size == 1) return Type::kChar;
+  return std::nullopt;
+}
+
 std::string TypeTable::text(Type type) const {
   if (!is_extended(type)) return std::string(type_name(type));
   if (!has(type)) return "type " + number(static_cast<std::uint32_t>(type));
   const ExtendedType& t = at(type);
   if (!t.name.empty()) return t.name;
+  if (const std::optional<Type> same = classic(type)) return std::string(type_name(*same));
   const auto sized = [&](const char* name) {
     return name + number(t.size * 8) + (t.order == ByteOrder::kLittle ? "_le" : "_be");
   };

@@ -11,9 +11,11 @@ namespace {
 constexpr std::size_t kLineLength = 80;
 
 Status put_data(TextOut& out, const DatasetText& dataset, const ClassicLayout& layout,
-                const ByteSource& extent, VarId id) {
+                std::shared_ptr<const ByteSource> extent, VarId id) {
   const Variable variable = dataset.metadata.variable(id);
-  NMB_ASSIGN(const VariableShape shape, shape_of(dataset.metadata, layout, id, dataset.records));
+  NMB_ASSIGN(const ValueArray array, value_array(dataset.metadata, layout, dataset.records, id,
+                                                 std::move(extent)));
+  const VariableShape& shape = array.shape;
   const Hyperslab all{std::vector<std::uint64_t>(shape.lengths.size(), 0), shape.lengths, {}};
   if (element_count(all) == 0) return {};
   const bool one_row = shape.lengths.size() <= 1;
@@ -28,16 +30,16 @@ Status put_data(TextOut& out, const DatasetText& dataset, const ClassicLayout& l
   style.line_length = kLineLength;
   // The text of all records is one string, whose length says how many there are.
   style.keep_nuls = one_row && shape.record_size > 0;
-  CdlRows rows(out, dataset.metadata, id, style);
-  NMB_TRY(for_each_row(shape, variable.type, extent, all, out, rows));
+  CdlRows rows(out, dataset.metadata, id, array, style);
+  NMB_TRY(for_each_row(array, all, out, rows));
   out.put(" ;\n");
   return {};
 }
 
 }  // namespace
 
-Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout, const ByteSource& extent,
-                 std::optional<VarId> only, const TextSink& sink) {
+Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
+                 std::shared_ptr<const ByteSource> extent, std::optional<VarId> only, const TextSink& sink) {
   TextOut out(sink);
   put_cdl_header(out, dataset);
   if (dataset.metadata.variable_count() > 0) out.put("data:\n");

@@ -6,11 +6,14 @@
 #include <string>
 
 #include "dump/cdl_text.h"
+#include "dump/extended_text.h"
 
 namespace nmb {
 namespace {
 
-void put_attribute(TextOut& out, std::string_view owner, const Attribute& attribute) {
+// What is wrong in a value of variable length shows in its place.
+void put_attribute(TextOut& out, const Metadata& metadata, std::string_view owner,
+                   const Attribute& attribute) {
   out.put("\t\t");
   put_cdl_name(out, owner);
   // "data:" is a word of CDL, "data :" is not.
@@ -20,7 +23,11 @@ void put_attribute(TextOut& out, std::string_view owner, const Attribute& attrib
   out.put(':');
   put_cdl_name(out, attribute.name);
   out.put(" = ");
-  if (attribute.type == Type::kChar || attribute.count == 0) {
+  if (TypeTable::is_extended(attribute.type) && attribute.count > 0) {
+    const Status status = put_extended_attribute(out, metadata.extension()->types, attribute,
+                                                 ValueFormat::kCdl);
+    if (!status.ok()) out.put("/* " + status.message() + " */");
+  } else if (attribute.type == Type::kChar || attribute.count == 0) {
     CdlString string(out, ",\n\t\t\t", true);
     string.add({reinterpret_cast<const char*>(attribute.values.data()), attribute.values.size()});
     string.close();
@@ -36,7 +43,7 @@ void put_attribute(TextOut& out, std::string_view owner, const Attribute& attrib
 
 void put_attributes(TextOut& out, const Metadata& metadata, VarId owner, std::string_view name) {
   metadata.for_each_attribute(
-      owner, [&](const Attribute& attribute) { put_attribute(out, name, attribute); });
+      owner, [&](const Attribute& attribute) { put_attribute(out, metadata, name, attribute); });
 }
 
 }  // namespace
@@ -53,6 +60,8 @@ void put_cdl_header(TextOut& out, const DatasetText& dataset) {
     put_cdl_name(out, dimension.name);
     if (dimension.is_record())
       out.put(" = UNLIMITED ; // (" + std::to_string(dataset.records) + " currently)\n");
+    else if (may_grow(metadata, id))
+      out.put(" = UNLIMITED ; // (" + std::to_string(dimension.length) + " currently)\n");
     else
       out.put(" = " + std::to_string(dimension.length) + " ;\n");
   }
@@ -60,7 +69,7 @@ void put_cdl_header(TextOut& out, const DatasetText& dataset) {
   for (VarId id = 0; id < metadata.variable_count(); ++id) {
     const Variable variable = metadata.variable(id);
     out.put('\t');
-    out.put(type_name(variable.type));
+    out.put(type_text(metadata, variable.type));
     out.put(' ');
     put_cdl_name(out, variable.name);
     for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {

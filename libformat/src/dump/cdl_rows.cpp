@@ -10,14 +10,18 @@ namespace nmb {
 
 static bool is_real(Type type) { return type == Type::kFloat || type == Type::kDouble; }
 
-CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const Style& style)
-    : out_(out),
-      type_(metadata.variable(variable).type),
-      fill_(fill_value(metadata, variable)),
-      style_(style) {
+CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const ValueArray& array,
+                 const Style& style)
+    : out_(out), type_(array.type), style_(style) {
+  if (TypeTable::is_extended(type_)) {
+    extended_.emplace(out, metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
+    return;
+  }
+  // The default of another system is its own affair.
+  if (type_ == metadata.variable(variable).type) fill_ = fill_value(metadata, variable);
   if (type_ == Type::kChar) {
     // ncgen fills a short string up with the fill value.
-    style_.keep_nuls |= fill_[0] != std::byte{0};
+    style_.keep_nuls |= fill_.empty() || fill_[0] != std::byte{0};
     return;
   }
   // The defaults of the 8-bit types are too likely to be meant.
@@ -34,6 +38,12 @@ void CdlRows::begin(std::uint64_t row) {
 }
 
 void CdlRows::value(const std::byte* external) {
+  if (extended_) {
+    if (!first_in_row_) out_.put(", ");
+    first_in_row_ = false;
+    if (status_.ok()) status_ = extended_->put(type_, external);
+    return;
+  }
   const NumberText number(type_, external);
   std::string_view text = number.text(), suffix;
   if (std::equal(fill_.begin(), fill_.end(), external) && !fill_.empty())

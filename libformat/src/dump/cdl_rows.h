@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dump/cdl_text.h"
+#include "dump/extended_text.h"
 #include "nmb/metadata.h"
 
 namespace nmb {
@@ -20,12 +21,15 @@ class CdlRows {
     std::size_t line_length = 0;   // longer rows continue on the next line; 0: never
     bool keep_nuls = false;        // at the end of text, though they are its fill value
   };
-  CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const Style& style);
+  CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const ValueArray& array,
+          const Style& style);
 
   void begin(std::uint64_t row);
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
+  // A value of variable length that could not be read.
+  const Status& status() const { return status_; }
 
  private:
   TextOut& out_;
@@ -35,6 +39,8 @@ class CdlRows {
   std::size_t column_ = 0;
   bool first_in_row_ = true;
   std::optional<CdlString> string_;
+  std::optional<ExtendedText> extended_;  // values of a block's own types
+  Status status_;
 };
 
 }  // namespace nmb

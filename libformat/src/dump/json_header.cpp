@@ -1,6 +1,7 @@
 // Dimensions, variables and attributes as JSON, schema "nmb/header/1" (see nmb/dump.h).
 #include <string>
 
+#include "dump/extended_text.h"
 #include "dump/json_text.h"
 #include "nmb/dump.h"
 
@@ -19,13 +20,19 @@ class Comma {
   bool used_ = false;
 };
 
-void put_attribute(TextOut& out, const Attribute& attribute) {
+// Ends the text where a value of variable length is damaged.
+Status put_attribute(TextOut& out, const Metadata& metadata, const Attribute& attribute) {
   out.put("{\"name\":");
   put_json_string(out, attribute.name);
   out.put(",\"type\":\"");
-  out.put(type_name(attribute.type));
+  out.put(type_text(metadata, attribute.type));
   out.put("\",\"values\":");
-  if (attribute.type == Type::kChar) {
+  if (TypeTable::is_extended(attribute.type)) {
+    out.put('[');
+    NMB_TRY(put_extended_attribute(out, metadata.extension()->types, attribute,
+                                   ValueFormat::kJson));
+    out.put(']');
+  } else if (attribute.type == Type::kChar) {
     put_json_string(
         out, {reinterpret_cast<const char*>(attribute.values.data()), attribute.values.size()});
   } else {
@@ -38,16 +45,20 @@ void put_attribute(TextOut& out, const Attribute& attribute) {
     out.put(']');
   }
   out.put('}');
+  return {};
 }
 
-void put_attributes(TextOut& out, const Metadata& metadata, VarId owner) {
+Status put_attributes(TextOut& out, const Metadata& metadata, VarId owner) {
   out.put("\"attributes\":[");
   Comma comma;
+  Status status;
   metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+    if (!status.ok()) return;
     comma.put(out);
-    put_attribute(out, attribute);
+    status = put_attribute(out, metadata, attribute);
   });
   out.put(']');
+  return status;
 }
 
 std::uint64_t length_of(const DatasetText& dataset, const Dimension& dimension) {
@@ -63,18 +74,19 @@ void put_dimensions(TextOut& out, const DatasetText& dataset) {
     out.put("{\"name\":");
     put_json_string(out, dimension.name);
     out.put(",\"length\":" + std::to_string(length_of(dataset, dimension)));
-    out.put(dimension.is_record() ? ",\"record\":true}" : ",\"record\":false}");
+    const bool grows = dimension.is_record() || may_grow(dataset.metadata, id);
+    out.put(grows ? ",\"record\":true}" : ",\"record\":false}");
   }
   out.put(']');
 }
 
-void put_variable(TextOut& out, const DatasetText& dataset, VarId id) {
+Status put_variable(TextOut& out, const DatasetText& dataset, VarId id) {
   const Metadata& metadata = dataset.metadata;
   const Variable variable = metadata.variable(id);
   out.put("{\"name\":");
   put_json_string(out, variable.name);
   out.put(",\"type\":\"");
-  out.put(type_name(variable.type));
+  out.put(type_text(metadata, variable.type));
   out.put("\",\"dimensions\":[");
   Comma names, lengths;
   for (DimId dim : variable.dimensions) {
@@ -87,8 +99,9 @@ void put_variable(TextOut& out, const DatasetText& dataset, VarId id) {
     out.put(std::to_string(length_of(dataset, metadata.dimension(dim))));
   }
   out.put("],");
-  put_attributes(out, metadata, id);
+  NMB_TRY(put_attributes(out, metadata, id));
   out.put('}');
+  return {};
 }
 
 }  // namespace
@@ -101,12 +114,12 @@ Status write_json_header(const DatasetText& dataset, const TextSink& sink) {
   out.put(std::to_string(dataset.records) + ",");
   put_dimensions(out, dataset);
   out.put(',');
-  put_attributes(out, dataset.metadata, kGlobal);
+  NMB_TRY(put_attributes(out, dataset.metadata, kGlobal));
   out.put(",\"variables\":[");
   Comma comma;
   for (VarId id = 0; id < dataset.metadata.variable_count(); ++id) {
     comma.put(out);
-    put_variable(out, dataset, id);
+    NMB_TRY(put_variable(out, dataset, id));
   }
   out.put("]}");
   return out.finish();

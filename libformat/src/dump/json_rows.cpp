@@ -3,8 +3,11 @@
 
 namespace nmb {
 
-JsonRows::JsonRows(TextOut& out, Type type, const Hyperslab& slab)
-    : out_(out), type_(type), is_scalar_(slab.count.empty()) {
+JsonRows::JsonRows(TextOut& out, const Metadata& metadata, const ValueArray& array,
+                   const Hyperslab& slab)
+    : out_(out), type_(array.type), is_scalar_(slab.count.empty()) {
+  if (TypeTable::is_extended(type_))
+    extended_.emplace(out, metadata.extension()->types, array.region.get(), ValueFormat::kJson);
   if (is_scalar_) return;
   rows_in_.resize(slab.count.size() - 1);
   std::uint64_t rows = 1;
@@ -25,7 +28,10 @@ void JsonRows::begin(std::uint64_t row) {
 void JsonRows::value(const std::byte* external) {
   if (!first_in_row_) out_.put(',');
   first_in_row_ = false;
-  put_json_number(out_, type_, external);
+  if (!extended_)
+    put_json_number(out_, type_, external);
+  else if (status_.ok())
+    status_ = extended_->put(type_, external);
 }
 
 void JsonRows::end(std::uint64_t row) {

@@ -7,19 +7,23 @@
 #include <string_view>
 #include <vector>
 
+#include "dump/extended_text.h"
 #include "dump/json_text.h"
+#include "nmb/metadata.h"
 #include "nmb/values.h"
 
 namespace nmb {
 
 class JsonRows {
  public:
-  JsonRows(TextOut& out, Type type, const Hyperslab& slab);
+  JsonRows(TextOut& out, const Metadata& metadata, const ValueArray& array, const Hyperslab& slab);
 
   void begin(std::uint64_t row);
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
+  // A value of variable length that could not be read.
+  const Status& status() const { return status_; }
 
  private:
   TextOut& out_;
@@ -28,6 +32,8 @@ class JsonRows {
   std::vector<std::uint64_t> rows_in_;  // rows in one array of each dimension but the last
   bool first_in_row_ = true;
   std::optional<JsonString> string_;
+  std::optional<ExtendedText> extended_;  // values of a block's own types
+  Status status_;
 };
 
 }  // namespace nmb

@@ -21,17 +21,18 @@ inline std::uint64_t row_length(const Hyperslab& slab) {
 // portions of it for text or rows.value(external) for each number, then rows.end(n). Stops where
 // `out` has failed. `slab` must have passed check_hyperslab.
 template <class Rows>
-Status for_each_row(const VariableShape& shape, Type type, const ByteSource& extent,
-                    const Hyperslab& slab, const TextOut& out, Rows& rows) {
+Status for_each_row(const ValueArray& array, const Hyperslab& slab, const TextOut& out,
+                    Rows& rows) {
+  const VariableShape& shape = array.shape;
   const std::uint64_t length = row_length(slab);
   std::uint64_t row = 0, place = 0;
-  return gather(shape, slab, extent, [&](std::span<const std::byte> values) {
+  return gather(shape, slab, *array.source, [&](std::span<const std::byte> values) {
     while (!values.empty()) {
       if (place == 0) rows.begin(row);
       const std::uint64_t count =
           std::min<std::uint64_t>(length - place, values.size() / shape.element_size);
       const auto part = values.first(count * shape.element_size);
-      if (type == Type::kChar) {
+      if (array.type == Type::kChar) {
         rows.text({reinterpret_cast<const char*>(part.data()), part.size()});
       } else {
         for (std::uint64_t i = 0; i < part.size(); i += shape.element_size)
@@ -44,6 +45,7 @@ Status for_each_row(const VariableShape& shape, Type type, const ByteSource& ext
         place = 0;
       }
     }
+    NMB_TRY(rows.status());
     return out.status();
   });
 }

@@ -2,8 +2,23 @@
 #include "nmb/text.h"
 
 #include "dump/utf8_split.h"
+#include "nmb/dump.h"
 
 namespace nmb {
+
+std::string type_text(const Metadata& metadata, Type type) {
+  return TypeTable::is_extended(type) ? metadata.extension()->types.text(type)
+                                      : std::string(type_name(type));
+}
+
+bool may_grow(const Metadata& metadata, DimId dimension) {
+  if (metadata.dimension(dimension).is_record()) return true;
+  if (!metadata.extension()) return false;
+  for (const Unlimited& u : metadata.extension()->unlimited)
+    if (u.dimension == dimension) return true;
+  return false;
+}
+
 namespace {
 
 void put_hex(std::string* out, std::string_view bytes) {

@@ -7,21 +7,20 @@
 namespace nmb {
 
 Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
-                    const ByteSource& extent, VarId variable, const Hyperslab& slab,
+                    std::shared_ptr<const ByteSource> extent, VarId variable, const Hyperslab& slab,
                     ValueFormat format, const TextSink& sink) {
-  NMB_ASSIGN(const VariableShape shape,
-             shape_of(dataset.metadata, layout, variable, dataset.records));
-  NMB_TRY(check_hyperslab(shape, slab));
-  const Type type = dataset.metadata.variable(variable).type;
+  NMB_ASSIGN(const ValueArray array, value_array(dataset.metadata, layout, dataset.records,
+                                                 variable, std::move(extent)));
+  NMB_TRY(check_hyperslab(array.shape, slab));
   const bool any = element_count(slab) > 0;
   TextOut out(sink);
   if (format == ValueFormat::kCdl) {
-    CdlRows rows(out, dataset.metadata, variable, {});
-    NMB_TRY(for_each_row(shape, type, extent, slab, out, rows));
+    CdlRows rows(out, dataset.metadata, variable, array, {});
+    NMB_TRY(for_each_row(array, slab, out, rows));
     if (any) out.put('\n');
   } else {
-    JsonRows rows(out, type, slab);
-    NMB_TRY(for_each_row(shape, type, extent, slab, out, rows));
+    JsonRows rows(out, dataset.metadata, array, slab);
+    NMB_TRY(for_each_row(array, slab, out, rows));
     if (!any) out.put("[]");
   }
   return out.finish();

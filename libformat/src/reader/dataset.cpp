@@ -6,8 +6,8 @@
 namespace nmb {
 
 Status Dataset::read(VarId variable, const Hyperslab& slab, MemoryType type, void* out) const {
-  NMB_ASSIGN(VariableShape lengths, shape(variable));
-  return read_hyperslab(metadata, lengths, variable, *extent, slab, type, out, kind());
+  NMB_ASSIGN(const ValueArray array, value_array(metadata, layout, records, variable, extent));
+  return read_array(array, metadata.variable(variable).name, slab, type, out, kind());
 }
 
 Result<std::shared_ptr<const Dataset>> open_classic(std::shared_ptr<const ByteSource> file) {

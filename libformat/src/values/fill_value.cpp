@@ -61,6 +61,7 @@ std::vector<std::byte> default_fill_value(Type type) {
 
 std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
   const Type type = metadata.variable(variable).type;
+  if (TypeTable::is_extended(type)) return {};
   const auto attribute = metadata.find_attribute(variable, "_FillValue");
   if (attribute && attribute->type == type && attribute->count == 1)
     return {attribute->values.begin(), attribute->values.end()};
@@ -86,6 +87,8 @@ FillPattern::FillPattern(const Metadata& metadata, const ClassicLayout& layout)
     const std::uint64_t begin = metadata.begin(v);
     if (begin < base) continue;
     const std::vector<std::byte> value = fill_value(metadata, v);
+    // Values of a block's own types, and regions, are zero where nothing is stored.
+    if (value.empty() || (metadata.extension() && metadata.extension()->storage_of(v))) continue;
     Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
     if (const auto bytes = metadata.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)
       slot.end = slot.begin + *bytes;

@@ -25,16 +25,9 @@ Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& la
     return Status(Code::kDamaged, {}, v.begin, "R-CH-13",
                   object + ": found begin " + std::to_string(v.begin) +
                       " in the header, expected at least " + std::to_string(layout.header_length));
-  if (const Extension* extension = metadata.extension().get();
-      extension && (TypeTable::is_extended(v.type) || extension->storage_of(variable)))
-    return Status(Code::kUnsupported,
-                  object + ": found " +
-                      (extension->storage_of(variable) ? "chunks or values of variable length"
-                                                       : extension->types.text(v.type)) +
-                      ", expected an array of a classic type");
   const bool is_record = metadata.is_record_variable(variable);
   VariableShape shape;
-  shape.element_size = type_size(v.type);
+  shape.element_size = metadata.value_size(v.type);
   shape.begin = v.begin - layout.header_length;
   shape.record_size = is_record ? layout.record_size : 0;
   shape.lengths.reserve(v.dimensions.size());

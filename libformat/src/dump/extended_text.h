@@ -1,0 +1,44 @@
+// Values of a block's own types as text: CDL where CDL has a form for them, JSON otherwise
+// (spec/format.md, section 15.1).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dump/text_out.h"
+#include "nmb/byte_source.h"
+#include "nmb/dump.h"
+#include "nmb/extension.h"
+
+namespace nmb {
+
+class ExtendedText {
+ public:
+  // region: what offsets in values count from; nullptr: there are none.
+  ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format)
+      : out_(out), types_(types), region_(region), format_(format) {}
+
+  // One value. kDamaged (R-XV-1): it leads outside the region.
+  Status put(Type type, const std::byte* value);
+
+ private:
+  Status put_list(Type base, const std::byte* values, std::uint64_t count);
+  void put_number(Type classic, const std::byte* value, bool swapped, std::size_t size);
+  void put_text(std::span<const std::byte> text);
+  void put_bits(std::span<const std::byte> bytes);
+  // What `value` of variable length leads to; size: of an element.
+  Result<std::vector<std::byte>> content(const std::byte* value, std::uint64_t size,
+                                         std::uint64_t* count) const;
+
+  TextOut& out_;
+  const TypeTable& types_;
+  const ByteSource* const region_;
+  const ValueFormat format_;
+};
+
+// The values of an attribute of one of the types, separated by commas.
+Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
+                              ValueFormat format);
+
+}  // namespace nmb

@@ -1,0 +1,267 @@
+// The values of a variable as one array (see nmb/values.h): sources that undo chunks and the order
+// of bytes, and one for values that were never written.
+#include <algorithm>
+#include <list>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "nmb/hdf5_section.h"
+#include "nmb/values.h"
+#include "values/chunk_filters.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+// Bytes that repeat one value.
+class FillSource final : public ByteSource {
+ public:
+  FillSource(std::vector<std::byte> value, std::uint64_t size, std::string name)
+      : value_(std::move(value)), size_(size), name_(std::move(name)) {}
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return name_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    for (std::byte& b : out) b = value_[offset++ % value_.size()];
+    return {};
+  }
+
+ private:
+  const std::vector<std::byte> value_;
+  const std::uint64_t size_;
+  const std::string name_;
+};
+
+// Values with their bytes in the other order.
+class SwappedSource final : public ByteSource {
+ public:
+  SwappedSource(std::shared_ptr<const ByteSource> base, std::uint64_t value_size)
+      : base_(std::move(base)), value_size_(value_size) {}
+  std::uint64_t size() const override { return base_->size(); }
+  const std::string& name() const override { return base_->name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const std::uint64_t begin = offset - offset % value_size_;
+    const std::uint64_t end = round_up(offset + out.size(), value_size_);
+    if (begin == offset && end == offset + out.size()) {
+      NMB_TRY(base_->read_at(offset, out));
+      swap(out);
+      return {};
+    }
+    std::vector<std::byte> whole(end - begin);
+    NMB_TRY(base_->read_at(begin, whole));
+    swap(whole);
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(offset - begin), out.size(),
+                out.begin());
+    return {};
+  }
+
+ private:
+  template <class T>
+  static void swap_all(std::span<std::byte> values) {
+    for (std::size_t at = 0; at < values.size(); at += sizeof(T))
+      store_be(values.data() + at, load_le<T>(values.data() + at));
+  }
+  // Sizes are those of classic types.
+  void swap(std::span<std::byte> values) const {
+    if (value_size_ == 2)
+      swap_all<std::uint16_t>(values);
+    else if (value_size_ == 4)
+      swap_all<std::uint32_t>(values);
+    else
+      swap_all<std::uint64_t>(values);
+  }
+  const std::shared_ptr<const ByteSource> base_;
+  const std::uint64_t value_size_;
+};
+
+// The array that chunks make. Keeps the chunks that were read last, of at most kCache bytes
+// together or one.
+class ChunkedSource final : public ByteSource {
+ public:
+  // region: the variable's.
+  ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
+                std::vector<std::uint64_t> lengths, std::uint64_t value_size,
+                std::vector<std::byte> fill, std::uint64_t size)
+      : region_(std::move(region)),
+        filters_(storage.filters),
+        chunk_(storage.chunk),
+        lengths_(std::move(lengths)),
+        value_size_(value_size),
+        fill_(std::move(fill)),
+        size_(size),
+        chunk_bytes_(value_size) {
+    for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
+  }
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return region_->name(); }
+
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > size_ || out.size() > size_ - offset)
+      return Status(Code::kDamaged, "found the end of a variable's values");
+    const std::scoped_lock lock(mutex_);
+    const std::size_t rank = lengths_.size();
+    std::vector<std::uint64_t> at(rank);
+    while (!out.empty()) {
+      std::uint64_t element = offset / value_size_;
+      for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
+      // From `at` on in its row and its chunk.
+      std::uint64_t number = 0, inner = 0;
+      for (std::size_t i = 0; i < rank; ++i) {
+        number = number * ((lengths_[i] + chunk_[i] - 1) / chunk_[i]) + at[i] / chunk_[i];
+        inner = inner * chunk_[i] + at[i] % chunk_[i];
+      }
+      const std::uint64_t in_value = offset % value_size_;
+      const std::uint64_t in_row = std::min(chunk_.back() - at.back() % chunk_.back(),
+                                            lengths_.back() - at.back());
+      const auto part = static_cast<std::size_t>(
+          std::min<std::uint64_t>(out.size(), in_row * value_size_ - in_value));
+      NMB_ASSIGN(const std::vector<std::byte>* chunk, chunk_at(number));
+      const std::uint64_t place = inner * value_size_ + in_value;
+      if (chunk->empty())
+        for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(place + i) % value_size_];
+      else
+        std::copy_n(chunk->begin() + static_cast<std::ptrdiff_t>(place), part, out.begin());
+      offset += part;
+      out = out.subspan(part);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint64_t kCache = 64 << 20;
+  // A larger chunk takes memory in proportion to what is stored.
+  static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 1024;
+
+  Result<const std::vector<std::byte>*> chunk_at(std::uint64_t number) const {
+    if (const auto found = cached_.find(number); found != cached_.end()) return &found->second;
+    NMB_ASSIGN(std::vector<std::byte> chunk, load(number));
+    while (!order_.empty() && (order_.size() + 1) * chunk_bytes_ > kCache) {
+      cached_.erase(order_.front());
+      order_.pop_front();
+    }
+    order_.push_back(number);
+    return &cached_.insert_or_assign(number, std::move(chunk)).first->second;
+  }
+  // Empty: never written.
+  Result<std::vector<std::byte>> load(std::uint64_t number) const {
+    std::byte row[ChunkRow::kLength];
+    NMB_TRY(region_->read_at(number * ChunkRow::kLength, row));
+    const auto place = load_le<std::uint64_t>(row), stored = load_le<std::uint64_t>(row + 8);
+    const auto mask = load_le<std::uint32_t>(row + 16);
+    const auto damaged = [&](const std::string& message) {
+      return Status(Code::kDamaged, name(), kNoOffset, "R-XC-1",
+                    "chunk " + std::to_string(number) + ": " + message);
+    };
+    if (stored == 0) return std::vector<std::byte>();
+    // What a filter makes of a chunk may be longer, by little.
+    if (place > region_->size() || stored > region_->size() - place ||
+        stored > 2 * chunk_bytes_ + 4096)
+      return damaged("found " + std::to_string(stored) + " bytes at " + std::to_string(place) +
+                     " of a region of " + std::to_string(region_->size()));
+    if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > stored)
+      return damaged("found " + std::to_string(stored) + " bytes that make " +
+                     std::to_string(chunk_bytes_));
+    std::vector<std::byte> bytes(stored);
+    NMB_TRY(region_->read_at(place, bytes));
+    Result<std::vector<std::byte>> chunk =
+        decode_chunk(filters_, mask, std::move(bytes), chunk_bytes_, value_size_);
+    if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
+      return damaged(chunk.status().message());
+    return chunk;
+  }
+
+  const std::shared_ptr<const ByteSource> region_;
+  const std::vector<Filter> filters_;
+  const std::vector<std::uint64_t> chunk_, lengths_;
+  const std::uint64_t value_size_;
+  const std::vector<std::byte> fill_;  // one value
+  const std::uint64_t size_;
+  std::uint64_t chunk_bytes_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::uint64_t, std::vector<std::byte>> cached_;
+  mutable std::list<std::uint64_t> order_;  // of loading
+};
+
+// What the hdf5 section says of values that are not stored.
+struct Unstored {
+  bool elsewhere = false;          // in other files
+  std::vector<std::byte> value;  // the fill value; zeros where nothing is said
+};
+
+Result<Unstored> unstored_values(const Extension& extension, VarId variable,
+                                 std::uint64_t value_size) {
+  Unstored out;
+  out.value.resize(value_size);
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
+             hdf5::decode_properties(extension.hdf5));
+  for (const hdf5::Property& p : properties) {
+    using Number = hdf5::Property::Number;
+    if (p.owner != variable || p.attribute != hdf5::kNoAttribute) continue;
+    if (p.number == Number::kExternalFiles || p.number == Number::kVirtual) out.elsewhere = true;
+    if (p.number == Number::kCreation && p.creation.fill_state == hdf5::FillState::kUser &&
+        p.creation.fill_value.size() >= value_size)
+      out.value.assign(p.creation.fill_value.begin(),
+                       p.creation.fill_value.begin() + static_cast<std::ptrdiff_t>(value_size));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
+                               std::uint64_t records, VarId variable,
+                               std::shared_ptr<const ByteSource> extent) {
+  NMB_ASSIGN(VariableShape shape, shape_of(metadata, layout, variable, records));
+  const Variable v = metadata.variable(variable);
+  ValueArray array{std::move(shape), v.type, extent, nullptr};
+  const Extension* const extension = metadata.extension().get();
+  const Storage* const storage = extension ? extension->storage_of(variable) : nullptr;
+  if (!extension || (!TypeTable::is_extended(v.type) && !storage)) return array;
+
+  const std::string object = "variable " + std::string(v.name);
+  const std::uint64_t size = array.shape.element_size;
+  const std::uint64_t bytes = metadata.array_bytes(variable).value_or(0);
+  const auto range = [&](std::uint64_t length) -> Result<std::shared_ptr<const ByteSource>> {
+    if (v.begin > extent->size() || length > extent->size() - v.begin)
+      return Status(Code::kDamaged, object + ": found " + std::to_string(extent->size()) +
+                                        " bytes of values, expected " + std::to_string(length) +
+                                        " from " + std::to_string(v.begin) + " on");
+    return std::shared_ptr<const ByteSource>(
+        std::make_shared<SharedRange>(extent, v.begin, length));
+  };
+  if (storage && storage->kind != StorageKind::kHeap) {
+    NMB_ASSIGN(Unstored unstored, unstored_values(*extension, variable, size));
+    if (unstored.elsewhere)
+      return Status(Code::kUnsupported, object + ": found values in other files");
+    if (storage->kind == StorageKind::kNone || bytes == 0) {
+      array.source = std::make_shared<FillSource>(std::move(unstored.value), bytes, extent->name());
+      array.region = extension->types.needs_heap(v.type) ? array.source : nullptr;
+    } else {
+      const Status known = check_filters(storage->filters);
+      if (!known.ok()) return Status(known.code(), object + ": " + known.message());
+      NMB_ASSIGN(std::shared_ptr<const ByteSource> region, range(storage->region_length));
+      array.source =
+          std::make_shared<ChunkedSource>(std::move(region), *storage, array.shape.lengths, size,
+                                          std::move(unstored.value), bytes);
+    }
+    array.shape.begin = 0;
+  } else if (!array.shape.record_size) {
+    NMB_ASSIGN(array.source, range(storage ? storage->region_length : bytes));
+    if (storage) array.region = array.source;
+    array.shape.begin = 0;
+  }
+  if (const std::optional<Type> same = extension->types.classic(v.type)) {
+    array.type = *same;
+    if (extension->types.is_swapped(v.type)) {
+      if (array.shape.record_size)
+        return Status(Code::kUnsupported, object + ": found records of little-endian values");
+      array.source = std::make_shared<SwappedSource>(array.source, size);
+    }
+  }
+  return array;
+}
+
+}  // namespace nmb
