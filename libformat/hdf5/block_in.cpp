@@ -9,6 +9,7 @@
 #include "hdf5_id.h"
 #include "memory_layout.h"
 #include "nmb/classic_header.h"
+#include "scales_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
 
@@ -142,7 +143,7 @@ void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   }
 }
 
-BlockIn::BlockIn(const FileIn& file, std::string name)
+BlockIn::BlockIn(FileIn& file, std::string name)
     : file_(file), name_(std::move(name)), types_(file.path_of) {}
 
 void BlockIn::add_property(Property p) { properties_.push_back(std::move(p)); }
@@ -256,26 +257,34 @@ DimId BlockIn::dimension(const std::string& key, const std::string& name, std::u
   return *added;
 }
 
-std::vector<DimId> BlockIn::dimensions_of(const std::string& name, hid_t, const Space& space) {
+std::vector<DimId> BlockIn::dimensions_of(const std::string& path, hid_t data_set,
+                                          const Space& space) {
+  const std::vector<std::string> scales =
+      scales_of(file_, path, data_set, space.lengths.size());
   std::vector<DimId> ids;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
-      throw Failure(Code::kDamaged, name + ": found a length of " + std::to_string(space.lengths[i]));
+      throw Failure(Code::kDamaged,
+                    path + ": found a length of " + std::to_string(space.lengths[i]));
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
-    const std::string key = std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
-    ids.push_back(dimension(key, {}, space.lengths[i], unlimited));
+    // Data sets on one scale may differ in length: each length is a dimension.
+    const std::string key =
+        scales[i] + "/" + std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
+    ids.push_back(dimension(key, scales[i].substr(scales[i].rfind('/') + 1), space.lengths[i],
+                            unlimited));
   }
   return ids;
 }
 
 void BlockIn::add_variable(const std::string& name, hid_t data_set) {
-  const std::string object = "data set " + (name_.empty() ? "" : "/" + name_) + "/" + name;
+  const std::string path = (name_.empty() ? "" : "/" + name_) + "/" + name;
+  const std::string object = "data set " + path;
   const Id plist(H5Dget_create_plist(data_set), H5Pclose, object);
   const Id type(H5Dget_type(data_set), H5Tclose, object);
   const Id space_id(H5Dget_space(data_set), H5Sclose, object);
   const Space space = space_of(space_id, object);
   const Type code = types_.code_of(type);
-  const std::vector<DimId> ids = dimensions_of(object, data_set, space);
+  const std::vector<DimId> ids = dimensions_of(path, data_set, space);
   const Result<VarId> variable = metadata_.add_variable(name, code, ids);
   if (!variable.ok()) throw Failure(variable.status().code(), variable.status().message());
 

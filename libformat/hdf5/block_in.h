@@ -43,12 +43,14 @@ struct FileIn {
   Spool* spool = nullptr;
   References references;
   std::function<std::string(hid_t object)> path_of;  // an object's first path
+  // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met.
+  std::map<std::int64_t, std::string> scales;
 };
 
 class BlockIn {
  public:
   // name: of the block.
-  BlockIn(const FileIn& file, std::string name);
+  BlockIn(FileIn& file, std::string name);
 
   // Attributes of the group itself. Throws Failure, as all here.
   void add_group(hid_t group);
@@ -72,7 +74,7 @@ class BlockIn {
   void add_attributes(hid_t object, VarId owner, Metadata* to, bool keep_properties);
   void add_attribute(hid_t attribute, const std::string& name, VarId owner, std::uint32_t number,
                      CharacterSet character_set, Metadata* to, bool keep_properties);
-  std::vector<DimId> dimensions_of(const std::string& name, hid_t data_set, const Space& space);
+  std::vector<DimId> dimensions_of(const std::string& path, hid_t data_set, const Space& space);
   DimId dimension(const std::string& key, const std::string& name, std::uint64_t length,
                   bool unlimited);
   // Where the values go: regions, runs, storage. Returns the variable's begin.
@@ -88,7 +90,7 @@ class BlockIn {
   void add_property(Property property);
   bool has_default_links() const;
 
-  const FileIn& file_;
+  FileIn& file_;
   const std::string name_;
   Metadata metadata_{Metadata::Names::kAsFound};
   TypesIn types_;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "import.h"
-#include "limits.h"
+#include "resource_limits.h"
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";

@@ -1,5 +1,5 @@
-// Limits of this process (see limits.h).
-#include "limits.h"
+// Limits of this process (see resource_limits.h).
+#include "resource_limits.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
