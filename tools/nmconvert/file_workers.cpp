@@ -1,0 +1,102 @@
+// Threads for many files (see file_workers.h).
+#include "nmconvert/file_workers.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace nmb::tools {
+
+namespace {
+
+// Open at a time for one conversion, generously.
+constexpr rlim_t kFilesOfOne = 16;
+
+// So many that none fails for want of a file descriptor.
+unsigned workers_for(std::size_t files, unsigned threads) {
+  rlimit limit;
+  const rlim_t may_open = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 256;
+  const std::size_t most = std::max<std::size_t>(1, may_open / kFilesOfOne);
+  return static_cast<unsigned>(std::min({files, most, std::size_t{threads}}));
+}
+
+}  // namespace
+
+FileWorkers::FileWorkers(std::vector<std::uint64_t> lengths, unsigned threads, Work work,
+                         const std::atomic<bool>* cancel)
+    : lengths_(std::move(lengths)),
+      all_threads_(threads),
+      work_(std::move(work)),
+      cancel_(cancel),
+      free_threads_(threads) {
+  const unsigned count = workers_for(lengths_.size(), threads);
+  for (unsigned i = 0; i < count; ++i) {
+    try {
+      workers_.emplace_back([this] { run(); });
+    } catch (const std::system_error&) {
+      // Those that there are do it all.
+      if (workers_.empty()) throw;
+      break;
+    }
+  }
+}
+
+FileWorkers::~FileWorkers() {
+  stop();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+bool FileWorkers::all_begun() const {
+  return stopped_ || cancel_->load() || next_ == lengths_.size();
+}
+
+bool FileWorkers::begin_file(std::size_t* file, unsigned* threads) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !choosing_ || stopped_; });
+  if (all_begun()) return false;
+  const unsigned wanted = lengths_[next_] >= kLarge ? all_threads_ : 1;
+  choosing_ = true;
+  changed_.wait(lock, [&] { return free_threads_ >= wanted || stopped_ || cancel_->load(); });
+  choosing_ = false;
+  changed_.notify_all();
+  if (all_begun()) return false;
+  free_threads_ -= wanted;
+  ++in_work_;
+  *file = next_++;
+  *threads = wanted;
+  return true;
+}
+
+void FileWorkers::run() {
+  std::size_t file;
+  unsigned threads;
+  while (begin_file(&file, &threads)) {
+    ConversionRecord record = work_(file, threads);
+    const std::lock_guard lock(mutex_);
+    finished_.emplace_back(file, std::move(record));
+    free_threads_ += threads;
+    --in_work_;
+    changed_.notify_all();
+  }
+}
+
+FileWorkers::Finished FileWorkers::take_finished(bool wait) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock,
+                [&] { return !wait || !finished_.empty() || (in_work_ == 0 && all_begun()); });
+  return std::exchange(finished_, {});
+}
+
+bool FileWorkers::is_done() {
+  const std::lock_guard lock(mutex_);
+  return finished_.empty() && in_work_ == 0 && all_begun();
+}
+
+void FileWorkers::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace nmb::tools
