@@ -34,6 +34,10 @@ using Outcome = ConversionRecord::Outcome;
 // Between two looks of processes at what the others have done.
 constexpr std::chrono::milliseconds kFirstRound{5}, kLongestRound{100};
 
+// Files at a time for each core where each waits until it is on the device (spec/rationale.md,
+// "Many conversions").
+constexpr unsigned kWaiting = 4;
+
 std::uint64_t length_of(const std::string& path) {
   std::error_code error;
   const auto length = std::filesystem::file_size(path, error);
@@ -59,7 +63,10 @@ class Batch {
         progress_(tool, "converting") {
     options_.folders = true;
     options_.accept_equal = arguments.resume;
-    options_.cache_bytes /= threads;
+    // Where nobody said how many, files that wait for the device leave the cores to others.
+    const bool given = tool.app().count("-j") > 0;
+    at_a_time_ = given || !options.sync ? threads : kWaiting * threads;
+    options_.cache_bytes /= at_a_time_;
   }
 
   Status run() {
@@ -109,7 +116,7 @@ class Batch {
     std::vector<std::uint64_t> lengths;
     for (const FileShare& file : share) lengths.push_back(file.length);
     FileWorkers workers(
-        std::move(lengths), threads_,
+        std::move(lengths), at_a_time_, threads_,
         [&](std::size_t i, unsigned threads) { return convert_file(share[i], threads); },
         options_.cancel);
     std::chrono::milliseconds round = kFirstRound;
@@ -134,10 +141,15 @@ class Batch {
   // Called by several threads at once.
   ConversionRecord convert_file(const FileShare& file, unsigned threads) const {
     try {
-      if (file.proof && proof_holds(*file.proof, file.conversion, options_.digest, options_.cancel))
-        return skipped(*file.proof, file.conversion);
+      ConversionOptions options = options_;
+      if (file.proof) {
+        const Proof proof =
+            check_proof(*file.proof, file.conversion, options.digest, options.cancel);
+        if (proof == Proof::kHolds) return skipped(*file.proof, file.conversion);
+        options.overwrite = options.overwrite || proof == Proof::kOutdated;
+      }
       Communicator alone;
-      return convert(file.conversion, options_, alone, threads);
+      return convert(file.conversion, options, alone, threads);
     } catch (const std::bad_alloc&) {
       ConversionRecord record;
       record.of = file.conversion;
@@ -208,6 +220,7 @@ class Batch {
   ConversionOptions options_;
   Communicator& ranks_;
   const unsigned threads_;
+  unsigned at_a_time_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
   // Of rank 0.

@@ -171,6 +171,11 @@ ConversionRecord convert(const Conversion& what, const ConversionOptions& option
   record.outcome = record.status.ok()                                 ? Outcome::kDone
                    : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
                                                                       : Outcome::kFailed;
+  if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
+    // A target that went away at once is nothing to fail of: no proof will hold.
+    if (const auto output = FileSource::open(what.output); output.ok())
+      record.modified_out = (*output)->stamp().modified_ns;
+  }
   if (record.outcome != Outcome::kDone) {
     record.bytes_out.reset();
     record.sha256_in.clear();

@@ -55,6 +55,7 @@ Json record_json(const ConversionRecord& record) {
   json["bytes_in"] = known(record.bytes_in);
   json["modified_in"] = known(record.modified_in);
   json["bytes_out"] = known(record.bytes_out);
+  json["modified_out"] = known(record.modified_out);
   json["seconds"] = std::round(record.seconds * 1e6) / 1e6;
   json["sha256_in"] = text_or_null(record.sha256_in);
   json["sha256_out"] = text_or_null(record.sha256_out);
@@ -74,6 +75,7 @@ std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
                                {"bytes_in", known(record.bytes_in)},
                                {"modified_in", known(record.modified_in)},
                                {"bytes_out", known(record.bytes_out)},
+                               {"modified_out", known(record.modified_out)},
                                {"seconds", record.seconds},
                                {"sha256_in", record.sha256_in},
                                {"sha256_out", record.sha256_out}});
@@ -97,6 +99,7 @@ Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
   record.bytes_in = number<std::uint64_t>(json, "bytes_in");
   record.modified_in = number<std::int64_t>(json, "modified_in");
   record.bytes_out = number<std::uint64_t>(json, "bytes_out");
+  record.modified_out = number<std::int64_t>(json, "modified_out");
   record.seconds = json["seconds"].get<double>();
   record.sha256_in = text(json, "sha256_in").value_or("");
   record.sha256_out = text(json, "sha256_out").value_or("");
@@ -113,6 +116,7 @@ std::optional<ConversionRecord> done_record(std::string_view line) {
   record.bytes_in = number<std::uint64_t>(json, "bytes_in");
   record.modified_in = number<std::int64_t>(json, "modified_in");
   record.bytes_out = number<std::uint64_t>(json, "bytes_out");
+  record.modified_out = number<std::int64_t>(json, "modified_out");
   if (!input || !output || !record.bytes_in || !record.modified_in || !record.bytes_out)
     return std::nullopt;
   record.of = {*input, *output, text(json, "to").value_or(""), text(json, "extract")};

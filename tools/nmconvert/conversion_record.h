@@ -34,7 +34,7 @@ struct ConversionRecord {
   Status status;
   std::vector<std::string> warnings;
   std::optional<std::uint64_t> bytes_in, bytes_out;
-  std::optional<std::int64_t> modified_in;  // ns since 1970
+  std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970
   double seconds = 0;
   std::string sha256_in, sha256_out;  // empty: not asked for
 };

@@ -14,26 +14,26 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("output", output_, "the file to write")->type_name("OUTPUT");
   app.add_option(
          "--to", batch_.to,
-         "kind of output: nmb, cdf1, cdf2 or cdf5 (default: by OUTPUT's ending; in --out-dir "
-         "what ends in .nmb becomes .nc of the block's kind, all else .nmb)")
+         "kind of output: nmb, cdf1, cdf2 or cdf5 (default: by its ending; of a list, NMB, and "
+         "classic where the input's ending is .nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5"}));
   app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
   tool.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,
-                 "the folder for files of --files-from: sub/a.nc becomes DIR/sub/a.nmb")
+                 "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
       ->type_name("DIR");
   app.add_option("--sort", batch_.sort,
                  "order of the list: given (default) or name, natural numeric")
       ->type_name("ORDER")
       ->check(one_of({"given", "name"}));
   app.add_option("--report", batch_.report,
-                 "add to FILE a JSON document, on one line, as each file of the list is done")
+                 "add a JSON document, on one line, for each file of a list")
       ->type_name("FILE");
   app.add_flag("--resume", batch_.resume, "leave out what --report proves done");
   app.add_option("--digest", digest_,
-                 "sha256: that of input and output into the report; both are read once more for it")
+                 "sha256: report that of input and output, which are read once more")
       ->type_name("KIND")
       ->check(one_of({"sha256"}));
   app.add_flag("-f,--force", force_, "replace existing outputs");

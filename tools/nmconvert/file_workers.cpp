@@ -14,24 +14,24 @@ namespace {
 constexpr rlim_t kFilesOfOne = 16;
 
 // So many that none fails for want of a file descriptor.
-unsigned workers_for(std::size_t files, unsigned threads) {
+unsigned places_for(std::size_t files, unsigned at_a_time) {
   rlimit limit;
   const rlim_t may_open = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 256;
   const std::size_t most = std::max<std::size_t>(1, may_open / kFilesOfOne);
-  return static_cast<unsigned>(std::min({files, most, std::size_t{threads}}));
+  return static_cast<unsigned>(std::min({files, most, std::size_t{at_a_time}}));
 }
 
 }  // namespace
 
-FileWorkers::FileWorkers(std::vector<std::uint64_t> lengths, unsigned threads, Work work,
-                         const std::atomic<bool>* cancel)
+FileWorkers::FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads,
+                         Work work, const std::atomic<bool>* cancel)
     : lengths_(std::move(lengths)),
-      all_threads_(threads),
+      threads_(threads),
       work_(std::move(work)),
       cancel_(cancel),
-      free_threads_(threads) {
-  const unsigned count = workers_for(lengths_.size(), threads);
-  for (unsigned i = 0; i < count; ++i) {
+      places_(places_for(lengths_.size(), at_a_time)),
+      free_places_(places_) {
+  for (unsigned i = 0; i < places_; ++i) {
     try {
       workers_.emplace_back([this] { run(); });
     } catch (const std::system_error&) {
@@ -51,31 +51,30 @@ bool FileWorkers::all_begun() const {
   return stopped_ || cancel_->load() || next_ == lengths_.size();
 }
 
-bool FileWorkers::begin_file(std::size_t* file, unsigned* threads) {
+bool FileWorkers::begin_file(std::size_t* file, unsigned* places) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !choosing_ || stopped_; });
   if (all_begun()) return false;
-  const unsigned wanted = lengths_[next_] >= kLarge ? all_threads_ : 1;
+  *places = lengths_[next_] >= kLarge ? places_ : 1;
   choosing_ = true;
-  changed_.wait(lock, [&] { return free_threads_ >= wanted || stopped_ || cancel_->load(); });
+  changed_.wait(lock, [&] { return free_places_ >= *places || stopped_ || cancel_->load(); });
   choosing_ = false;
   changed_.notify_all();
   if (all_begun()) return false;
-  free_threads_ -= wanted;
+  free_places_ -= *places;
   ++in_work_;
   *file = next_++;
-  *threads = wanted;
   return true;
 }
 
 void FileWorkers::run() {
   std::size_t file;
-  unsigned threads;
-  while (begin_file(&file, &threads)) {
-    ConversionRecord record = work_(file, threads);
+  unsigned places;
+  while (begin_file(&file, &places)) {
+    ConversionRecord record = work_(file, lengths_[file] >= kLarge ? threads_ : 1);
     const std::lock_guard lock(mutex_);
     finished_.emplace_back(file, std::move(record));
-    free_threads_ += threads;
+    free_places_ += places;
     --in_work_;
     changed_.notify_all();
   }

@@ -1,5 +1,5 @@
 // FileWorkers: threads that each take one file of a list after the other, small ones side by side
-// and large ones alone with all threads to themselves.
+// and large ones alone, which then have threads for their values.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,14 @@ class FileWorkers {
   // A file's place in the list, and what became of it.
   using Finished = std::vector<std::pair<std::size_t, ConversionRecord>>;
 
-  // Files from kLarge bytes on are done alone: moving their values takes all cores, and none is
-  // left over when the last of the list is a large one.
+  // Files from kLarge bytes on are done alone, so that no core is idle when the last of the list is
+  // a large one.
   static constexpr std::uint64_t kLarge = 64 << 20;
 
-  // Starts at most `threads` threads. lengths: of the files, in bytes. cancel: once set, no file is
-  // begun any more.
-  FileWorkers(std::vector<std::uint64_t> lengths, unsigned threads, Work work,
+  // lengths: of the files, in bytes. at_a_time: small files, each on one thread; fewer where the
+  // process may not open as many. threads: for a large one. cancel: once set, no file is begun any
+  // more.
+  FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads, Work work,
               const std::atomic<bool>* cancel);
   // Stops, and waits for the files in work.
   ~FileWorkers();
@@ -45,18 +46,19 @@ class FileWorkers {
 
  private:
   void run();
-  bool begin_file(std::size_t* file, unsigned* threads);
+  bool begin_file(std::size_t* file, unsigned* places);
   bool all_begun() const;
 
   const std::vector<std::uint64_t> lengths_;
-  const unsigned all_threads_;
+  const unsigned threads_;
   const Work work_;
   const std::atomic<bool>* const cancel_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t next_ = 0;
-  unsigned free_threads_;
-  bool choosing_ = false;  // a thread waits for the threads that the next file takes
+  unsigned places_;  // for files in work, all of which a large one takes
+  unsigned free_places_;
+  bool choosing_ = false;  // a thread waits for the places that the next file takes
   bool stopped_ = false;
   std::size_t in_work_ = 0;
   Finished finished_;

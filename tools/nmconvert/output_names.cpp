@@ -9,15 +9,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "nmb/text.h"
-
 namespace nmb::tools {
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string quoted(const std::string& name) { return "\"" + printable(name) + "\""; }
+std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
 // What a file is, whatever it is called.
 using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;

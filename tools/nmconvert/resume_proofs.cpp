@@ -46,16 +46,18 @@ std::optional<ConversionRecord> ResumeProofs::claimed(const Conversion& what) co
   return it->second;
 }
 
-bool proof_holds(const ConversionRecord& done, const Conversion& what, bool digest,
-                 const std::atomic<bool>* cancel) {
+Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
+                  const std::atomic<bool>* cancel) {
   const bool digests = !done.sha256_in.empty() && !done.sha256_out.empty();
-  if (digest && !digests) return false;
   const auto input = FileSource::open(what.input), output = FileSource::open(what.output);
-  if (!input.ok() || !output.ok()) return false;
-  if ((*input)->size() != done.bytes_in || (*output)->size() != done.bytes_out) return false;
-  const bool same_time = (*input)->stamp().modified_ns == done.modified_in;
-  if (!same_time && !(digests && has_sha256(**input, done.sha256_in, cancel))) return false;
-  return !digests || has_sha256(**output, done.sha256_out, cancel);
+  if (!input.ok() || !output.ok() || (*output)->size() != done.bytes_out) return Proof::kNone;
+  if (digests && !has_sha256(**output, done.sha256_out, cancel)) return Proof::kNone;
+  const bool known_again = digests || (*output)->stamp().modified_ns == done.modified_out;
+  const bool same_input = (*input)->size() == done.bytes_in &&
+                          ((*input)->stamp().modified_ns == done.modified_in ||
+                           (digests && has_sha256(**input, done.sha256_in, cancel)));
+  if (same_input && (digests || !digest)) return Proof::kHolds;
+  return known_again ? Proof::kOutdated : Proof::kNone;
 }
 
 }  // namespace nmb::tools

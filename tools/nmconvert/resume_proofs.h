@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -25,11 +26,18 @@ class ResumeProofs {
   std::unordered_map<std::string, ConversionRecord> done_;  // by the output, as json_text
 };
 
-// Whether what the record says of a conversion is still so: the output is there with the length
-// and, where the record has it, the SHA-256 of then; the input has the length and time of
-// modification of then or, where the record has it, the SHA-256. `digest`: a record without SHA-256
-// proves nothing. What cannot be read proves nothing, nor does an interrupted look.
-bool proof_holds(const ConversionRecord& done, const Conversion& what, bool digest,
-                 const std::atomic<bool>* cancel);
+// What a record says of a conversion, and what is so now.
+enum class Proof : std::uint8_t {
+  kHolds,     // nothing is to be done
+  kOutdated,  // the output is the one that was made then, but not of the input that there is now
+  kNone,      // whose the output is, if there is one, is not known
+};
+
+// Holds: the output has the length and, where the record has it, the SHA-256 of then; the input the
+// length and time of modification of then or, where the record has it, the SHA-256. The output is
+// known again by its SHA-256 or, without it, its time of modification. `digest`: a record without
+// SHA-256 does not hold. What cannot be read proves nothing, nor does an interrupted look.
+Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
+                  const std::atomic<bool>* cancel);
 
 }  // namespace nmb::tools
