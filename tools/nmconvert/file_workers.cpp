@@ -14,7 +14,7 @@ namespace {
 constexpr rlim_t kFilesOfOne = 16;
 
 // So many that none fails for want of a file descriptor.
-unsigned places_for(std::size_t files, unsigned at_a_time) {
+unsigned workers_for(std::size_t files, unsigned at_a_time) {
   rlimit limit;
   const rlim_t may_open = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 256;
   const std::size_t most = std::max<std::size_t>(1, may_open / kFilesOfOne);
@@ -25,13 +25,10 @@ unsigned places_for(std::size_t files, unsigned at_a_time) {
 
 FileWorkers::FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads,
                          Work work, const std::atomic<bool>* cancel)
-    : lengths_(std::move(lengths)),
-      threads_(threads),
-      work_(std::move(work)),
-      cancel_(cancel),
-      places_(places_for(lengths_.size(), at_a_time)),
-      free_places_(places_) {
-  for (unsigned i = 0; i < places_; ++i) {
+    : lengths_(std::move(lengths)), threads_(threads), work_(std::move(work)), cancel_(cancel) {
+  for (const std::uint64_t length : lengths_) large_left_ += length >= kLarge;
+  const unsigned workers = workers_for(lengths_.size(), at_a_time);
+  for (unsigned i = 0; i < workers; ++i) {
     try {
       workers_.emplace_back([this] { run(); });
     } catch (const std::system_error&) {
@@ -51,33 +48,31 @@ bool FileWorkers::all_begun() const {
   return stopped_ || cancel_->load() || next_ == lengths_.size();
 }
 
-bool FileWorkers::begin_file(std::size_t* file, unsigned* places) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !choosing_ || stopped_; });
+bool FileWorkers::begin_file(std::size_t* file, unsigned* threads) {
+  const std::lock_guard lock(mutex_);
   if (all_begun()) return false;
-  *places = lengths_[next_] >= kLarge ? places_ : 1;
-  choosing_ = true;
-  changed_.wait(lock, [&] { return free_places_ >= *places || stopped_ || cancel_->load(); });
-  choosing_ = false;
-  changed_.notify_all();
-  if (all_begun()) return false;
-  free_places_ -= *places;
   ++in_work_;
   *file = next_++;
+  *threads = lengths_[*file] < kLarge || large_left_ >= threads_
+                 ? 1
+                 : threads_ / static_cast<unsigned>(large_left_);
   return true;
 }
 
 void FileWorkers::run() {
   std::size_t file;
-  unsigned places;
-  while (begin_file(&file, &places)) {
-    ConversionRecord record = work_(file, lengths_[file] >= kLarge ? threads_ : 1);
+  unsigned threads;
+  while (begin_file(&file, &threads)) {
+    ConversionRecord record = work_(file, threads);
     const std::lock_guard lock(mutex_);
     finished_.emplace_back(file, std::move(record));
-    free_places_ += places;
+    large_left_ -= lengths_[file] >= kLarge;
     --in_work_;
     changed_.notify_all();
   }
+  // The last to find nothing more to begin may be who take_finished() waits for.
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
 }
 
 FileWorkers::Finished FileWorkers::take_finished(bool wait) {

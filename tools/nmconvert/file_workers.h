@@ -1,5 +1,5 @@
-// FileWorkers: threads that each take one file of a list after the other, small ones side by side
-// and large ones alone, which then have threads for their values.
+// FileWorkers: threads that each take one file of a list after the other. Files are done side by
+// side; a large one gets threads of its own where there are fewer large ones than threads.
 #pragma once
 
 #include <atomic>
@@ -22,12 +22,12 @@ class FileWorkers {
   // A file's place in the list, and what became of it.
   using Finished = std::vector<std::pair<std::size_t, ConversionRecord>>;
 
-  // Files from kLarge bytes on are done alone, so that no core is idle when the last of the list is
-  // a large one.
+  // From so many bytes on a file's values may be moved by several threads: it may well be in work
+  // when all others are done, and cores idle.
   static constexpr std::uint64_t kLarge = 64 << 20;
 
-  // lengths: of the files, in bytes. at_a_time: small files, each on one thread; fewer where the
-  // process may not open as many. threads: for a large one. cancel: once set, no file is begun any
+  // lengths: of the files, in bytes. at_a_time: files in work; fewer where the process may not open
+  // as many. threads: for the values of large ones together. cancel: once set, no file is begun any
   // more.
   FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads, Work work,
               const std::atomic<bool>* cancel);
@@ -46,7 +46,7 @@ class FileWorkers {
 
  private:
   void run();
-  bool begin_file(std::size_t* file, unsigned* places);
+  bool begin_file(std::size_t* file, unsigned* threads);
   bool all_begun() const;
 
   const std::vector<std::uint64_t> lengths_;
@@ -56,9 +56,7 @@ class FileWorkers {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t next_ = 0;
-  unsigned places_;  // for files in work, all of which a large one takes
-  unsigned free_places_;
-  bool choosing_ = false;  // a thread waits for the places that the next file takes
+  std::size_t large_left_ = 0;  // to be begun, or in work
   bool stopped_ = false;
   std::size_t in_work_ = 0;
   Finished finished_;
