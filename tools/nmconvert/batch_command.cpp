@@ -75,7 +75,7 @@ class Batch {
     NMB_ASSIGN(std::vector<FileShare> share, deal_files(ranks_, std::move(files_)));
     const Status status = convert_share(share);
     if (ranks_.rank() == 0) finish();
-    NMB_TRY(ranks_.agree(status));
+    NMB_TRY(status);
     NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? report_status_ : Status()));
     NMB_ASSIGN(const Exit exit, ranks_.broadcast_value(0, tool_.diagnostics().exit()));
     tool_.diagnostics().raise(exit);
@@ -119,6 +119,7 @@ class Batch {
         std::move(lengths), at_a_time_, threads_,
         [&](std::size_t i, unsigned threads) { return convert_file(share[i], threads); },
         options_.cancel);
+    NMB_TRY(workers.start());
     std::chrono::milliseconds round = kFirstRound;
     while (true) {
       // All ranks are back at about the same time: one that waits for a message takes a core.
@@ -165,11 +166,11 @@ class Batch {
     if (report_ && new_in_report && report_status_.ok())
       report_status_ = report_->append(record_json(record).dump(-1, ' ', true));
     done_bytes_ += record.bytes_in.value_or(0);
-    if (const auto show = progress_.callback())
-      show(std::min(done_bytes_, total_bytes_), total_bytes_);
     untold_.emplace(at, std::move(record));
     while (!untold_.empty() && untold_.begin()->first == next_told_) tell_first();
     (void)tool_.out().flush();
+    if (const auto show = progress_.callback())
+      show(std::min(done_bytes_, total_bytes_), total_bytes_);
   }
 
   void tell_first() {

@@ -25,18 +25,26 @@ unsigned workers_for(std::size_t files, unsigned at_a_time) {
 
 FileWorkers::FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads,
                          Work work, const std::atomic<bool>* cancel)
-    : lengths_(std::move(lengths)), threads_(threads), work_(std::move(work)), cancel_(cancel) {
+    : lengths_(std::move(lengths)),
+      at_a_time_(at_a_time),
+      threads_(threads),
+      work_(std::move(work)),
+      cancel_(cancel) {
   for (const std::uint64_t length : lengths_) large_left_ += length >= kLarge;
-  const unsigned workers = workers_for(lengths_.size(), at_a_time);
+}
+
+Status FileWorkers::start() {
+  const unsigned workers = workers_for(lengths_.size(), at_a_time_);
   for (unsigned i = 0; i < workers; ++i) {
     try {
       workers_.emplace_back([this] { run(); });
-    } catch (const std::system_error&) {
+    } catch (const std::system_error& error) {
       // Those that there are do it all.
-      if (workers_.empty()) throw;
-      break;
+      if (!workers_.empty()) break;
+      return Status(Code::kLimit, std::string("cannot start a thread: ") + error.what());
     }
   }
+  return {};
 }
 
 FileWorkers::~FileWorkers() {

@@ -36,6 +36,9 @@ class FileWorkers {
   FileWorkers(const FileWorkers&) = delete;
   FileWorkers& operator=(const FileWorkers&) = delete;
 
+  // Makes the threads, fewer where the system has no more. Once. kLimit: it has none.
+  Status start();
+
   // What was finished since the last call. wait: until something is, or nothing is in work and no
   // file will be begun.
   Finished take_finished(bool wait);
@@ -50,6 +53,7 @@ class FileWorkers {
   bool all_begun() const;
 
   const std::vector<std::uint64_t> lengths_;
+  const unsigned at_a_time_;
   const unsigned threads_;
   const Work work_;
   const std::atomic<bool>* const cancel_;

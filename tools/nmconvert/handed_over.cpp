@@ -12,6 +12,8 @@ namespace nmb::tools {
 namespace {
 
 constexpr std::uint64_t kPart = 1 << 20;
+// Deferred where the system has no more threads.
+constexpr std::launch kSideBySide = std::launch::async | std::launch::deferred;
 
 class HandedOverFile final : public OutputFile {
  public:
@@ -53,7 +55,7 @@ class HandedOverFile final : public OutputFile {
           how_.cancel);
     };
     std::future<Result<std::string>> input =
-        std::async(how_.threads > 1 ? std::launch::async : std::launch::deferred, of_input);
+        std::async(how_.threads > 1 ? kSideBySide : std::launch::deferred, of_input);
     const Result<std::string> output = sha256(
         *how_.record->bytes_out,
         [this](std::uint64_t at, std::span<std::byte> out) { return file_->read_at(at, out); },

@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
        "An output of which nothing is proved, as after a kill, is accepted without -f if it is "
        "byte for byte what the conversion makes.\n--digest sha256 reads input and output once "
        "more, as "
-       "a rule from memory.\n\n"
+       "a rule from memory. After a power failure a report of a run with --no-sync proves nothing "
+       "without it.\n\n"
        "Exit codes: 0 done, 1 the input is damaged, 2 could not run; 130 or 143 after SIGINT or "
        "SIGTERM, when the file in work is cleaned up and what is done stays.",
        "  nmconvert in.nc out.nmb                      # header and values as they are, "
