@@ -114,6 +114,7 @@ class Batch {
   // On each rank: converts its share, while rank 0 is told what is done.
   Status convert_share(const std::vector<FileShare>& share) {
     std::vector<std::uint64_t> lengths;
+    lengths.reserve(share.size());
     for (const FileShare& file : share) lengths.push_back(file.length);
     FileWorkers workers(
         std::move(lengths), at_a_time_, threads_,
