@@ -116,7 +116,7 @@ Status ReportFile::append(std::string_view line) {
     const ssize_t put = ::write(fd_, text.data() + done, text.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
-      const Status status = failed(path_, "write");
+      Status status = failed(path_, "write");
       // Else the next run drops it.
       [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(length_));
       return status;
