@@ -4,7 +4,10 @@
     nmconvert_ranks.py --tools FOLDER
 """
 
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 
@@ -26,11 +29,83 @@ def expect(tools, launcher, arguments, code, words=()):
     tools.check(found == (code, list(words)), f"{launcher} {arguments}: found {found}, expected {(code, list(words))}")
 
 
+def lines_of(text):
+    """Lines of a report without what differs from run to run."""
+    out = [json.loads(line) for line in text.splitlines()]
+    for line in out:
+        line.update(seconds=0, modified_out=0)
+    return out
+
+
+def test_list(tools, source):
+    """Many files: each is done by one rank, and rank 0 tells of all."""
+    folder = tools.work / "many"
+    folder.mkdir()
+    names = [f"{i}.nc" for i in range(30)] + ["a\\b\x1b.nc", "missing.nc", "text.nc"]
+    for name in names[:-2]:
+        shutil.copy(source, folder / name)
+    shutil.copy(source, os.fsencode(folder) + b"/\xff.nc")
+    (folder / "text.nc").write_text("no netCDF file\n")
+    listed = b"".join(f"many/{name}\n".encode() for name in names) + b"many/\xff.nc\n"
+    reports = []
+    for launcher in launchers(tools):
+        shutil.rmtree(tools.work / "out", ignore_errors=True)
+        (tools.work / "report").unlink(missing_ok=True)
+        command = [*launcher, tools.folder / "nmconvert", "--files-from", "-", "--out-dir", "out", "--report", "report",
+                   "--jsonl", "--digest", "sha256", "--no-sync"]
+        env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   ASAN_OPTIONS="detect_leaks=0")
+        def run(*more):
+            return subprocess.run([*command, *more], cwd=tools.work, env=env, input=listed, capture_output=True,
+                                  timeout=120)
+        done = run()
+        tools.check(done.returncode == 2, f"{launcher} list: exit code {done.returncode}: {done.stderr}")
+        words = [line for line in done.stderr.splitlines() if line.startswith(b"nmconvert:")]
+        tools.check(len(words) == 3 and b"34 files: 32 done, 0 skipped, 2 failed" in words[-1],
+                    f"{launcher} list: said {words}")
+        reports.append(lines_of(done.stdout.decode()))
+        tools.check(reports[-1] == reports[0], f"{launcher} list: another report than by threads")
+        tools.check([line["output"] for line in reports[0]][30] == "out/many/a\\b\x1b.nmb", "a name is another")
+        made = sorted(path.name for path in (tools.work / "out/many").iterdir())
+        tools.check(len(made) == 32 and not any(name.startswith(".") for name in made), f"{launcher} list: {made}")
+        journal = lines_of((tools.work / "report").read_text())
+        tools.check(sorted(journal, key=str) == sorted(reports[0], key=str), f"{launcher} list: another journal")
+        (tools.work / "out/many/7.nmb").unlink()
+        again = lines_of(run("--resume").stdout.decode())
+        statuses = {}
+        for line in again:
+            statuses.setdefault(line["status"], []).append(line["input"])
+        tools.check(statuses["done"] == ["many/7.nc"] and len(statuses["skipped"]) == 31, f"{launcher}: {statuses}")
+        used = run("--to", "nmb", "--extract", "x")
+        tools.check(used.returncode == 2, f"{launcher} usage: exit code {used.returncode}")
+        if not launcher:
+            continue
+        # An interrupt of the job, which its launcher hands on.
+        shutil.rmtree(tools.work / "out")
+        (tools.work / "report").unlink()
+        process = subprocess.Popen(command, cwd=tools.work, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        process.stdin.write(listed)
+        process.stdin.close()
+        while process.poll() is None and not (tools.work / "report").exists():
+            pass
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+        done = run("--resume")
+        tools.check(b"2 failed" in done.stderr, f"{launcher} after an interrupt: said {done.stderr}")
+        again = [dict(line, status="done") for line in lines_of(done.stdout.decode()) if line["status"] != "failed"]
+        expected = [line for line in reports[0] if line["status"] != "failed"]
+        tools.check(again == expected, f"{launcher} after an interrupt: another report")
+
+
 def test(tools):
     # Large enough for every rank to have windows of the values, that of the last not whole.
     tools.example("make_graph_samples", tools.work / "graphs", "--files", "1", "--samples", "100")
     source, = (tools.work / "graphs").iterdir()
+    tools.example("make_graph_samples", tools.work / "small", "--files", "1", "--samples", "3")
     tools.check(source.stat().st_size > 5 << 20, "an input of more than 5 MiB")
+    small, = (tools.work / "small").iterdir()
+    test_list(tools, small)
     plain = tools.work / "plain.nc"
     tools.run("nmconvert", source, plain, "--to", "cdf5", "-j1")
     tools.run("nmconvert", source, tools.work / "alone.nmb", "-j1")

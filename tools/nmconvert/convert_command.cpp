@@ -1,124 +1,111 @@
 // nmconvert (see convert_command.h).
 #include "nmconvert/convert_command.h"
 
-#include <filesystem>
-#include <map>
-
 #include "common/interrupt.h"
+#include "common/progress.h"
 #include "common/ranks.h"
-#include "nmb/file_kind.h"
-#include "nmb/file_source.h"
-#include "nmb/pack.h"
-#include "nmb/reader.h"
-#include "nmb/text.h"
+#include "nmconvert/conversion_report.h"
 
 namespace nmb::tools {
 
 ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
-  app.add_option("input", input_, "the file to convert")->type_name("INPUT")->required();
-  app.add_option("output", output_, "the file to write")->type_name("OUTPUT")->required();
-  app.add_option("--to", to_, "kind of OUTPUT: nmb, cdf1, cdf2 or cdf5 (default: by its ending)")
+  app.add_option("input", input_, "the file to convert")->type_name("INPUT");
+  app.add_option("output", output_, "the file to write")->type_name("OUTPUT");
+  app.add_option(
+         "--to", batch_.to,
+         "kind of output: nmb, cdf1, cdf2 or cdf5 (default: by its ending; of a list, NMB, and "
+         "classic where the input's ending is .nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5"}));
-  app.add_option("--extract", block_, "of an NMB file, the block to write as a classic file")
+  app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
-  app.add_flag("-f,--force", force_, "replace an existing OUTPUT");
-  app.add_flag("--no-sync", no_sync_, "do not wait until OUTPUT is on the device");
+  tool.offer_file_list(app);
+  app.add_option("--out-dir", batch_.folder,
+                 "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
+      ->type_name("DIR");
+  app.add_option("--sort", batch_.sort,
+                 "order of the list: given (default) or name, natural numeric")
+      ->type_name("ORDER")
+      ->check(one_of({"given", "name"}));
+  app.add_option("--report", batch_.report,
+                 "add a JSON document, on one line, for each file of a list")
+      ->type_name("FILE");
+  app.add_flag("--resume", batch_.resume, "leave out what --report proves done");
+  app.add_option("--digest", digest_,
+                 "sha256: report that of input and output, which are read once more")
+      ->type_name("KIND")
+      ->check(one_of({"sha256"}));
+  app.add_flag("-f,--force", force_, "replace existing outputs");
+  app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
   tool.offer_threads(app);
   tool.offer_strict(app);
+  tool.offer_json(app);
+  tool.offer_jsonl(app);
+  tool.offer_bytes(app);
+  offer_progress(tool, app);
 }
 
-ExtractOptions ConvertCommand::extract_options(std::optional<Kind> kind, unsigned threads) const {
-  ExtractOptions options;
-  options.kind = kind;
-  options.overwrite = force_;
-  options.sync = !no_sync_;
-  options.check = !no_check_;
-  options.threads = threads;
-  options.cancel = catch_interrupts();
-  return options;
+Status ConvertCommand::check_arguments() const {
+  const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
+  const CommonOptions& common = tool_.options();
+  if (common.json && common.jsonl) return usage("found --json and --jsonl, expected one of them");
+  if (batch_.block && batch_.to == "nmb")
+    return usage("found --extract with an NMB output, expected a classic one");
+  if (common.files_from.empty()) {
+    if (output_.empty())
+      return usage("found " + std::string(input_.empty() ? "no INPUT" : "no OUTPUT") +
+                   ", expected INPUT and OUTPUT, or --files-from LIST and --out-dir DIR");
+    for (const char* option : {"--out-dir", "--sort", "--report", "--resume", "-0"})
+      if (tool_.app().count(option) > 0)
+        return usage(std::string("found ") + option + " without --files-from, expected both");
+    return {};
+  }
+  if (!input_.empty())
+    return usage("found INPUT \"" + input_ + "\" and --files-from, expected one of them");
+  if (batch_.folder.empty()) return usage("found --files-from without --out-dir, expected both");
+  if (common.json) return usage("found --json with --files-from, expected --jsonl");
+  if (batch_.resume && batch_.report.empty())
+    return usage("found --resume without --report, expected both");
+  return {};
 }
 
 Status ConvertCommand::execute() {
-  static const std::map<std::string, Kind> kKinds{
-      {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
-  std::error_code none;
-  if (std::filesystem::equivalent(input_, output_, none))
-    return Status(Code::kExists, output_, kNoOffset, "",
-                  "found one file as INPUT and OUTPUT, expected two");
-  const bool nmb_out = to_.empty() ? output_.ends_with(".nmb") : to_ == "nmb";
-  if (to_.empty() && !nmb_out && !output_.ends_with(".nc") && !output_.ends_with(".cdf"))
-    return Status(Code::kUsage, output_, kNoOffset, "",
-                  "found no ending that tells the kind, expected .nmb or .nc, or --to");
-  std::optional<Kind> kind;
-  if (auto it = kKinds.find(to_); it != kKinds.end()) kind = it->second;
-  if (block_ && nmb_out)
-    return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");
-  return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
-                      [&](Communicator& ranks, unsigned threads) -> Status {
-                        if (nmb_out) return to_nmb(ranks, threads);
-                        NMB_ASSIGN(std::unique_ptr<FileSource> file, FileSource::open(input_));
-                        NMB_ASSIGN(FileKind input, kind_of(*file));
-                        if (input == FileKind::kNmb) return from_nmb(kind, ranks, threads);
-                        if (!is_classic(input)) return refused_kind(*file, input);
-                        return from_classic(kind, ranks, threads);
-                      });
-}
-
-Status ConvertCommand::to_nmb(Communicator& ranks, unsigned threads) {
-  PackOptions options;
-  options.inputs = {input_};
-  options.output = output_;
-  options.block_name = "{group}";  // a classic file is the root block, an NMB file keeps its names
-  options.writer.overwrite = force_;
-  options.writer.sync = !no_sync_;
-  options.writer.threads = threads;
-  options.writer.cancel = catch_interrupts();
+  NMB_TRY(check_arguments());
+  ConversionOptions options;
+  options.overwrite = force_;
+  options.sync = !no_sync_;
   options.check = !no_check_;
   options.strict = tool_.options().strict;
-  PackReport report;
-  const Status status = pack(options, &report, ranks);
-  for (const std::string& warning : report.warnings) tool_.diagnostics().warning("", warning);
-  return status;
+  options.digest = !digest_.empty();
+  options.cancel = catch_interrupts();
+  return tool_.options().files_from.empty() ? execute_one(options)
+                                            : run_batch(tool_, batch_, options);
 }
 
-Status ConvertCommand::from_nmb(std::optional<Kind> kind, Communicator& ranks, unsigned threads) {
-  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(input_, {.verify_values = true}));
-  for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(input_, warning);
-  if (tool_.options().strict && tool_.diagnostics().exit() != Exit::kDone) return {};
-  std::optional<BlockEntry> entry;
-  if (block_) {
-    NMB_ASSIGN(entry, reader->find(*block_));
-    if (!entry)
-      return Status(Code::kNotFound, input_, kNoOffset, "",
-                    "found no block \"" + printable(*block_) + "\"");
-  } else if (reader->totals().blocks == 1) {
-    NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
-      entry = only;
-      return false;
-    }));
-  } else {
-    return Status(Code::kConflict, input_, kNoOffset, "",
-                  "found " + std::to_string(reader->totals().blocks) +
-                      " blocks, expected 1 for a classic file; --extract BLOCK writes one of them");
+Status ConvertCommand::execute_one(const ConversionOptions& options) {
+  Conversion what{input_, output_, batch_.to, batch_.block};
+  if (what.to.empty()) {
+    if (output_.ends_with(".nmb"))
+      what.to = "nmb";
+    else if (!output_.ends_with(".nc") && !output_.ends_with(".cdf"))
+      return Status(Code::kUsage, output_, kNoOffset, "",
+                    "found no ending that tells the kind, expected .nmb or .nc, or --to");
   }
-  return extract_block(*reader, *entry, output_, extract_options(kind, threads), ranks);
-}
-
-Status ConvertCommand::from_classic(std::optional<Kind> kind, Communicator& ranks,
-                                    unsigned threads) {
-  if (block_)
-    return Status(Code::kUsage, input_, kNoOffset, "",
-                  "found --extract with a classic input, expected an NMB file");
-  NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(input_));
-  NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file));
-  for (const HeaderRemark& remark : dataset->remarks)
-    if (remark.rule == "R-CH-6") tool_.diagnostics().warning(input_, remark.text());
-  if (tool_.options().strict && tool_.diagnostics().exit() != Exit::kDone) return {};
-  return write_classic(*dataset, kind.value_or(dataset->kind()), output_,
-                       extract_options(kind, threads), ranks);
+  if (what.block && what.to == "nmb")
+    return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");
+  const bool tells = tool_.options().json || tool_.options().jsonl || options.digest;
+  return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
+                      [&](Communicator& ranks, unsigned threads) {
+                        const ConversionRecord record = convert(what, options, ranks, threads);
+                        if (ranks.rank() != 0) return record.status;
+                        ConversionReport report(tool_, options.digest);
+                        report.diagnose(record, false);
+                        if (tells) report.tell(record);
+                        report.finish();
+                        return record.status;
+                      });
 }
 
 }  // namespace nmb::tools

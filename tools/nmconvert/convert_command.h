@@ -5,7 +5,8 @@
 #include <string>
 
 #include "common/tool.h"
-#include "nmb/extract.h"
+#include "nmconvert/batch_command.h"
+#include "nmconvert/conversion.h"
 
 namespace nmb::tools {
 
@@ -15,14 +16,12 @@ class ConvertCommand {
   Status execute();
 
  private:
-  Status to_nmb(Communicator& ranks, unsigned threads);
-  Status from_nmb(std::optional<Kind> kind, Communicator& ranks, unsigned threads);
-  Status from_classic(std::optional<Kind> kind, Communicator& ranks, unsigned threads);
-  ExtractOptions extract_options(std::optional<Kind> kind, unsigned threads) const;
+  Status check_arguments() const;
+  Status execute_one(const ConversionOptions& options);
 
   Tool& tool_;
-  std::string input_, output_, to_;
-  std::optional<std::string> block_;
+  std::string input_, output_, digest_;
+  BatchArguments batch_;
   bool force_ = false, no_sync_ = false, no_check_ = false;
 };
 

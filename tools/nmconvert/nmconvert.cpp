@@ -6,19 +6,41 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nmconvert",
-      {"Converts a classic netCDF file to NMB, and what is in an NMB file back to a classic one.",
+      {"Converts classic netCDF files to NMB, and what is in NMB files back to classic ones.",
        "The kind of INPUT is told by its content, that of OUTPUT by --to or its ending: .nmb is "
-       "NMB, .nc the kind of the "
-       "block.\nA block that was packed whole comes back byte for byte. The result is read back "
-       "and checked before it gets "
-       "its name.\nThe values are dealt to -j threads or, under mpiexec or srun, to its processes; "
-       "the file is the same.\n\nExit codes: 0 done, 1 the input is damaged, 2 could not run.",
+       "NMB, .nc the kind of the block.\nA block that was packed whole comes back byte for byte. "
+       "The result is read back and checked before it gets its name.\nThe values are dealt to -j "
+       "threads or, under mpiexec or srun, to its processes; the file is the same.\n\n"
+       "Many files: --files-from LIST --out-dir DIR. Paths are kept below DIR, without a leading / "
+       "or .. and with another ending; no two may become one. After a failure it goes on, and the "
+       "exit code is the worst. A line a file, in the order of the list, says what became of it; "
+       "--report has the same as JSON in the order in which files were done, each written as soon "
+       "as it is. -j files are converted at a time (default: four for each core, since they wait "
+       "for the device; one with --no-sync), large ones on more than one thread where they are "
+       "few. "
+       "The processes of mpiexec each take some of the files.\n\n"
+       "--resume leaves out what the report proves done, as it is asked for now: the output has "
+       "the recorded length and the input the length and time of modification; where SHA-256 are "
+       "recorded, the output's is computed and compared, and the input's if only its time changed. "
+       "Of an input that changed the output is made again, without -f too if it is still the one "
+       "that was made (by its SHA-256, or length and time). "
+       "An output of which nothing is proved, as after a kill, is accepted without -f if it is "
+       "byte for byte what the conversion makes.\n--digest sha256 reads input and output once "
+       "more, as "
+       "a rule from memory. After a power failure a report of a run with --no-sync proves nothing "
+       "without it.\n\n"
+       "Exit codes: 0 done, 1 the input is damaged, 2 could not run; 130 or 143 after SIGINT or "
+       "SIGTERM, when the file in work is cleaned up and what is done stays.",
        "  nmconvert in.nc out.nmb                      # header and values as they are, "
        "checksummed\n"
        "  nmconvert out.nmb in.nc                      # the same bytes again\n"
        "  nmconvert all.nmb rank_0007.nc --extract rank_0007\n"
        "  nmconvert in.nc out.nc --to cdf5\n"
-       "  mpiexec -n 16 nmconvert in.nc out.nmb        # by the processes of an MPI job"});
+       "  nmconvert in.nc out.nmb --digest sha256 --json\n"
+       "  mpiexec -n 16 nmconvert in.nc out.nmb        # by the processes of an MPI job\n"
+       "  find . -name '*.nc' -print0 | nmconvert --files-from - -0 --out-dir packed "
+       "--report packed.jsonl\n"
+       "  nmconvert --files-from list --out-dir packed --report packed.jsonl --resume"});
   ConvertCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

@@ -1,0 +1,249 @@
+// Many conversions (see batch_command.h).
+#include "nmconvert/batch_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "common/file_list.h"
+#include "common/natural_order.h"
+#include "common/progress.h"
+#include "common/ranks.h"
+#include "common/report_file.h"
+#include "common/units.h"
+#include "nmconvert/conversion_report.h"
+#include "nmconvert/file_workers.h"
+#include "nmconvert/output_names.h"
+#include "nmconvert/rank_shares.h"
+#include "nmconvert/resume_proofs.h"
+
+namespace nmb::tools {
+
+namespace {
+
+using Outcome = ConversionRecord::Outcome;
+
+// Between two looks of processes at what the others have done.
+constexpr std::chrono::milliseconds kFirstRound{5}, kLongestRound{100};
+
+// Files at a time for each core where each waits until it is on the device (spec/rationale.md,
+// "Many conversions").
+constexpr unsigned kWaiting = 4;
+
+std::uint64_t length_of(const std::string& path) {
+  std::error_code error;
+  const auto length = std::filesystem::file_size(path, error);
+  return error ? 0 : length;
+}
+
+ConversionRecord skipped(ConversionRecord done, const Conversion& what) {
+  done.of = what;
+  done.outcome = Outcome::kSkipped;
+  return done;
+}
+
+class Batch {
+ public:
+  Batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options,
+        Communicator& ranks, unsigned threads)
+      : tool_(tool),
+        arguments_(arguments),
+        options_(options),
+        ranks_(ranks),
+        threads_(threads),
+        telling_(tool, options.digest),
+        progress_(tool, "converting") {
+    options_.folders = true;
+    options_.accept_equal = arguments.resume;
+    // Where nobody said how many, files that wait for the device leave the cores to others.
+    const bool given = tool.app().count("-j") > 0;
+    at_a_time_ = given || !options.sync ? threads : kWaiting * threads;
+    options_.cache_bytes /= at_a_time_;
+  }
+
+  Status run() {
+    ranks_.set_names_ranks(false);
+    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? prepare() : Status()));
+    NMB_ASSIGN(std::vector<FileShare> share, deal_files(ranks_, std::move(files_)));
+    const Status status = convert_share(share);
+    if (ranks_.rank() == 0) finish();
+    NMB_TRY(status);
+    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? report_status_ : Status()));
+    NMB_ASSIGN(const Exit exit, ranks_.broadcast_value(0, tool_.diagnostics().exit()));
+    tool_.diagnostics().raise(exit);
+    return {};
+  }
+
+ private:
+  // On rank 0: what is to be done, and what need not be. Nothing is written before it is known.
+  Status prepare() {
+    const CommonOptions& common = tool_.options();
+    NMB_ASSIGN(std::vector<std::string> inputs,
+               read_file_list(common.files_from, common.nul_separated));
+    if (inputs.empty()) return Status(Code::kUsage, "found an empty list, expected names of files");
+    if (arguments_.sort == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
+    NMB_ASSIGN(std::vector<Conversion> conversions,
+               plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block,
+                                arguments_.report));
+    if (!arguments_.report.empty()) {
+      NMB_ASSIGN(report_, ReportFile::open(arguments_.report, "nmb/convert/1"));
+    }
+    std::vector<std::optional<ConversionRecord>> proofs(conversions.size());
+    if (arguments_.resume) {
+      NMB_ASSIGN(const ResumeProofs known, ResumeProofs::read(*report_, conversions));
+      for (std::size_t i = 0; i < conversions.size(); ++i)
+        proofs[i] = known.claimed(conversions[i]);
+    }
+    files_.reserve(conversions.size());
+    for (std::size_t i = 0; i < conversions.size(); ++i)
+      files_.push_back(
+          {i, length_of(conversions[i].input), std::move(conversions[i]), std::move(proofs[i])});
+    count_ = files_.size();
+    for (const FileShare& file : files_) total_bytes_ += file.length;
+    return {};
+  }
+
+  // On each rank: converts its share, while rank 0 is told what is done.
+  Status convert_share(const std::vector<FileShare>& share) {
+    std::vector<std::uint64_t> lengths;
+    lengths.reserve(share.size());
+    for (const FileShare& file : share) lengths.push_back(file.length);
+    FileWorkers workers(
+        std::move(lengths), at_a_time_, threads_,
+        [&](std::size_t i, unsigned threads) { return convert_file(share[i], threads); },
+        options_.cancel);
+    NMB_TRY(workers.start());
+    std::chrono::milliseconds round = kFirstRound;
+    while (true) {
+      // All ranks are back at about the same time: one that waits for a message takes a core.
+      if (ranks_.size() > 1) std::this_thread::sleep_for(round);
+      round = std::min(2 * round, kLongestRound);
+      FileWorkers::Finished finished = workers.take_finished(ranks_.size() == 1);
+      for (auto& [at, record] : finished) at = share[at].at;
+      const bool more = !workers.is_done();
+      NMB_ASSIGN(finished, gather_finished(ranks_, std::move(finished)));
+      for (auto& [at, record] : finished) take(at, std::move(record));
+      // A rank that was interrupted, or cannot report, stops all.
+      const bool stop = options_.cancel->load() || !report_status_.ok();
+      NMB_ASSIGN(const bool any_stops, ranks_.all_reduce(stop, std::logical_or<>()));
+      if (any_stops) workers.stop();
+      NMB_ASSIGN(const bool any_has_more, ranks_.all_reduce(more, std::logical_or<>()));
+      if (!any_has_more) return {};
+    }
+  }
+
+  // Called by several threads at once.
+  ConversionRecord convert_file(const FileShare& file, unsigned threads) const {
+    try {
+      ConversionOptions options = options_;
+      if (file.proof) {
+        const Proof proof =
+            check_proof(*file.proof, file.conversion, options.digest, options.cancel);
+        if (proof == Proof::kHolds) return skipped(*file.proof, file.conversion);
+        options.overwrite = options.overwrite || proof == Proof::kOutdated;
+      }
+      Communicator alone;
+      return convert(file.conversion, options, alone, threads);
+    } catch (const std::bad_alloc&) {
+      ConversionRecord record;
+      record.of = file.conversion;
+      record.status = Status(Code::kLimit, file.conversion.input, kNoOffset, "", "out of memory");
+      return record;
+    }
+  }
+
+  // On rank 0, of any rank's file.
+  void take(std::size_t at, ConversionRecord record) {
+    const bool new_in_report =
+        record.outcome == Outcome::kDone || record.outcome == Outcome::kFailed;
+    if (report_ && new_in_report && report_status_.ok())
+      report_status_ = report_->append(record_json(record).dump(-1, ' ', true));
+    done_bytes_ += record.bytes_in.value_or(0);
+    untold_.emplace(at, std::move(record));
+    while (!untold_.empty() && untold_.begin()->first == next_told_) tell_first();
+    (void)tool_.out().flush();
+    if (const auto show = progress_.callback())
+      show(std::min(done_bytes_, total_bytes_), total_bytes_);
+  }
+
+  void tell_first() {
+    const ConversionRecord& record = untold_.begin()->second;
+    progress_.finish();
+    ++counts_[static_cast<std::size_t>(record.outcome)];
+    if (record.outcome == Outcome::kDone) {
+      bytes_in_ += record.bytes_in.value_or(0);
+      bytes_out_ += record.bytes_out.value_or(0);
+    }
+    const bool interrupted = record.outcome == Outcome::kInterrupted;
+    telling_.diagnose(record, !interrupted);
+    if (!interrupted) telling_.tell(record);
+    next_told_ = untold_.begin()->first + 1;
+    untold_.erase(untold_.begin());
+  }
+
+  // What an interrupt has left over, and the summary.
+  void finish() {
+    while (!untold_.empty()) tell_first();
+    progress_.finish();
+    telling_.finish();
+    (void)tool_.out().flush();
+    const auto count = [this](Outcome outcome) {
+      return counts_[static_cast<std::size_t>(outcome)];
+    };
+    const std::uint64_t told =
+        count(Outcome::kDone) + count(Outcome::kSkipped) + count(Outcome::kFailed);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    std::string text =
+        fmt::format("{} {}: {} done, {} skipped, {} failed", count_, count_ == 1 ? "file" : "files",
+                    count(Outcome::kDone), count(Outcome::kSkipped), count(Outcome::kFailed));
+    if (told < count_) text += fmt::format(", {} not done", count_ - told);
+    text += fmt::format("; {} to {} in {:.1f} s", human_bytes(bytes_in_), human_bytes(bytes_out_),
+                        seconds);
+    tool_.diagnostics().note(text);
+    if (told == count_) return;
+    tool_.diagnostics().raise(Exit::kCannotRun);
+    std::string why = options_.cancel->load() ? "interrupted" : "given up";
+    why += report_ ? "; what is done is in the report, and --resume goes on from there"
+                   : "; what is done stays";
+    tool_.diagnostics().note(why, true);
+  }
+
+  Tool& tool_;
+  const BatchArguments& arguments_;
+  ConversionOptions options_;
+  Communicator& ranks_;
+  const unsigned threads_;
+  unsigned at_a_time_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+
+  // Of rank 0.
+  std::vector<FileShare> files_;
+  std::unique_ptr<ReportFile> report_;
+  Status report_status_;
+  ConversionReport telling_;
+  Progress progress_;
+  std::map<std::size_t, ConversionRecord> untold_;  // by their place in the list
+  std::size_t next_told_ = 0;
+  std::uint64_t count_ = 0, total_bytes_ = 0, done_bytes_ = 0, bytes_in_ = 0, bytes_out_ = 0;
+  std::uint64_t counts_[4] = {};
+};
+
+}  // namespace
+
+Status run_batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options) {
+  return run_on_ranks(tool, tool.app(), 1, Needs::kAnyRanks,
+                      [&](Communicator& ranks, unsigned threads) {
+                        return Batch(tool, arguments, options, ranks, threads).run();
+                      });
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,27 @@
+// nmconvert --files-from: many files, by threads or by the processes of an MPI job.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/tool.h"
+#include "nmb/communicator.h"
+#include "nmconvert/conversion.h"
+
+namespace nmb::tools {
+
+struct BatchArguments {
+  std::string folder;                // --out-dir
+  std::string to;                    // --to
+  std::optional<std::string> block;  // --extract
+  std::string sort;                  // --sort
+  std::string report;                // --report
+  bool resume = false;               // --resume
+};
+
+// Converts all files of the list (tool.options().files_from), goes on after failures, and tells of
+// each in the order of the list. The report has them in the order in which they were done: whatever
+// ends the run, it has all that is done but for what is in work.
+Status run_batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options);
+
+}  // namespace nmb::tools

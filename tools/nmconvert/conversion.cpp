@@ -1,0 +1,187 @@
+// One conversion (see conversion.h).
+#include "nmconvert/conversion.h"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "nmb/extract.h"
+#include "nmb/file_kind.h"
+#include "nmb/file_source.h"
+#include "nmb/pack.h"
+#include "nmb/reader.h"
+#include "nmb/text.h"
+#include "nmconvert/handed_over.h"
+
+namespace nmb::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<Kind> classic_kind(const std::string& to) {
+  static const std::map<std::string, Kind> kKinds{
+      {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
+  const auto it = kKinds.find(to);
+  return it == kKinds.end() ? std::nullopt : std::optional(it->second);
+}
+
+class Converter {
+ public:
+  Converter(const ConversionOptions& options, Communicator& ranks, unsigned threads,
+            ConversionRecord* record)
+      : options_(options), ranks_(ranks), threads_(threads), record_(*record) {}
+
+  Status run() {
+    const Conversion& what = record_.of;
+    NMB_ASSIGN(file_, FileSource::open(what.input));
+    record_.bytes_in = file_->size();
+    record_.modified_in = file_->stamp().modified_ns;
+    std::error_code none;
+    if (fs::equivalent(what.input, what.output, none))
+      return Status(Code::kExists, what.output, kNoOffset, "",
+                    "found one file as INPUT and OUTPUT, expected two");
+    NMB_ASSIGN(const FileKind kind, kind_of(*file_));
+    if (kind != FileKind::kNmb && !is_classic(kind)) return refused_kind(*file_, kind);
+    if (options_.folders) NMB_TRY(make_folders());
+    compare_ = options_.accept_equal && !options_.overwrite &&
+               fs::is_regular_file(fs::symlink_status(what.output, none));
+    if (what.to == "nmb") return to_nmb();
+    return kind == FileKind::kNmb ? from_nmb() : from_classic();
+  }
+
+ private:
+  Status make_folders() {
+    const fs::path folder = fs::path(record_.of.output).parent_path();
+    std::error_code error;
+    if (!folder.empty()) fs::create_directories(folder, error);
+    if (!error) return {};
+    return Status(error == std::errc::no_space_on_device ? Code::kNoSpace : Code::kIo,
+                  folder.string(), kNoOffset, "", "cannot make the folder: " + error.message());
+  }
+
+  OutputLayer layer() {
+    return [this](std::unique_ptr<OutputFile> file) {
+      return hand_over(std::move(file), {file_.get(), options_.digest, compare_, threads_,
+                                         options_.cancel, &record_});
+    };
+  }
+
+  bool may_replace() const { return options_.overwrite || compare_; }
+
+  Status to_nmb() {
+    PackOptions options;
+    options.inputs = {record_.of.input};
+    options.output = record_.of.output;
+    // A classic file is the root block, an NMB file keeps its names.
+    options.block_name = "{group}";
+    options.writer.overwrite = may_replace();
+    options.writer.sync = options_.sync;
+    options.writer.threads = threads_;
+    options.writer.cancel = options_.cancel;
+    options.writer.layer = layer();
+    options.check = options_.check;
+    options.strict = options_.strict;
+    PackReport report;
+    const Status status = pack(options, &report, ranks_);
+    record_.warnings = std::move(report.warnings);
+    return status;
+  }
+
+  Status from_nmb() {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+               Reader::open(file_, {.cache_bytes = options_.cache_bytes, .verify_values = true}));
+    for (const Finding& warning : reader->warnings()) warn(warning.text());
+    NMB_TRY(check_warnings());
+    std::optional<BlockEntry> entry;
+    if (const std::optional<std::string>& block = record_.of.block) {
+      NMB_ASSIGN(entry, reader->find(*block));
+      if (!entry)
+        return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                      "found no block \"" + printable(*block) + "\"");
+    } else if (reader->totals().blocks == 1) {
+      NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
+        entry = only;
+        return false;
+      }));
+    } else {
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    "found " + std::to_string(reader->totals().blocks) +
+                        " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
+                        "them");
+    }
+    return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+  }
+
+  Status from_classic() {
+    if (record_.of.block)
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    "found --extract with a classic input, expected an NMB file");
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(file_));
+    for (const HeaderRemark& remark : dataset->remarks)
+      if (remark.rule == "R-CH-6") warn(remark.text());
+    NMB_TRY(check_warnings());
+    const ExtractOptions options = extract_options();
+    return write_classic(*dataset, options.kind.value_or(dataset->kind()), record_.of.output,
+                         options, ranks_);
+  }
+
+  ExtractOptions extract_options() {
+    ExtractOptions options;
+    options.kind = classic_kind(record_.of.to);
+    options.overwrite = may_replace();
+    options.sync = options_.sync;
+    options.check = options_.check;
+    options.threads = threads_;
+    options.cancel = options_.cancel;
+    options.layer = layer();
+    return options;
+  }
+
+  void warn(const std::string& text) { record_.warnings.push_back(file_->name() + ": " + text); }
+
+  Status check_warnings() const {
+    const std::size_t count = record_.warnings.size();
+    if (!options_.strict || count == 0) return {};
+    return Status(Code::kConflict, record_.of.output, kNoOffset, "",
+                  std::to_string(count) + (count == 1 ? " warning" : " warnings") +
+                      " where none is allowed; nothing was written");
+  }
+
+  const ConversionOptions& options_;
+  Communicator& ranks_;
+  const unsigned threads_;
+  ConversionRecord& record_;
+  std::shared_ptr<const FileSource> file_;
+  bool compare_ = false;
+};
+
+}  // namespace
+
+ConversionRecord convert(const Conversion& what, const ConversionOptions& options,
+                         Communicator& ranks, unsigned threads) {
+  using Outcome = ConversionRecord::Outcome;
+  const auto start = std::chrono::steady_clock::now();
+  ConversionRecord record;
+  record.of = what;
+  record.status = Converter(options, ranks, threads, &record).run();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const bool interrupted = options.cancel && options.cancel->load();
+  record.outcome = record.status.ok()                                 ? Outcome::kDone
+                   : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
+                                                                      : Outcome::kFailed;
+  if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
+    // A target that went away at once is nothing to fail of: no proof will hold.
+    if (const auto output = FileSource::open(what.output); output.ok())
+      record.modified_out = (*output)->stamp().modified_ns;
+  }
+  if (record.outcome != Outcome::kDone) {
+    record.bytes_out.reset();
+    record.sha256_in.clear();
+    record.sha256_out.clear();
+  }
+  return record;
+}
+
+}  // namespace nmb::tools

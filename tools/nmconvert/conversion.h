@@ -1,0 +1,31 @@
+// convert: one conversion, as nmconvert does them, one or many.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "nmb/communicator.h"
+#include "nmb/status.h"
+#include "nmconvert/conversion_record.h"
+
+namespace nmb::tools {
+
+struct ConversionOptions {
+  bool overwrite = false;
+  bool sync = true;
+  bool check = true;     // read the result back
+  bool strict = false;   // a warning is a conflict
+  bool digest = false;   // SHA-256 of input and output
+  bool folders = false;  // make the folders of the output that are not there
+  // An output that exists is no failure if it is, byte for byte, what the conversion makes.
+  bool accept_equal = false;
+  std::size_t cache_bytes = 64 << 20;  // of a reader
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+// By all ranks of `ranks`; options are the same on all. What is known of files is in rank 0's
+// record, whose status is the outcome.
+ConversionRecord convert(const Conversion& what, const ConversionOptions& options,
+                         Communicator& ranks, unsigned threads);
+
+}  // namespace nmb::tools

@@ -1,0 +1,129 @@
+// Records of conversions (see conversion_record.h).
+#include "nmconvert/conversion_record.h"
+
+#include <array>
+#include <cmath>
+
+#include "common/exit_code.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+namespace {
+
+using Outcome = ConversionRecord::Outcome;
+
+constexpr std::array<std::string_view, 4> kWords{"done", "skipped", "failed", "interrupted"};
+
+template <class T>
+Json known(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+// The value of a key, if it is there and of that type.
+template <class T>
+std::optional<T> number(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  if (it == json.end() || !it->is_number_integer()) return std::nullopt;
+  return it->get<T>();
+}
+
+std::optional<std::string> text(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  if (it == json.end() || !it->is_string()) return std::nullopt;
+  return it->get<std::string>();
+}
+
+}  // namespace
+
+std::string_view outcome_word(Outcome outcome) { return kWords[static_cast<std::size_t>(outcome)]; }
+
+Json record_json(const ConversionRecord& record) {
+  Json json = json_document(kConversionSchema);
+  json["input"] = json_text(record.of.input);
+  json["output"] = json_text(record.of.output);
+  json["to"] = text_or_null(record.of.to);
+  json["extract"] = record.of.block ? Json(json_text(*record.of.block)) : Json();
+  json["status"] = outcome_word(record.outcome);
+  json["exit"] = static_cast<int>(exit_of(record.status.code()));
+  json["code"] = code_word(record.status.code());
+  json["message"] = record.status.ok() ? Json() : Json(json_text(record.status.text()));
+  json["warnings"] = Json::array();
+  for (const std::string& warning : record.warnings) json["warnings"].push_back(json_text(warning));
+  json["bytes_in"] = known(record.bytes_in);
+  json["modified_in"] = known(record.modified_in);
+  json["bytes_out"] = known(record.bytes_out);
+  json["modified_out"] = known(record.modified_out);
+  json["seconds"] = std::round(record.seconds * 1e6) / 1e6;
+  json["sha256_in"] = text_or_null(record.sha256_in);
+  json["sha256_out"] = text_or_null(record.sha256_out);
+  return json;
+}
+
+// MessagePack: its strings may be any bytes.
+std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
+  return Json::to_msgpack(Json{{"input", record.of.input},
+                               {"output", record.of.output},
+                               {"to", record.of.to},
+                               {"extract", known(record.of.block)},
+                               {"outcome", static_cast<int>(record.outcome)},
+                               {"code", static_cast<int>(record.status.code())},
+                               {"message", record.status.ok() ? "" : record.status.text()},
+                               {"warnings", record.warnings},
+                               {"bytes_in", known(record.bytes_in)},
+                               {"modified_in", known(record.modified_in)},
+                               {"bytes_out", known(record.bytes_out)},
+                               {"modified_out", known(record.modified_out)},
+                               {"seconds", record.seconds},
+                               {"sha256_in", record.sha256_in},
+                               {"sha256_out", record.sha256_out}});
+}
+
+Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
+  const Json json = Json::from_msgpack(message, true, false);
+  if (!json.is_object())
+    return Status(Code::kUsage,
+                  "found a message of another rank that is no record of a conversion");
+  ConversionRecord record;
+  record.of.input = text(json, "input").value_or("");
+  record.of.output = text(json, "output").value_or("");
+  record.of.to = text(json, "to").value_or("");
+  record.of.block = text(json, "extract");
+  record.outcome = static_cast<Outcome>(number<int>(json, "outcome").value_or(2));
+  const auto code = static_cast<Code>(number<int>(json, "code").value_or(0));
+  if (code != Code::kOk) record.status = Status(code, text(json, "message").value_or(""));
+  for (const Json& warning : json["warnings"])
+    record.warnings.push_back(warning.get<std::string>());
+  record.bytes_in = number<std::uint64_t>(json, "bytes_in");
+  record.modified_in = number<std::int64_t>(json, "modified_in");
+  record.bytes_out = number<std::uint64_t>(json, "bytes_out");
+  record.modified_out = number<std::int64_t>(json, "modified_out");
+  record.seconds = json["seconds"].get<double>();
+  record.sha256_in = text(json, "sha256_in").value_or("");
+  record.sha256_out = text(json, "sha256_out").value_or("");
+  return record;
+}
+
+std::optional<ConversionRecord> done_record(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || text(json, "schema") != json_document(kConversionSchema)["schema"] ||
+      text(json, "status") != outcome_word(Outcome::kDone))
+    return std::nullopt;
+  ConversionRecord record;
+  const std::optional<std::string> input = text(json, "input"), output = text(json, "output");
+  record.bytes_in = number<std::uint64_t>(json, "bytes_in");
+  record.modified_in = number<std::int64_t>(json, "modified_in");
+  record.bytes_out = number<std::uint64_t>(json, "bytes_out");
+  record.modified_out = number<std::int64_t>(json, "modified_out");
+  if (!input || !output || !record.bytes_in || !record.modified_in || !record.bytes_out)
+    return std::nullopt;
+  record.of = {*input, *output, text(json, "to").value_or(""), text(json, "extract")};
+  record.outcome = Outcome::kDone;
+  record.sha256_in = text(json, "sha256_in").value_or("");
+  record.sha256_out = text(json, "sha256_out").value_or("");
+  return record;
+}
+
+}  // namespace nmb::tools

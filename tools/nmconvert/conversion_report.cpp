@@ -1,0 +1,60 @@
+// What is said of conversions (see conversion_report.h).
+#include "nmconvert/conversion_report.h"
+
+#include <fmt/format.h>
+
+#include "common/units.h"
+
+namespace nmb::tools {
+
+namespace {
+
+std::vector<Table::Column> columns(bool digests) {
+  std::vector<Table::Column> out{{"status"},
+                                 {"bytes in", Table::Align::kRight},
+                                 {"bytes out", Table::Align::kRight},
+                                 {"seconds", Table::Align::kRight}};
+  if (digests) {
+    out.push_back({"sha256 in"});
+    out.push_back({"sha256 out"});
+  }
+  for (const char* title : {"input", "output", "message"}) out.push_back({title});
+  return out;
+}
+
+}  // namespace
+
+ConversionReport::ConversionReport(Tool& tool, bool digests) : tool_(tool), digests_(digests) {
+  if (!tool.options().json && !tool.options().jsonl) table_.emplace(tool.out(), columns(digests));
+}
+
+void ConversionReport::tell(const ConversionRecord& record) {
+  if (!table_) {
+    const auto layout = tool_.options().json ? JsonLayout::kDocument : JsonLayout::kLine;
+    (void)write_json(tool_.out(), record_json(record), layout);
+    return;
+  }
+  const auto bytes = [this](const std::optional<std::uint64_t>& count) {
+    return count ? bytes_text(*count, tool_.options().bytes) : "-";
+  };
+  std::vector<std::string> cells{std::string(outcome_word(record.outcome)), bytes(record.bytes_in),
+                                 bytes(record.bytes_out), fmt::format("{:.3f}", record.seconds)};
+  if (digests_)
+    for (const std::string& digest : {record.sha256_in, record.sha256_out})
+      cells.push_back(digest.empty() ? "-" : digest);
+  cells.push_back(record.of.input);
+  cells.push_back(record.of.output);
+  cells.push_back(record.status.ok() ? "" : record.status.text());
+  (void)table_->row(std::move(cells));
+}
+
+void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
+  for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
+  if (failure) tool_.diagnostics().error(record.status);
+}
+
+void ConversionReport::finish() {
+  if (table_) (void)table_->finish();
+}
+
+}  // namespace nmb::tools

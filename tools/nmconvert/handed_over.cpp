@@ -1,0 +1,96 @@
+// Outputs before they get their names (see handed_over.h).
+#include "nmconvert/handed_over.h"
+
+#include <algorithm>
+#include <future>
+#include <vector>
+
+#include "common/sha256.h"
+
+namespace nmb::tools {
+
+namespace {
+
+constexpr std::uint64_t kPart = 1 << 20;
+// Deferred where the system has no more threads.
+constexpr std::launch kSideBySide = std::launch::async | std::launch::deferred;
+
+class HandedOverFile final : public OutputFile {
+ public:
+  HandedOverFile(std::unique_ptr<OutputFile> file, const HandOver& how)
+      : file_(std::move(file)), how_(how) {}
+
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return file_->write_at(offset, bytes);
+  }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return file_->read_at(offset, out);
+  }
+  Status truncate(std::uint64_t length) override { return file_->truncate(length); }
+  Status reserve(std::uint64_t offset, std::uint64_t length) override {
+    return file_->reserve(offset, length);
+  }
+  Status sync() override { return file_->sync(); }
+  Result<std::uint64_t> size() const override { return file_->size(); }
+  const std::string& name() const override { return file_->name(); }
+
+  Status publish() override {
+    NMB_ASSIGN(how_.record->bytes_out, file_->size());
+    if (how_.digest) NMB_TRY(take_digests());
+    NMB_ASSIGN(const std::unique_ptr<FileSource> now, FileSource::open(how_.input->name()));
+    if (now->stamp() != how_.input->stamp())
+      return Status(Code::kDamaged, how_.input->name(), kNoOffset, "",
+                    "the file changed while it was read");
+    return how_.compare ? compare() : file_->publish();
+  }
+
+ private:
+  Status take_digests() {
+    const auto of_input = [this] {
+      return sha256(
+          how_.input->size(),
+          [this](std::uint64_t at, std::span<std::byte> out) {
+            return how_.input->read_at(at, out);
+          },
+          how_.cancel);
+    };
+    std::future<Result<std::string>> input =
+        std::async(how_.threads > 1 ? kSideBySide : std::launch::deferred, of_input);
+    const Result<std::string> output = sha256(
+        *how_.record->bytes_out,
+        [this](std::uint64_t at, std::span<std::byte> out) { return file_->read_at(at, out); },
+        how_.cancel);
+    NMB_ASSIGN(how_.record->sha256_in, input.get());
+    NMB_ASSIGN(how_.record->sha256_out, output);
+    return {};
+  }
+
+  Status compare() {
+    NMB_ASSIGN(const std::unique_ptr<FileSource> target, FileSource::open(file_->name()));
+    const std::uint64_t length = *how_.record->bytes_out;
+    bool same = target->size() == length;
+    const auto room = static_cast<std::size_t>(std::min(length, kPart));
+    std::vector<std::byte> a(room), b(room);
+    for (std::uint64_t at = 0; same && at < length; at += kPart) {
+      const auto part = static_cast<std::size_t>(std::min(length - at, kPart));
+      NMB_TRY(file_->read_at(at, std::span(a).first(part)));
+      NMB_TRY(target->read_at(at, std::span(b).first(part)));
+      same = std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(part), b.begin());
+    }
+    if (same) return {};
+    return Status(Code::kExists, file_->name(), kNoOffset, "",
+                  "the target exists, no report says that it was made, it is another file than the "
+                  "conversion makes, and to replace it was not asked for");
+  }
+
+  std::unique_ptr<OutputFile> file_;
+  HandOver how_;
+};
+
+}  // namespace
+
+std::unique_ptr<OutputFile> hand_over(std::unique_ptr<OutputFile> file, const HandOver& how) {
+  return std::make_unique<HandedOverFile>(std::move(file), how);
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,63 @@
+// What a report proves (see resume_proofs.h).
+#include "nmconvert/resume_proofs.h"
+
+#include <unordered_set>
+
+#include "common/sha256.h"
+#include "nmb/file_source.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+namespace {
+
+bool has_sha256(const FileSource& file, const std::string& expected,
+                const std::atomic<bool>* cancel) {
+  const Result<std::string> found = sha256(
+      file.size(),
+      [&](std::uint64_t at, std::span<std::byte> out) { return file.read_at(at, out); }, cancel);
+  return found.ok() && *found == expected;
+}
+
+bool is_asked_for(const ConversionRecord& done, const Conversion& what) {
+  const auto block = what.block ? std::optional(json_text(*what.block)) : std::nullopt;
+  return done.of.input == json_text(what.input) && done.of.to == what.to && done.of.block == block;
+}
+
+}  // namespace
+
+Result<ResumeProofs> ResumeProofs::read(const ReportFile& report,
+                                        const std::vector<Conversion>& conversions) {
+  std::unordered_set<std::string> wanted;
+  for (const Conversion& conversion : conversions) wanted.insert(json_text(conversion.output));
+  ResumeProofs proofs;
+  NMB_TRY(report.for_each_line([&](std::string_view line) {
+    std::optional<ConversionRecord> record = done_record(line);
+    if (!record || !wanted.contains(record->of.output)) return;
+    std::string output = record->of.output;
+    proofs.done_.insert_or_assign(std::move(output), std::move(*record));
+  }));
+  return proofs;
+}
+
+std::optional<ConversionRecord> ResumeProofs::claimed(const Conversion& what) const {
+  const auto it = done_.find(json_text(what.output));
+  if (it == done_.end() || !is_asked_for(it->second, what)) return std::nullopt;
+  return it->second;
+}
+
+Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
+                  const std::atomic<bool>* cancel) {
+  const bool digests = !done.sha256_in.empty() && !done.sha256_out.empty();
+  const auto input = FileSource::open(what.input), output = FileSource::open(what.output);
+  if (!input.ok() || !output.ok() || (*output)->size() != done.bytes_out) return Proof::kNone;
+  if (digests && !has_sha256(**output, done.sha256_out, cancel)) return Proof::kNone;
+  const bool known_again = digests || (*output)->stamp().modified_ns == done.modified_out;
+  const bool same_input = (*input)->size() == done.bytes_in &&
+                          ((*input)->stamp().modified_ns == done.modified_in ||
+                           (digests && has_sha256(**input, done.sha256_in, cancel)));
+  if (same_input && (digests || !digest)) return Proof::kHolds;
+  return known_again ? Proof::kOutdated : Proof::kNone;
+}
+
+}  // namespace nmb::tools
