@@ -21,12 +21,13 @@ Status of_attribute(const Attribute& attribute, const Status& status) {
 Status make(const AttributeOut& out, TypesOut& types, hid_t object) {
   NMB_ASSIGN(const std::string name, c_text(out.attribute.name, "name"));
   NMB_ASSIGN(const hid_t datatype, types.stored(out.attribute.type));
-  NMB_ASSIGN(const Id space, make_space(out.space));
-  NMB_ASSIGN(const Id acpl, check_id(H5Pcreate(H5P_ATTRIBUTE_CREATE), "properties"));
+  NMB_ASSIGN(const Handle space, make_space(out.space));
+  NMB_ASSIGN(const Handle acpl, check_handle(H5Pcreate(H5P_ATTRIBUTE_CREATE), "properties"));
   NMB_TRY(check_hdf5(H5Pset_char_encoding(acpl.get(), static_cast<H5T_cset_t>(out.character_set)),
                      "character set"));
-  return check_id(H5Acreate2(object, name.c_str(), datatype, space.get(), acpl.get(), H5P_DEFAULT),
-                  "creation")
+  return check_handle(
+             H5Acreate2(object, name.c_str(), datatype, space.get(), acpl.get(), H5P_DEFAULT),
+             "creation")
       .status();
 }
 
@@ -46,7 +47,8 @@ Status write(const AttributeOut& out, TypesOut& types, hid_t object,
         heap.convert(attribute.type, attribute.values, attribute.count, kMostHeld, memory.data()));
     values = memory.data();
   }
-  NMB_ASSIGN(const Id made, check_id(H5Aopen(object, name.c_str(), H5P_DEFAULT), "opening"));
+  NMB_ASSIGN(const Handle made,
+             check_handle(H5Aopen(object, name.c_str(), H5P_DEFAULT), "opening"));
   return check_hdf5(H5Awrite(made.get(), datatype, values), "values");
 }
 

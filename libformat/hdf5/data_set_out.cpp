@@ -54,8 +54,8 @@ Status set_virtual(const Property& p, hid_t dcpl) {
   for (const VirtualSource& source : p.sources) {
     NMB_ASSIGN(const std::string file, c_text(source.file, "virtual data set"));
     NMB_ASSIGN(const std::string data_set, c_text(source.data_set, "virtual data set"));
-    NMB_ASSIGN(const Id here, decode_selection(source.here));
-    NMB_ASSIGN(const Id there, decode_selection(source.there));
+    NMB_ASSIGN(const Handle here, decode_selection(source.here));
+    NMB_ASSIGN(const Handle there, decode_selection(source.there));
     NMB_TRY(
         check_hdf5(H5Pset_virtual(dcpl, here.get(), file.c_str(), data_set.c_str(), there.get()),
                    "source " + file + " of a virtual data set"));
@@ -124,7 +124,8 @@ Status check_filled(const SourceBlock& source, VarId variable, const Creation& c
                                   std::to_string(stored / kMostExpansion) + " bytes");
 }
 
-Result<Id> make(SourceBlock& source, VarId variable, hid_t file, const FindObject& find_object) {
+Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
+                    const FindObject& find_object) {
   NMB_ASSIGN(const Space space, source.space(variable));
   const Creation creation = creation_of(source, variable, space);
   const Storage* const storage = source.storage_of(variable);
@@ -138,8 +139,8 @@ Result<Id> make(SourceBlock& source, VarId variable, hid_t file, const FindObjec
     return damaged("found values of a data set whose values lie in other files");
   NMB_ASSIGN(const hid_t datatype,
              source.types().stored(source.metadata().variable(variable).type));
-  NMB_ASSIGN(const Id dataspace, make_space(space));
-  NMB_ASSIGN(const Id dcpl, check_id(H5Pcreate(H5P_DATASET_CREATE), "properties"));
+  NMB_ASSIGN(const Handle dataspace, make_space(space));
+  NMB_ASSIGN(const Handle dcpl, check_handle(H5Pcreate(H5P_DATASET_CREATE), "properties"));
   NMB_TRY(set_layout(creation, space, dcpl.get()));
   NMB_TRY(check_filled(source, variable, creation, space));
   NMB_TRY(
@@ -156,8 +157,8 @@ Result<Id> make(SourceBlock& source, VarId variable, hid_t file, const FindObjec
   if (const Property* p = source.find(Property::Number::kVirtual, variable))
     NMB_TRY(set_virtual(*p, dcpl.get()));
   NMB_TRY(set_attribute_order(dcpl.get(), source.order(variable).attributes));
-  return check_id(H5Dcreate_anon(file, datatype, dataspace.get(), dcpl.get(), H5P_DEFAULT),
-                  "creation");
+  return check_handle(H5Dcreate_anon(file, datatype, dataspace.get(), dcpl.get(), H5P_DEFAULT),
+                      "creation");
 }
 
 }  // namespace
@@ -190,9 +191,9 @@ Status set_attribute_order(hid_t list, std::uint32_t flags) {
   return check_hdf5(H5Pset_attr_creation_order(list, flags), "order of attributes");
 }
 
-Result<Id> make_data_set(SourceBlock& source, VarId variable, hid_t file,
-                         const FindObject& find_object) {
-  Result<Id> made = make(source, variable, file, find_object);
+Result<Handle> make_data_set(SourceBlock& source, VarId variable, hid_t file,
+                             const FindObject& find_object) {
+  Result<Handle> made = make(source, variable, file, find_object);
   if (made.ok()) return made;
   const Status status = made.status();
   return Status(status.code(), status.file(), status.offset(), status.rule(),

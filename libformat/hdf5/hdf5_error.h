@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "hdf5_id.h"
+#include "handle.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {
@@ -22,9 +22,9 @@ Status hdf5_failure(std::string_view what);
 inline Status check_hdf5(herr_t result, std::string_view what) {
   return result < 0 ? hdf5_failure(what) : Status();
 }
-inline Result<Id> check_id(hid_t id, std::string_view what) {
+inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   if (id < 0) return hdf5_failure(what);
-  return Id(id);
+  return Handle(id);
 }
 
 // "data set \"a/b\"", as messages name objects.

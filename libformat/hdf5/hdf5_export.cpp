@@ -50,11 +50,11 @@ class Hdf5Export {
   };
 
   // The group of a block, which has a link from now on.
-  Result<Id> group_of(SourceBlock& source) {
+  Result<Handle> group_of(SourceBlock& source) {
     if (source.name().empty()) return maker_.object_at("/");
     NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
     std::size_t begin = 0;
-    NMB_ASSIGN(Id group, maker_.object_at("/"));
+    NMB_ASSIGN(Handle group, maker_.object_at("/"));
     // A link that leads there by another name would give another group its definitions.
     while (true) {
       const std::size_t slash = name.find('/', begin);
@@ -63,7 +63,7 @@ class Hdf5Export {
       const htri_t there = H5Lexists(group.get(), part.c_str(), H5P_DEFAULT);
       if (there < 0) return hdf5_failure(object_text("group", name));
       if (there == 0) {
-        NMB_ASSIGN(const Id made, last ? maker_.group(source) : maker_.empty_group(name));
+        NMB_ASSIGN(const Handle made, last ? maker_.group(source) : maker_.empty_group(name));
         NMB_TRY(link_object(made.get(), group.get(), part, usual_character_set(part), "group"));
       }
       H5L_info_t info;
@@ -72,8 +72,8 @@ class Hdf5Export {
       if (info.type != H5L_TYPE_HARD)
         return Status(Code::kDamaged,
                       object_text("group", name) + ": found a link of another kind in its place");
-      NMB_ASSIGN(group, check_id(H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT),
-                                 object_text("group", name)));
+      NMB_ASSIGN(group, check_handle(H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT),
+                                     object_text("group", name)));
       if (last) return group;
       begin = slash + 1;
     }
@@ -81,7 +81,7 @@ class Hdf5Export {
 
   Status define(const BlockEntry& entry) {
     NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(entry.name));
-    NMB_ASSIGN(const Id group, group_of(*source));
+    NMB_ASSIGN(const Handle group, group_of(*source));
     Later later{entry.name, {}, false};
     NMB_TRY(define_attributes(*source, kGlobal, group.get(), &later, true));
     NMB_TRY(define_type_attributes(*source, &later));
@@ -153,7 +153,7 @@ class Hdf5Export {
     for (const auto& [path, type] : maker_.named()) {
       if (H5Lexists(maker_.file(), path.c_str(), H5P_DEFAULT) > 0) continue;
       H5Eclear2(H5E_DEFAULT);
-      NMB_ASSIGN(const Id lcpl, check_id(H5Pcreate(H5P_LINK_CREATE), "properties"));
+      NMB_ASSIGN(const Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));
       NMB_TRY(check_hdf5(H5Pset_create_intermediate_group(lcpl.get(), 1), "properties"));
       NMB_TRY(check_hdf5(H5Olink(type.get(), maker_.file(), path.c_str(), lcpl.get(), H5P_DEFAULT),
                          object_text("named datatype", path)));
@@ -168,7 +168,7 @@ class Hdf5Export {
         if (p.number == Property::Number::kTypeAttributes)
           NMB_TRY(TypeAttributes(*source, p).write_references(maker_.find_object()));
     std::uint32_t owner = 0;
-    Id object;
+    Handle object;
     for (const LaterItem& item : later.items) {
       if (!object.ok() || owner != item.owner) {
         owner = item.owner;
@@ -199,8 +199,8 @@ class Hdf5Export {
   std::vector<Later> later_;
 };
 
-Result<Id> creation_properties(const SourceBlock* root) {
-  NMB_ASSIGN(Id fcpl, check_id(H5Pcreate(H5P_FILE_CREATE), "properties"));
+Result<Handle> creation_properties(const SourceBlock* root) {
+  NMB_ASSIGN(Handle fcpl, check_handle(H5Pcreate(H5P_FILE_CREATE), "properties"));
   if (!root) return fcpl;
   NMB_TRY(set_group_order(fcpl.get(), root->order(kGlobal)));
   if (const Property* p = root->find(Property::Number::kUserBlock))
@@ -209,8 +209,8 @@ Result<Id> creation_properties(const SourceBlock* root) {
 }
 
 // As old programs read it, unless something in the file cannot be said that way.
-Result<Id> access_properties(bool new_headers) {
-  NMB_ASSIGN(Id fapl, check_id(H5Pcreate(H5P_FILE_ACCESS), "properties"));
+Result<Handle> access_properties(bool new_headers) {
+  NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
   NMB_TRY(check_hdf5(
       H5Pset_libver_bounds(fapl.get(), new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
                            H5F_LIBVER_LATEST),
@@ -255,8 +255,8 @@ Status export_hdf5(const Reader& reader, const std::string& path) {
   NMB_TRY(forbid_leaving());
   NamedTypes none;
   NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(reader, none));
-  NMB_ASSIGN(const Id fcpl, creation_properties(root.get()));
-  NMB_ASSIGN(const Id fapl,
+  NMB_ASSIGN(const Handle fcpl, creation_properties(root.get()));
+  NMB_ASSIGN(const Handle fapl,
              access_properties(root && has_large_attribute(root->metadata(), kGlobal)));
   // The name is taken here: HDF5 does not tell why it could not create a file.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

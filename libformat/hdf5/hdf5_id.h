@@ -1,39 +1,68 @@
-// An HDF5 handle that closes itself, whatever it is of.
+// Handles of the HDF5 library that close themselves, and failures of its calls as exceptions: they
+// end a command of this program, whose main() tells them.
 #pragma once
 
 #include <hdf5.h>
 
+#include <stdexcept>
+#include <string>
 #include <utility>
+
+#include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
-class Id {
+// What HDF5, or a value in the file, made impossible.
+class Failure : public std::runtime_error {
  public:
-  Id() = default;
-  // Takes over a handle; a negative one is none.
-  explicit Id(hid_t id) : id_(id) {}
-  ~Id() { close(); }
-  Id(Id&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
-  Id& operator=(Id&& other) noexcept {
-    if (this != &other) {
-      close();
-      id_ = std::exchange(other.id_, H5I_INVALID_HID);
-    }
-    return *this;
-  }
-  // A second owner of what is open already.
-  Id share() const {
-    H5Iinc_ref(id_);
-    return Id(id_);
-  }
-  bool ok() const { return id_ >= 0; }
-  hid_t get() const { return id_; }
+  Failure(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Code code() const { return code_; }
 
  private:
-  void close() {
-    if (id_ >= 0) H5Idec_ref(id_);
+  Code code_;
+};
+
+// The innermost message of HDF5's error stack: what it found wrong.
+inline std::string last_error() {
+  std::string text;
+  const auto take = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+    if (error->desc) *static_cast<std::string*>(out) = error->desc;
+    return 1;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
+  return text.empty() ? "HDF5 tells no reason" : text;
+}
+
+[[noreturn]] inline void fail(const std::string& object) {
+  throw Failure(Code::kDamaged, object + ": HDF5: " + last_error());
+}
+
+// The result of a call, which is negative where it failed.
+template <class T>
+T checked(T result, const std::string& object) {
+  if (result < 0) fail(object);
+  return result;
+}
+
+class Id {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Id() = default;
+  Id(hid_t id, Close close, const std::string& object) : id_(checked(id, object)), close_(close) {}
+  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Id& operator=(Id&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
   }
-  hid_t id_ = H5I_INVALID_HID;
+  ~Id() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
 };
 
 }  // namespace nmb::hdf5

@@ -161,7 +161,7 @@ Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::
   std::vector<std::byte> bytes(static_cast<std::size_t>(count));
   NMB_TRY(read(offset, bytes));
   if (kind == ReferenceKind::kObject) {
-    NMB_ASSIGN(const Id object,
+    NMB_ASSIGN(const Handle object,
                find_object_({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     hobj_ref_t reference;
     NMB_TRY(check_hdf5(H5Rcreate(&reference, object.get(), ".", H5R_OBJECT, H5I_INVALID_HID),
@@ -173,8 +173,8 @@ Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::
   const std::string path = in.text("R-XT-1");
   const std::span<const std::byte> selection = in.take(in.remaining(), "R-XT-1");
   if (!in.ok()) return in.status();
-  NMB_ASSIGN(const Id space, decode_selection(selection));
-  NMB_ASSIGN(const Id object, find_object_(path));
+  NMB_ASSIGN(const Handle space, decode_selection(selection));
+  NMB_ASSIGN(const Handle object, find_object_(path));
   hdset_reg_ref_t reference;
   NMB_TRY(check_hdf5(H5Rcreate(&reference, object.get(), ".", H5R_DATASET_REGION, space.get()),
                      "a reference to a region"));

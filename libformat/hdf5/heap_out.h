@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hdf5_id.h"
+#include "handle.h"
 #include "nmb/byte_source.h"
 #include "nmb/status.h"
 #include "types_out.h"
@@ -19,7 +19,7 @@
 namespace nmb::hdf5 {
 
 // The object of the file being written that has a path.
-using FindObject = std::function<Result<Id>(std::string_view path)>;
+using FindObject = std::function<Result<Handle>(std::string_view path)>;
 
 class HeapOut {
  public:

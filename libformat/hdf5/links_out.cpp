@@ -32,8 +32,8 @@ Status register_class(std::uint32_t number) {
   return check_hdf5(H5Lregister(&link_class), "class " + std::to_string(number) + " of links");
 }
 
-Result<Id> properties_of(CharacterSet character_set) {
-  NMB_ASSIGN(Id lcpl, check_id(H5Pcreate(H5P_LINK_CREATE), "properties"));
+Result<Handle> properties_of(CharacterSet character_set) {
+  NMB_ASSIGN(Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));
   NMB_TRY(check_hdf5(H5Pset_char_encoding(lcpl.get(), static_cast<H5T_cset_t>(character_set)),
                      "character set"));
   return lcpl;
@@ -71,17 +71,17 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
       return damaged("found variable " + std::to_string(link.number) + ", expected one of " +
                      std::to_string(source.metadata().variable_count()));
     const VarId variable = link.number;
-    NMB_ASSIGN(const Id data_set, maker.data_set(source, variable));
+    NMB_ASSIGN(const Handle data_set, maker.data_set(source, variable));
     NMB_TRY(link_object(data_set.get(), group, source.metadata().variable(variable).name,
                         link.character_set, "data set"));
     return on_variable(variable, data_set.get());
   }
   NMB_ASSIGN(const std::string name, link_name(link.name));
-  NMB_ASSIGN(const Id lcpl, properties_of(link.character_set));
+  NMB_ASSIGN(const Handle lcpl, properties_of(link.character_set));
   switch (link.kind) {
     case LinkKind::kGroup: {
       NMB_ASSIGN(const std::shared_ptr<SourceBlock> child, maker.block(below(source, name)));
-      NMB_ASSIGN(const Id made, maker.group(*child));
+      NMB_ASSIGN(const Handle made, maker.group(*child));
       return link_object(made.get(), group, name, link.character_set, "group");
     }
     case LinkKind::kType:
@@ -95,7 +95,7 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
     case LinkKind::kExternal:
       return make_external(link, group, name, lcpl.get());
     case LinkKind::kHard: {
-      NMB_ASSIGN(const Id object, maker.object_at(link.content));
+      NMB_ASSIGN(const Handle object, maker.object_at(link.content));
       return link_object(object.get(), group, name, link.character_set, "object");
     }
     case LinkKind::kUserDefined:
@@ -121,7 +121,7 @@ Status forbid_leaving() { return register_class(static_cast<std::uint32_t>(H5L_T
 Status link_object(hid_t object, hid_t group, std::string_view name, CharacterSet character_set,
                    std::string_view what) {
   NMB_ASSIGN(const std::string checked, link_name(name));
-  NMB_ASSIGN(const Id lcpl, properties_of(character_set));
+  NMB_ASSIGN(const Handle lcpl, properties_of(character_set));
   return check_hdf5(H5Olink(object, group, checked.c_str(), lcpl.get(), H5P_DEFAULT),
                     object_text(what, checked));
 }

@@ -1,26 +1,35 @@
-// nmb-hdf5: what takes the HDF5 library. A program of its own, so that other tools do not load it
-// and what a hostile file does to it stays here.
-#include <hdf5.h>
+// nmb-hdf5: what the tools need the HDF5 library for, as a program of its own. Not for people: its
+// commands are this version's.
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
-#include "commands.h"
+#include "export_command.h"
+#include "import.h"
+#include "limits.h"
 
 namespace {
 
-using nmb::hdf5::Chosen;
+struct Command {
+  std::string_view name;
+  int arguments;
+  int (*run)(char** arguments);  // returns the exit code
+};
 
-const nmb::tools::HelpText kHelp = {"Exchanges NMB files with HDF5; other tools run it.", "", ""};
-
-constexpr void (*kCommands[])(nmb::tools::Tool&, Chosen*) = {
-    nmb::hdf5::add_export_command,
+constexpr Command kCommands[] = {
+    {"export", 2, [](char** a) { return nmb::hdf5::export_file(a[0], a[1]); }},
+    {"import", 2,
+     [](char** a) {
+       nmb::hdf5::limit_resources(a[0]);
+       return nmb::hdf5::import_file(a[0], std::atoi(a[1]));
+     }},
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  // All is closed by the time main ends; HDF5 would try again what has failed.
-  H5dont_atexit();
-  nmb::tools::Tool tool("nmb-hdf5", kHelp);
-  Chosen chosen;
-  for (const auto add : kCommands) add(tool, &chosen);
-  return tool.main(argc, argv, [&] { return chosen(); });
+  for (const Command& command : kCommands)
+    if (argc == command.arguments + 2 && command.name == argv[1]) return command.run(argv + 2);
+  std::fprintf(stderr, "nmb-hdf5: found no command that it has; nmconvert and others run it\n");
+  return 2;
 }

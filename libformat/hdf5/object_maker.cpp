@@ -18,26 +18,26 @@ Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name)
   return last_;
 }
 
-Result<Id> ObjectMaker::object_at(std::string_view path) {
+Result<Handle> ObjectMaker::object_at(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
-  if (path.empty()) return check_id(H5Gopen2(file_, "/", H5P_DEFAULT), "the root group");
+  if (path.empty()) return check_handle(H5Gopen2(file_, "/", H5P_DEFAULT), "the root group");
   if (const auto there = waiting_.find(path); there != waiting_.end()) return there->second.share();
   if (const auto there = named_.find(path); there != named_.end()) return there->second.share();
   NMB_ASSIGN(const std::string name, c_text(path, "path"));
-  Id open(H5Oopen(file_, name.c_str(), H5P_DEFAULT));
+  Handle open(H5Oopen(file_, name.c_str(), H5P_DEFAULT));
   if (open.ok()) return open;
   H5Eclear2(H5E_DEFAULT);
   if (!being_made_.insert(name).second)
     return Status(Code::kDamaged,
                   object_text("object", name) + ": found a fill value that leads to itself");
-  Result<Id> made = make(name);
+  Result<Handle> made = make(name);
   being_made_.erase(name);
   if (!made.ok()) return made;
   if (!named_.contains(path)) waiting_.emplace(name, made->share());
   return made;
 }
 
-Result<Id> ObjectMaker::make(const std::string& path) {
+Result<Handle> ObjectMaker::make(const std::string& path) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, reader_.find(path));
   if (entry) {
     NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, block(path));
@@ -62,26 +62,26 @@ Result<Id> ObjectMaker::make(const std::string& path) {
                                     "\", expected that of a block, a variable or a named datatype");
 }
 
-Result<Id> ObjectMaker::data_set(SourceBlock& source, VarId variable) {
+Result<Handle> ObjectMaker::data_set(SourceBlock& source, VarId variable) {
   if (const auto there = waiting_.find(source.path(variable)); there != waiting_.end()) {
-    Id id = std::move(there->second);
+    Handle id = std::move(there->second);
     waiting_.erase(there);
     return id;
   }
   return make_data_set_of(source, variable);
 }
 
-Result<Id> ObjectMaker::group(SourceBlock& source) {
+Result<Handle> ObjectMaker::group(SourceBlock& source) {
   if (const auto there = waiting_.find(source.name()); there != waiting_.end()) {
-    Id id = std::move(there->second);
+    Handle id = std::move(there->second);
     waiting_.erase(there);
     return id;
   }
   return make_group_of(source);
 }
 
-Result<Id> ObjectMaker::empty_group(const std::string& name) {
-  return check_id(H5Gcreate_anon(file_, H5P_DEFAULT, H5P_DEFAULT), object_text("group", name));
+Result<Handle> ObjectMaker::empty_group(const std::string& name) {
+  return check_handle(H5Gcreate_anon(file_, H5P_DEFAULT, H5P_DEFAULT), object_text("group", name));
 }
 
 Status ObjectMaker::set_header_version(const Metadata& metadata, std::uint32_t owner) {
@@ -94,9 +94,9 @@ Status ObjectMaker::set_header_version(const Metadata& metadata, std::uint32_t o
   return {};
 }
 
-Result<Id> ObjectMaker::make_data_set_of(SourceBlock& source, VarId variable) {
+Result<Handle> ObjectMaker::make_data_set_of(SourceBlock& source, VarId variable) {
   NMB_TRY(set_header_version(source.metadata(), variable));
-  NMB_ASSIGN(Id id, make_data_set(source, variable, file_, find_object_));
+  NMB_ASSIGN(Handle id, make_data_set(source, variable, file_, find_object_));
   std::uint32_t number = 0;
   Status status;
   source.metadata().for_each_attribute(variable, [&](const Attribute& attribute) {
@@ -109,12 +109,12 @@ Result<Id> ObjectMaker::make_data_set_of(SourceBlock& source, VarId variable) {
                 source.text(variable) + ", " + status.message());
 }
 
-Result<Id> ObjectMaker::make_group_of(SourceBlock& source) {
+Result<Handle> ObjectMaker::make_group_of(SourceBlock& source) {
   NMB_TRY(set_header_version(source.metadata(), kGlobal));
-  NMB_ASSIGN(const Id gcpl, check_id(H5Pcreate(H5P_GROUP_CREATE), "properties"));
+  NMB_ASSIGN(const Handle gcpl, check_handle(H5Pcreate(H5P_GROUP_CREATE), "properties"));
   NMB_TRY(set_group_order(gcpl.get(), source.order(kGlobal)));
-  return check_id(H5Gcreate_anon(file_, gcpl.get(), H5P_DEFAULT),
-                  object_text("group", source.name()));
+  return check_handle(H5Gcreate_anon(file_, gcpl.get(), H5P_DEFAULT),
+                      object_text("group", source.name()));
 }
 
 Status set_group_order(hid_t gcpl, const Order& order) {

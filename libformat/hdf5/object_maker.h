@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "attributes_out.h"
-#include "hdf5_id.h"
+#include "handle.h"
 #include "heap_out.h"
 #include "nmb/reader.h"
 #include "source_block.h"
@@ -28,17 +28,17 @@ class ObjectMaker {
   Result<std::shared_ptr<SourceBlock>> block(const std::string& name);
   // By path, with or without '/' in front; made without a link if it is not there. kDamaged: no
   // block, variable or named datatype has that path.
-  Result<Id> object_at(std::string_view path);
+  Result<Handle> object_at(std::string_view path);
   const FindObject& find_object() const { return find_object_; }
   // For the link that leads to it: what was made before its turn, or a new one.
-  Result<Id> data_set(SourceBlock& source, VarId variable);
-  Result<Id> group(SourceBlock& source);
-  Result<Id> empty_group(const std::string& name);
+  Result<Handle> data_set(SourceBlock& source, VarId variable);
+  Result<Handle> group(SourceBlock& source);
+  Result<Handle> empty_group(const std::string& name);
 
  private:
-  Result<Id> make(const std::string& path);
-  Result<Id> make_data_set_of(SourceBlock& source, VarId variable);
-  Result<Id> make_group_of(SourceBlock& source);
+  Result<Handle> make(const std::string& path);
+  Result<Handle> make_data_set_of(SourceBlock& source, VarId variable);
+  Result<Handle> make_group_of(SourceBlock& source);
   // Objects with large attributes need headers that HDF5 1.6 cannot read.
   Status set_header_version(const Metadata& metadata, std::uint32_t owner);
 
@@ -46,7 +46,7 @@ class ObjectMaker {
   const hid_t file_;
   const FindObject find_object_;
   NamedTypes named_;
-  std::map<std::string, Id, std::less<>> waiting_;  // made, without a link
+  std::map<std::string, Handle, std::less<>> waiting_;  // made, without a link
   std::set<std::string, std::less<>> being_made_;
   std::shared_ptr<SourceBlock> last_;
   bool new_headers_ = false;

@@ -34,7 +34,7 @@ bool take_lengths(ItemsIn* in, std::size_t rank, unsigned bytes, std::vector<hsi
 }
 
 // The space without a selection.
-Result<Id> take_extent(ItemsIn* in, unsigned bytes) {
+Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   const auto version = in->number<std::uint8_t>(kRule);
   const std::size_t rank = in->number<std::uint8_t>(kRule);
   const auto flags = in->number<std::uint8_t>(kRule);
@@ -152,12 +152,12 @@ Status take_selection(ItemsIn* in, hid_t space) {
 
 }  // namespace
 
-Result<Id> make_space(const Space& space) {
+Result<Handle> make_space(const Space& space) {
   switch (space.space_class) {
     case SpaceClass::kNull:
-      return check_id(H5Screate(H5S_NULL), "a null space");
+      return check_handle(H5Screate(H5S_NULL), "a null space");
     case SpaceClass::kScalar:
-      return check_id(H5Screate(H5S_SCALAR), "a scalar space");
+      return check_handle(H5Screate(H5S_SCALAR), "a scalar space");
     case SpaceClass::kSimple:
       break;
   }
@@ -168,11 +168,11 @@ Result<Id> make_space(const Space& space) {
                                           std::to_string(H5S_MAX_RANK));
   const std::vector<hsize_t> lengths(space.lengths.begin(), space.lengths.end()),
       maximum(space.maximum.begin(), space.maximum.end());
-  return check_id(H5Screate_simple(static_cast<int>(rank), lengths.data(), maximum.data()),
-                  "a space");
+  return check_handle(H5Screate_simple(static_cast<int>(rank), lengths.data(), maximum.data()),
+                      "a space");
 }
 
-Result<Id> decode_selection(std::span<const std::byte> encoded) {
+Result<Handle> decode_selection(std::span<const std::byte> encoded) {
   ItemsIn in(encoded, 0);
   const auto id = in.number<std::uint8_t>(kRule);
   const auto version = in.number<std::uint8_t>(kRule);
@@ -182,7 +182,7 @@ Result<Id> decode_selection(std::span<const std::byte> encoded) {
   const auto length = in.number<std::uint32_t>(kRule);
   ItemsIn extent(in.take(length, kRule), 7);
   if (!in.ok()) return in.status();
-  NMB_ASSIGN(Id space, take_extent(&extent, bytes));
+  NMB_ASSIGN(Handle space, take_extent(&extent, bytes));
   NMB_TRY(take_selection(&in, space.get()));
   return space;
 }

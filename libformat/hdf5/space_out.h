@@ -5,15 +5,15 @@
 #include <cstddef>
 #include <span>
 
-#include "hdf5_id.h"
+#include "handle.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
-Result<Id> make_space(const Space& space);
+Result<Handle> make_space(const Space& space);
 
 // kDamaged: not what H5Sencode of HDF5 1.8 to 1.10 writes, or a selection that leaves the space.
-Result<Id> decode_selection(std::span<const std::byte> encoded);
+Result<Handle> decode_selection(std::span<const std::byte> encoded);
 
 }  // namespace nmb::hdf5

@@ -142,7 +142,7 @@ Result<hid_t> TypesOut::plain(Type type) {
                                       " types within those of the block");
     const ExtendedType& t = types_.at(type);
     std::vector<std::uint64_t> offsets;
-    NMB_ASSIGN(Id made,
+    NMB_ASSIGN(Handle made,
                t.type_class == TypeClass::kCompound ? make_compound(type, t, &offsets) : make(t));
     const std::size_t bytes = H5Tget_size(made.get());
     if (bytes == 0 || bytes > t.size || (bytes != t.size && !types_.needs_heap(type)))
@@ -162,7 +162,7 @@ Result<hid_t> TypesOut::stored(Type type) {
     return Status(Code::kDamaged, object_text("named datatype", path) +
                                       ": found two that differ, expected the same in all blocks");
   }
-  NMB_ASSIGN(Id named, check_id(H5Tcopy(made), object_text("named datatype", path)));
+  NMB_ASSIGN(Handle named, check_handle(H5Tcopy(made), object_text("named datatype", path)));
   NMB_TRY(check_hdf5(H5Tcommit_anon(file_, named.get(), H5P_DEFAULT, H5P_DEFAULT),
                      object_text("named datatype", path)));
   return named_.emplace(path, std::move(named)).first->second.get();
@@ -186,7 +186,7 @@ bool TypesOut::has_reference(Type type) const {
   }
 }
 
-Result<Id> TypesOut::make(const ExtendedType& t) {
+Result<Handle> TypesOut::make(const ExtendedType& t) {
   switch (t.type_class) {
     case TypeClass::kInteger:
     case TypeClass::kFloat:
@@ -194,7 +194,7 @@ Result<Id> TypesOut::make(const ExtendedType& t) {
     case TypeClass::kBitfield:
       return make_atomic(t);
     case TypeClass::kString: {
-      NMB_ASSIGN(Id id, check_id(H5Tcopy(H5T_C_S1), "a string"));
+      NMB_ASSIGN(Handle id, check_handle(H5Tcopy(H5T_C_S1), "a string"));
       if (H5Tset_size(id.get(),
                       t.variable_length ? H5T_VARIABLE : static_cast<std::size_t>(t.size)) < 0 ||
           H5Tset_cset(id.get(), static_cast<H5T_cset_t>(t.character_set)) < 0 ||
@@ -204,20 +204,20 @@ Result<Id> TypesOut::make(const ExtendedType& t) {
     }
     case TypeClass::kOpaque: {
       NMB_ASSIGN(const std::string tag, c_text(t.tag, "an opaque type"));
-      NMB_ASSIGN(Id id, check_id(H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(t.size)),
-                                 "an opaque type"));
+      NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(t.size)),
+                                         "an opaque type"));
       NMB_TRY(check_hdf5(H5Tset_tag(id.get(), tag.c_str()), "the tag of an opaque type"));
       return id;
     }
     case TypeClass::kReference:
-      return check_id(
+      return check_handle(
           H5Tcopy(t.reference == ReferenceKind::kObject ? H5T_STD_REF_OBJ : H5T_STD_REF_DSETREG),
           "a reference");
     case TypeClass::kEnum:
       return make_enum(t);
     case TypeClass::kVlen: {
       NMB_ASSIGN(const hid_t base, plain(t.base));
-      return check_id(H5Tvlen_create(base), "a sequence");
+      return check_handle(H5Tvlen_create(base), "a sequence");
     }
     case TypeClass::kArray: {
       if (t.lengths.size() > H5S_MAX_RANK)
@@ -225,8 +225,9 @@ Result<Id> TypesOut::make(const ExtendedType& t) {
                            " dimensions, expected at most " + std::to_string(H5S_MAX_RANK));
       NMB_ASSIGN(const hid_t base, plain(t.base));
       const std::vector<hsize_t> lengths(t.lengths.begin(), t.lengths.end());
-      return check_id(H5Tarray_create2(base, static_cast<unsigned>(lengths.size()), lengths.data()),
-                      "an array");
+      return check_handle(
+          H5Tarray_create2(base, static_cast<unsigned>(lengths.size()), lengths.data()),
+          "an array");
     }
     case TypeClass::kCompound:
       break;
@@ -234,7 +235,7 @@ Result<Id> TypesOut::make(const ExtendedType& t) {
   return unsupported("found a type of no class");
 }
 
-Result<Id> TypesOut::make_atomic(const ExtendedType& t) {
+Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
   const bool has_fields = t.type_class == TypeClass::kFloat;
   if (t.precision > kMostBits || t.bit_offset > kMostBits || t.size > kMostBits / 8 + 1 ||
       (has_fields && (t.sign_position > kMostFloatBits || t.exponent_position > kMostFloatBits ||
@@ -249,7 +250,7 @@ Result<Id> TypesOut::make_atomic(const ExtendedType& t) {
                      : t.type_class == TypeClass::kTime ? H5T_UNIX_D32LE
                                                         : H5T_STD_B8LE;
   const std::string what = "a number of " + std::to_string(t.size) + " bytes";
-  NMB_ASSIGN(Id id, check_id(H5Tcopy(from), what));
+  NMB_ASSIGN(Handle id, check_handle(H5Tcopy(from), what));
   const hid_t h = id.get();
   const bool sized = has_fields ? set_float(h, t)
                                 : H5Tset_size(h, static_cast<std::size_t>(t.size)) >= 0 &&
@@ -267,8 +268,8 @@ Result<Id> TypesOut::make_atomic(const ExtendedType& t) {
 
 // Fields are as far apart in memory as in our form, less what the fields before them take less
 // there.
-Result<Id> TypesOut::make_compound(Type code, const ExtendedType& t,
-                                   std::vector<std::uint64_t>* offsets) {
+Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
+                                       std::vector<std::uint64_t>* offsets) {
   const std::string what = types_.text(code);
   const std::size_t count = t.fields.size();
   if (count > kMostMembers)
@@ -295,8 +296,8 @@ Result<Id> TypesOut::make_compound(Type code, const ExtendedType& t,
     end = field.offset + types_.value_size(field.type);
     less += types_.value_size(field.type) - memory_bytes(field.type);
   }
-  NMB_ASSIGN(Id id,
-             check_id(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(t.size - less)), what));
+  NMB_ASSIGN(Handle id,
+             check_handle(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(t.size - less)), what));
   for (std::size_t i = 0; i < count; ++i) {
     NMB_ASSIGN(const std::string name, c_text(t.fields[i].name, what));
     NMB_TRY(check_hdf5(
@@ -306,12 +307,12 @@ Result<Id> TypesOut::make_compound(Type code, const ExtendedType& t,
   return id;
 }
 
-Result<Id> TypesOut::make_enum(const ExtendedType& t) {
+Result<Handle> TypesOut::make_enum(const ExtendedType& t) {
   if (t.names.size() > kMostMembers)
     return unsupported("found an enum of " + std::to_string(t.names.size()) +
                        " members, expected at most " + std::to_string(kMostMembers));
   NMB_ASSIGN(const hid_t base, plain(t.base));
-  NMB_ASSIGN(Id id, check_id(H5Tenum_create(base), "an enum"));
+  NMB_ASSIGN(Handle id, check_handle(H5Tenum_create(base), "an enum"));
   const std::size_t size = static_cast<std::size_t>(t.size);
   for (std::size_t i = 0; i < t.names.size(); ++i) {
     NMB_ASSIGN(const std::string name, c_text(t.names[i], "a member of an enum"));

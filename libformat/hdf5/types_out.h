@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "hdf5_id.h"
+#include "handle.h"
 #include "nmb/extension.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
 // The named datatypes of a file, by path without the first '/'.
-using NamedTypes = std::map<std::string, Id, std::less<>>;
+using NamedTypes = std::map<std::string, Handle, std::less<>>;
 
 std::string path_of(const ExtendedType& type);
 
@@ -42,18 +42,18 @@ class TypesOut {
 
  private:
   struct Made {
-    Id id;  // none: not made yet
+    Handle id;  // none: not made yet
     std::size_t bytes = 0;
     std::vector<std::uint64_t> offsets;  // of a compound's fields
   };
   const Made& of(Type type) const {
     return made_[static_cast<std::uint32_t>(type) - TypeTable::kFirst];
   }
-  Result<Id> make(const ExtendedType& type);
-  Result<Id> make_atomic(const ExtendedType& type);
-  Result<Id> make_compound(Type code, const ExtendedType& type,
-                           std::vector<std::uint64_t>* offsets);
-  Result<Id> make_enum(const ExtendedType& type);
+  Result<Handle> make(const ExtendedType& type);
+  Result<Handle> make_atomic(const ExtendedType& type);
+  Result<Handle> make_compound(Type code, const ExtendedType& type,
+                               std::vector<std::uint64_t>* offsets);
+  Result<Handle> make_enum(const ExtendedType& type);
   Status count_nodes(Type type, std::uint64_t* nodes);
 
   const TypeTable& types_;

@@ -138,13 +138,14 @@ class ValuesOut {
     if (slab.count.empty())
       return check_hdf5(H5Dwrite(data_set_, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
                         "values");
-    NMB_ASSIGN(const Id file_space, check_id(H5Dget_space(data_set_), "a space"));
+    NMB_ASSIGN(const Handle file_space, check_handle(H5Dget_space(data_set_), "a space"));
     NMB_TRY(check_hdf5(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, slab.start.data(),
                                            nullptr, slab.count.data(), nullptr),
                        "a slab"));
-    NMB_ASSIGN(const Id memory_space, check_id(H5Screate_simple(static_cast<int>(slab.count.size()),
-                                                                slab.count.data(), nullptr),
-                                               "a space"));
+    NMB_ASSIGN(const Handle memory_space,
+               check_handle(H5Screate_simple(static_cast<int>(slab.count.size()), slab.count.data(),
+                                             nullptr),
+                            "a space"));
     return check_hdf5(
         H5Dwrite(data_set_, memory_type, memory_space.get(), file_space.get(), H5P_DEFAULT, values),
         "values");

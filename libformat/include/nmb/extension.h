@@ -125,6 +125,9 @@ class TypeTable {
   std::vector<Traits> traits_;
 };
 
+// A type as the types section has it: equal for equal types.
+NMB_EXPORT std::vector<std::byte> encode_type(const ExtendedType& type);
+
 // How the values of a variable lie in its region of the extent where they are not a plain array.
 enum class StorageKind : std::uint16_t {
   kHeap = 1,     // the array, whose values of variable length lead to bytes behind it

@@ -123,6 +123,13 @@ class Metadata {
   std::optional<DimId> record_dimension() const {
     return record_dim_ == kNone ? std::nullopt : std::optional<DimId>(record_dim_);
   }
+  // The records of a block whose header says `numrecs`: 0 without a record dimension, or the length
+  // of the first dimension that may grow.
+  std::uint64_t record_count(std::uint64_t numrecs) const {
+    if (record_dim_ != kNone) return numrecs;
+    if (!extension_ || extension_->unlimited.empty()) return 0;
+    return dims_[extension_->unlimited.front().dimension].length;
+  }
   bool is_record_variable(VarId id) const {
     const VariableRecord& v = vars_[id];
     return v.rank > 0 && dim_ids_[v.first_dim] == record_dim_;

@@ -304,6 +304,13 @@ std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* r
   return filters;
 }
 
+std::vector<std::byte> encode_type(const ExtendedType& type) {
+  std::vector<std::byte> bytes;
+  ItemsOut out(&bytes);
+  put_type(type, &out);
+  return bytes;
+}
+
 void append_sections(const Extension& extension, std::vector<std::byte>* out) {
   if (extension.types.size() > 0)
     append_section(kTypes, kCriticalForReading | kCriticalForWriting, out, [&](ItemsOut* to) {

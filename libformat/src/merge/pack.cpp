@@ -11,6 +11,7 @@
 
 #include "block/name_rules.h"
 #include "block/names_like.h"
+#include "interop/hdf5_file.h"
 #include "merge/block_template.h"
 #include "merge/first_uses.h"
 #include "merge/input_block.h"
@@ -26,6 +27,7 @@
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "parallel/status_bytes.h"
+#include "wire/owned_bytes.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
@@ -270,6 +272,7 @@ class Packer {
     report_.bytes_in += file->size();
     NMB_ASSIGN(FileKind kind, kind_of(*file));
     if (kind == FileKind::kNmb) return plan_nmb(index, std::move(file));
+    if (kind == FileKind::kHdf5) return plan_hdf5(index, std::move(file));
     if (!is_classic(kind)) return refused_kind(*file, kind);
     NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
     warn(path, header);
@@ -316,7 +319,7 @@ class Packer {
     block.dimensions = header.metadata.dimension_count();
     block.variables = header.metadata.variable_count();
     block.attributes = header.metadata.attribute_count();
-    block.records = header.metadata.record_dimension() ? header.layout.records : 0;
+    block.records = header.metadata.record_count(header.layout.records);
     NMB_ASSIGN(block.samples, samples(header.metadata, block.records, "", block.name, index));
     const std::uint64_t header_length = header.layout.header_length;
     block.extent_length = file->size() - header_length;
@@ -379,6 +382,49 @@ class Packer {
       defined(writer_->pack_block(std::move(block)), name, index, &status);
       if (!status.ok()) return status;
       return true;
+    });
+  }
+
+  Status plan_hdf5(std::size_t index, std::shared_ptr<PooledFile> file) {
+    if (splitter_)
+      return Status(Code::kUnsupported, file->name(), kNoOffset, "",
+                    "found an HDF5 file, whose groups are blocks already, expected classic files "
+                    "with --split-names");
+    if (!spool_) {
+      NMB_ASSIGN(spool_, hdf5::SpoolFile::create());
+    }
+    const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
+    std::uint64_t groups = 0;
+    return hdf5::read_file(file, spool_, [&](hdf5::GroupBlock group) -> Status {
+      if (!names.has_group() && ++groups > 1) {
+        if (groups == 2)
+          conflict("block name", options_.block_name, index, kNoInput,
+                   "a template without {group} for a file of several groups", "one with {group}");
+        return {};
+      }
+      PackedBlock block;
+      NMB_ASSIGN(block.name, names.expand(options_.inputs[index], index, group.name));
+      note_group(group.name, index);
+      NMB_ASSIGN(ClassicHeader header,
+                 decode_classic_header(MemorySource(group.body, file->name()),
+                                       {.values_follow = false}, std::move(room_)));
+      block.kind = header.layout.kind;
+      block.dimensions = header.metadata.dimension_count();
+      block.variables = header.metadata.variable_count();
+      block.attributes = header.metadata.attribute_count();
+      block.records = header.metadata.record_count(header.layout.records);
+      NMB_ASSIGN(block.samples,
+                 samples(header.metadata, block.records, group.name, block.name, index));
+      largest_load_ = std::max<std::uint64_t>(largest_load_,
+                                              header.metadata.memory() + group.body.size());
+      room_ = std::move(header.metadata);
+      block.body = std::make_shared<OwnedBytes>(std::move(group.body), file->name());
+      block.extent_length = group.extent_length;
+      block.extent = std::move(group.extent);
+      const std::string name = block.name;
+      Status status;
+      defined(writer_->pack_block(std::move(block)), name, index, &status);
+      return status;
     });
   }
 
@@ -712,6 +758,7 @@ class Packer {
   std::uint64_t largest_load_ = 0;  // bytes in memory to load the largest block of an NMB input
   std::vector<SplitBlock> split_;
   Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
+  std::shared_ptr<const hdf5::SpoolFile> spool_;  // of HDF5 inputs
   // The group for which a dimension has its place in dim_local_.
   std::vector<std::uint32_t> dim_stamp_;
   std::vector<DimId> dim_local_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "parallel/mpi_plugin.h"
+#include "wire/plugin_folders.h"
 
 namespace nmb {
 
@@ -54,30 +55,6 @@ Status check_no_other_mpi(const LibraryNames& names) {
   return Status(Code::kUsage, "found " + std::string(text.substr(0, text.find_first_of(",\n"))) +
                                   " in this process, expected " + std::string(names.text) +
                                   " or no MPI");
-}
-
-std::vector<fs::path> plugin_folders() {
-  std::vector<fs::path> folders;
-  if (const char* path = secure_getenv("NMB_PLUGIN_PATH"); path != nullptr) {
-    std::string_view rest = path;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(':'), rest.size());
-      if (end != 0) folders.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return folders;
-  }
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  Dl_info here;
-  if (dladdr(reinterpret_cast<const void*>(&open_mpi_ranks), &here) != 0) {
-    const fs::path library = fs::canonical(here.dli_fname, error);
-    if (!error && library != program) folders.push_back(library.parent_path() / "nmb");
-  }
-  if (!program.empty())
-    folders.push_back(program.parent_path().parent_path() / NMB_LIBRARY_FOLDER / "nmb");
-  folders.push_back(fs::path(NMB_INSTALLED_LIBRARY_FOLDER) / "nmb");
-  return folders;
 }
 
 std::string hexadecimal(std::uint64_t number) {

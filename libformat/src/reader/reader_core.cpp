@@ -155,14 +155,6 @@ std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
   return end;
 }
 
-// The length of the first dimension that may grow, of a body of kind 6.
-std::uint64_t first_unlimited(const Metadata& metadata) {
-  const Extension* const extension = metadata.extension().get();
-  return extension && !extension->unlimited.empty()
-             ? metadata.dimension(extension->unlimited.front().dimension).length
-             : 0;
-}
-
 }  // namespace
 
 Result<std::optional<ClassicHeader>> check_body(
@@ -205,7 +197,7 @@ Result<std::optional<ClassicHeader>> check_body(
   expect("R-BK-11", kVariables, entry.variables, metadata.variable_count(), " variables");
   expect("R-BK-11", kAttributes, entry.attributes, metadata.attribute_count(), " attributes");
   if (!metadata.record_dimension()) {
-    const std::uint64_t records = first_unlimited(metadata);
+    const std::uint64_t records = metadata.record_count(0);
     expect("R-BK-12", kRecords, entry.records, records, " records without a record dimension");
     if (entry.records != records) return std::optional<ClassicHeader>(std::move(header));
   }

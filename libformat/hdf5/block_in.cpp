@@ -1,0 +1,622 @@
+// Groups, data sets and attributes of HDF5 as a block (see block_in.h).
+#include "block_in.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "hdf5_id.h"
+#include "memory_layout.h"
+#include "nmb/classic_header.h"
+#include "wire/checked.h"
+#include "wire/items.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::uint64_t kMostSlab = 1 << 20;  // bytes of values converted at a time
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;
+
+std::uint64_t product(const std::vector<std::uint64_t>& lengths, const std::string& object) {
+  std::uint64_t n = 1;
+  for (const std::uint64_t length : lengths)
+    if (!checked_mul(n, length, &n))
+      throw Failure(Code::kDamaged, object + ": more than 2^64 values");
+  return n;
+}
+
+Space space_of(hid_t id, const std::string& object) {
+  Space space;
+  switch (H5Sget_simple_extent_type(id)) {
+    case H5S_SCALAR:
+      space.space_class = SpaceClass::kScalar;
+      return space;
+    case H5S_NULL:
+      space.space_class = SpaceClass::kNull;
+      return space;
+    case H5S_SIMPLE:
+      break;
+    default:
+      fail(object);
+  }
+  const int rank = checked(H5Sget_simple_extent_ndims(id), object);
+  std::vector<hsize_t> lengths(static_cast<std::size_t>(rank)), maximum(lengths.size());
+  checked(H5Sget_simple_extent_dims(id, lengths.data(), maximum.data()), object);
+  space.lengths.assign(lengths.begin(), lengths.end());
+  for (const hsize_t m : maximum) space.maximum.push_back(m == H5S_UNLIMITED ? kUnlimitedLength : m);
+  return space;
+}
+
+std::vector<std::byte> encoded_space(hid_t space, const std::string& object) {
+  std::size_t size = 0;
+  checked(H5Sencode(space, nullptr, &size), object);
+  std::vector<std::byte> bytes(size);
+  checked(H5Sencode(space, bytes.data(), &size), object);
+  return bytes;
+}
+
+std::vector<Filter> filters_of(hid_t plist, const std::string& object) {
+  std::vector<Filter> filters;
+  const int count = checked(H5Pget_nfilters(plist), object);
+  for (int i = 0; i < count; ++i) {
+    Filter filter;
+    unsigned flags = 0, config = 0;
+    std::size_t parameters = 0;
+    char name[257] = {};
+    const auto n = static_cast<unsigned>(i);
+    checked(H5Pget_filter2(plist, n, &flags, &parameters, nullptr, 256, name, &config), object);
+    std::vector<unsigned> values(parameters);
+    filter.id = static_cast<std::uint32_t>(checked(
+        H5Pget_filter2(plist, n, &flags, &parameters, values.data(), 256, name, &config), object));
+    filter.flags = flags;
+    filter.name = name;
+    filter.parameters.assign(values.begin(), values.end());
+    filters.push_back(std::move(filter));
+  }
+  return filters;
+}
+
+Property property(Property::Number number, VarId owner, std::uint32_t attribute = kNoAttribute) {
+  Property p;
+  p.number = number;
+  p.owner = owner;
+  p.attribute = attribute;
+  return p;
+}
+
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
+}
+
+CharacterSet default_set(const std::string& name) {
+  return is_ascii(name) ? CharacterSet::kAscii : CharacterSet::kUtf8;
+}
+
+// The names of an object's attributes in their order, with their character sets.
+std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object,
+                                                                  const std::string& text) {
+  std::vector<std::pair<std::string, CharacterSet>> names;
+  const auto take = [](hid_t, const char* name, const H5A_info_t* info, void* out) -> herr_t {
+    static_cast<std::vector<std::pair<std::string, CharacterSet>>*>(out)->emplace_back(
+        name, static_cast<CharacterSet>(info->cset));
+    return 0;
+  };
+  // By order of creation where that is known: else it is refused, and by name works.
+  hsize_t at = 0;
+  if (H5Aiterate2(object, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, take, &names) >= 0) return names;
+  names.clear();
+  at = 0;
+  checked(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, take, &names), text);
+  return names;
+}
+
+// Reads `bytes` values whole.
+struct ReadValues {
+  std::vector<std::byte> bytes;
+  hid_t type, space;
+  // Gives back what HDF5 allocated for values of variable length.
+  ~ReadValues() {
+    if (space >= 0) H5Dvlen_reclaim(type, space, H5P_DEFAULT, bytes.data());
+  }
+};
+
+}  // namespace
+
+std::uint64_t Spool::append(std::span<const std::byte> bytes) {
+  const std::uint64_t at = reserve(bytes.size());
+  write_at(at, bytes);
+  return at;
+}
+
+void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      throw Failure(errno == ENOSPC ? Code::kNoSpace : Code::kIo,
+                    std::string("writing the spool: ") + std::strerror(errno));
+    offset += static_cast<std::uint64_t>(n);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+BlockIn::BlockIn(const FileIn& file, std::string name)
+    : file_(file), name_(std::move(name)), types_(file.path_of) {}
+
+void BlockIn::add_property(Property p) { properties_.push_back(std::move(p)); }
+
+void BlockIn::add_group(hid_t group) {
+  const std::string object = "group /" + name_;
+  const Id plist(H5Gget_create_plist(group), H5Pclose, object);
+  Property order = property(Property::Number::kOrder, kGlobal);
+  unsigned links = 0, attributes = 0;
+  checked(H5Pget_link_creation_order(plist, &links), object);
+  checked(H5Pget_attr_creation_order(plist, &attributes), object);
+  order.order = {links, attributes};
+  if ((links | attributes) != 0) add_property(std::move(order));
+  add_attributes(group, kGlobal, &metadata_, true);
+}
+
+void BlockIn::add_user_block(std::vector<std::byte> bytes) {
+  Property p = property(Property::Number::kUserBlock, kGlobal);
+  p.bytes = std::move(bytes);
+  add_property(std::move(p));
+}
+
+Type BlockIn::add_named_type(hid_t type) {
+  const Type code = types_.code_of(type);
+  Metadata attributes{Metadata::Names::kAsFound};
+  add_attributes(type, kGlobal, &attributes, false);
+  if (attributes.attribute_count() == 0) return code;
+  auto extension = std::make_shared<Extension>();
+  extension->types = types_.table();
+  attributes.set_extension(extension);
+  Result<std::vector<std::byte>> body = encode_extended_body(attributes, 0);
+  if (!body.ok()) throw Failure(body.status().code(), body.status().message());
+  Property p = property(Property::Number::kTypeAttributes, kGlobal);
+  p.type = code;
+  p.bytes = std::move(*body);
+  p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // the header alone
+  add_property(std::move(p));
+  return code;
+}
+
+void BlockIn::add_attributes(hid_t object, VarId owner, Metadata* to, bool keep_properties) {
+  const std::string text = "attributes of " + file_.path_of(object);
+  std::uint32_t number = 0;
+  for (const auto& [name, character_set] : attribute_names(object, text)) {
+    const Id attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, text);
+    add_attribute(attribute, name, owner, number++, character_set, to, keep_properties);
+  }
+}
+
+void BlockIn::add_attribute(hid_t attribute, const std::string& name, VarId owner,
+                            std::uint32_t number, CharacterSet character_set, Metadata* to,
+                            bool keep_properties) {
+  const std::string object = "attribute " + name;
+  const Id type(H5Aget_type(attribute), H5Tclose, object);
+  const Id space_id(H5Aget_space(attribute), H5Sclose, object);
+  const Space space = space_of(space_id, object);
+  const Type code = types_.code_of(type);
+  const TypeTable& table = types_.table();
+  const std::uint64_t count =
+      space.space_class == SpaceClass::kNull ? 0 : product(space.lengths, object);
+  const std::uint64_t step = H5Tget_size(type);
+  const std::uint64_t size = table.value_size(code);
+  if (count > file_.size || (count > 0 && count > kMostTable / std::max(step, size)))
+    throw Failure(Code::kDamaged, object + ": found " + std::to_string(count) + " values");
+  std::vector<std::byte> values;
+  if (count > 0) {
+    ReadValues read{std::vector<std::byte>(count * step), type, -1};
+    checked(H5Aread(attribute, type, read.bytes.data()), object);
+    if (table.needs_heap(code)) {
+      read.space = space_id;
+      Heap heap(count * size);
+      encode_values(table, code, file_.references, read.bytes.data(), count, &values, &heap);
+      const std::vector<std::byte> rest = heap.take();
+      values.insert(values.end(), rest.begin(), rest.end());
+    } else {
+      values = std::move(read.bytes);
+    }
+  }
+  const Status added = TypeTable::is_extended(code)
+                           ? to->add_extended_attribute(owner, name, code, count, values)
+                           : to->add_attribute(owner, name, code, values);
+  if (!added.ok()) throw Failure(added.code(), object + ": " + added.message());
+
+  const bool is_default = count == 1 ? space.space_class == SpaceClass::kScalar
+                                     : space.lengths.size() == 1 && space.maximum == space.lengths;
+  if (!is_default) {
+    if (!keep_properties)
+      throw Failure(Code::kUnsupported, object + " of a named datatype: found a shape of its own");
+    Property p = property(Property::Number::kSpace, owner, number);
+    p.space = space;
+    add_property(std::move(p));
+  }
+  if (character_set != default_set(name) && keep_properties) {
+    Property p = property(Property::Number::kCharacterSet, owner, number);
+    p.character_set = character_set;
+    add_property(std::move(p));
+  }
+}
+
+DimId BlockIn::dimension(const std::string& key, const std::string& name, std::uint64_t length,
+                         bool unlimited) {
+  const auto found = dimensions_.find(key);
+  if (found != dimensions_.end()) return found->second;
+  std::string free_name = name.empty() ? "phony_dim_" + std::to_string(phony_++) : name;
+  for (unsigned n = 2; metadata_.find_dimension(free_name); ++n)
+    free_name = (name.empty() ? "phony_dim" : name) + "_" + std::to_string(n);
+  const Result<DimId> added = metadata_.add_dimension(free_name, length);
+  if (!added.ok()) throw Failure(added.status().code(), added.status().message());
+  if (unlimited) unlimited_.push_back({*added, false});
+  dimensions_.emplace(key, *added);
+  return *added;
+}
+
+std::vector<DimId> BlockIn::dimensions_of(const std::string& name, hid_t, const Space& space) {
+  std::vector<DimId> ids;
+  for (std::size_t i = 0; i < space.lengths.size(); ++i) {
+    if (space.lengths[i] > ~std::uint64_t{0} >> 1)
+      throw Failure(Code::kDamaged, name + ": found a length of " + std::to_string(space.lengths[i]));
+    const bool unlimited = space.maximum[i] == kUnlimitedLength;
+    const std::string key = std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
+    ids.push_back(dimension(key, {}, space.lengths[i], unlimited));
+  }
+  return ids;
+}
+
+void BlockIn::add_variable(const std::string& name, hid_t data_set) {
+  const std::string object = "data set " + (name_.empty() ? "" : "/" + name_) + "/" + name;
+  const Id plist(H5Dget_create_plist(data_set), H5Pclose, object);
+  const Id type(H5Dget_type(data_set), H5Tclose, object);
+  const Id space_id(H5Dget_space(data_set), H5Sclose, object);
+  const Space space = space_of(space_id, object);
+  const Type code = types_.code_of(type);
+  const std::vector<DimId> ids = dimensions_of(object, data_set, space);
+  const Result<VarId> variable = metadata_.add_variable(name, code, ids);
+  if (!variable.ok()) throw Failure(variable.status().code(), variable.status().message());
+
+  bool is_default = true;
+  for (std::size_t i = 0; i < space.lengths.size(); ++i)
+    is_default = is_default && (space.maximum[i] == space.lengths[i] ||
+                                space.maximum[i] == kUnlimitedLength);
+  if (space.space_class == SpaceClass::kNull ||
+      (space.space_class == SpaceClass::kSimple && space.lengths.empty()))
+    is_default = false;
+  if (!is_default) {
+    Property p = property(Property::Number::kSpace, *variable);
+    p.space = space;
+    add_property(std::move(p));
+  }
+
+  Property p = property(Property::Number::kCreation, *variable);
+  Creation& creation = p.creation;
+  H5D_alloc_time_t allocation;
+  checked(H5Pget_alloc_time(plist, &allocation), object);
+  creation.allocation = allocation == H5D_ALLOC_TIME_DEFAULT ? Allocation::kLate
+                                                             : static_cast<Allocation>(allocation);
+  H5D_fill_time_t fill_time;
+  checked(H5Pget_fill_time(plist, &fill_time), object);
+  creation.fill_time = static_cast<FillTime>(fill_time);
+  H5D_fill_value_t state;
+  checked(H5Pfill_value_defined(plist, &state), object);
+  creation.fill_state = state == H5D_FILL_VALUE_UNDEFINED ? FillState::kUndefined
+                        : state == H5D_FILL_VALUE_DEFAULT ? FillState::kDefault
+                                                          : FillState::kUser;
+  if (creation.fill_state == FillState::kUser) {
+    const Id scalar(H5Screate(H5S_SCALAR), H5Sclose, object);
+    ReadValues read{std::vector<std::byte>(H5Tget_size(type)), type, -1};
+    checked(H5Pget_fill_value(plist, type, read.bytes.data()), object);
+    const TypeTable& table = types_.table();
+    if (table.needs_heap(code)) read.space = scalar;
+    Heap heap(table.value_size(code));
+    encode_values(table, code, file_.references, read.bytes.data(), 1, &creation.fill_value, &heap);
+    const std::vector<std::byte> rest = heap.take();
+    creation.fill_value.insert(creation.fill_value.end(), rest.begin(), rest.end());
+  }
+  const std::uint64_t begin =
+      add_values(*variable, object, data_set, plist, type, code, space, &creation);
+  metadata_.set_begin(*variable, begin);
+  const bool has_chunks = !storage_.empty() && storage_.back().variable == *variable &&
+                          storage_.back().kind == StorageKind::kChunked;
+  const Allocation usual = has_chunks ? Allocation::kIncremental : Allocation::kLate;
+  const Layout layout = has_chunks ? Layout::kChunked : Layout::kContiguous;
+  if (creation.layout != layout || creation.allocation != usual ||
+      creation.fill_time != FillTime::kIfSet || creation.fill_state != FillState::kDefault)
+    add_property(std::move(p));
+
+  unsigned attributes = 0;
+  checked(H5Pget_attr_creation_order(plist, &attributes), object);
+  if (attributes != 0) {
+    Property order = property(Property::Number::kOrder, *variable);
+    order.order.attributes = attributes;
+    add_property(std::move(order));
+  }
+  if (H5Pget_external_count(plist) > 0) add_external(*variable, object, plist);
+  if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
+  add_attributes(data_set, *variable, &metadata_, true);
+}
+
+std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
+                                  hid_t plist, hid_t type, Type code, const Space& space,
+                                  Creation* creation) {
+  const TypeTable& table = types_.table();
+  const H5D_layout_t layout = H5Pget_layout(plist);
+  if (layout < H5D_COMPACT || layout > H5D_VIRTUAL) fail(object);
+  creation->layout = static_cast<Layout>(layout);
+  const std::uint64_t count =
+      space.space_class == SpaceClass::kNull ? 0 : product(space.lengths, object);
+  std::uint64_t bytes = 0;
+  if (!checked_mul(count, table.value_size(code), &bytes) || bytes > ~std::uint64_t{0} >> 2)
+    throw Failure(Code::kDamaged, object + ": more than 2^62 bytes of values");
+  const std::uint64_t begin = next_begin();
+  const auto without_values = [&] {
+    storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
+    return extent_end_;
+  };
+  const bool heap = table.needs_heap(code);
+  const bool elsewhere = layout == H5D_VIRTUAL || H5Pget_external_count(plist) > 0;
+  const bool chunked = layout == H5D_CHUNKED;
+  if (chunked && (heap || space.space_class != SpaceClass::kSimple)) {
+    std::vector<hsize_t> chunk(H5S_MAX_RANK);
+    const int rank = checked(H5Pget_chunk(plist, H5S_MAX_RANK, chunk.data()), object);
+    creation->chunk.assign(chunk.begin(), chunk.begin() + rank);
+    creation->filters = filters_of(plist, object);
+  }
+  if (space.space_class == SpaceClass::kNull || elsewhere) return without_values();
+  if (heap) {
+    if (count == 0 || H5Dget_storage_size(data_set) == 0) return without_values();
+    return add_heap(variable, object, data_set, type, code, space);
+  }
+  if (chunked) return add_chunks(variable, object, data_set, plist, space, table.value_size(code));
+  if (count == 0) return extent_end_;
+  if (layout == H5D_COMPACT) {
+    std::vector<std::byte> values(bytes);
+    checked(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object);
+    runs_.push_back({begin, bytes, file_.spool->append(values), RunSource::kSpool});
+  } else {
+    const haddr_t at = H5Dget_offset(data_set);
+    if (at == HADDR_UNDEF) return without_values();
+    if (at > file_.size || bytes > file_.size - at)
+      throw Failure(Code::kDamaged, object + ": found " + std::to_string(bytes) +
+                                        " bytes of values at " + std::to_string(at) +
+                                        ", expected an end within the file's " +
+                                        std::to_string(file_.size));
+    runs_.push_back({begin, bytes, at, RunSource::kFile});
+  }
+  extent_end_ = begin + bytes;
+  return begin;
+}
+
+std::uint64_t BlockIn::add_heap(VarId variable, const std::string& object, hid_t data_set,
+                                hid_t type, Type code, const Space& space) {
+  const TypeTable& table = types_.table();
+  const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
+  const std::uint64_t count = product(space.lengths, object);
+  const std::uint64_t array = count * size, begin = next_begin();
+  const std::uint64_t elements_at = file_.spool->reserve(array);
+  Heap heap(array);
+  const auto flush = [&] {
+    const std::vector<std::byte> bytes = heap.take();
+    if (bytes.empty()) return;
+    const std::uint64_t at = file_.spool->append(bytes);
+    runs_.push_back({begin + heap.end() - bytes.size(), bytes.size(), at, RunSource::kSpool});
+  };
+  runs_.push_back({begin, array, elements_at, RunSource::kSpool});
+
+  // Slabs of whole rows: from axis `split` on they are whole, along it up to `rows` at a time.
+  const std::size_t rank = space.lengths.size();
+  std::vector<hsize_t> start(rank, 0), length(space.lengths.begin(), space.lengths.end());
+  std::uint64_t inner = 1;
+  std::size_t split = rank;
+  const std::uint64_t most = std::max<std::uint64_t>(1, kMostSlab / step);
+  while (split > 0 && inner * space.lengths[split - 1] <= most) inner *= space.lengths[--split];
+  const std::size_t along = split == 0 ? 0 : split - 1;
+  const std::uint64_t rows = split == 0 ? (rank == 0 ? 1 : space.lengths[0]) : std::max<std::uint64_t>(1, most / inner);
+  for (std::size_t i = 0; i < along; ++i) length[i] = 1;
+  const Id file_space(H5Dget_space(data_set), H5Sclose, object);
+  std::uint64_t done = 0;
+  while (done < count) {
+    std::uint64_t slab = count;
+    Id memory_space;
+    if (rank == 0) {
+      memory_space = Id(H5Screate(H5S_SCALAR), H5Sclose, object);
+    } else {
+      length[along] = std::min<std::uint64_t>(rows, space.lengths[along] - start[along]);
+      slab = 1;
+      for (const hsize_t n : length) slab *= n;
+      checked(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), nullptr, length.data(),
+                                  nullptr),
+              object);
+      const hsize_t elements = slab;
+      memory_space = Id(H5Screate_simple(1, &elements, nullptr), H5Sclose, object);
+    }
+    ReadValues read{std::vector<std::byte>(slab * step), type, -1};
+    checked(H5Dread(data_set, type, memory_space, rank == 0 ? H5S_ALL : static_cast<hid_t>(file_space),
+                    H5P_DEFAULT, read.bytes.data()),
+            object);
+    read.space = memory_space;
+    std::vector<std::byte> values;
+    encode_values(table, code, file_.references, read.bytes.data(), slab, &values, &heap);
+    file_.spool->write_at(elements_at + done * size, values);
+    flush();
+    done += slab;
+    if (rank == 0) break;
+    // The next slab.
+    start[along] += length[along];
+    for (std::size_t i = along; i > 0 && start[i] == space.lengths[i]; --i) {
+      start[i] = 0;
+      ++start[i - 1];
+    }
+  }
+  const std::uint64_t region = heap.end();
+  storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
+  extent_end_ = begin + region;
+  return begin;
+}
+
+std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid_t data_set,
+                                  hid_t plist, const Space& space, std::uint64_t value_size) {
+  const std::size_t rank = space.lengths.size();
+  Storage storage{variable, StorageKind::kChunked, 0, {}, filters_of(plist, object)};
+  std::vector<hsize_t> chunk(rank);
+  if (checked(H5Pget_chunk(plist, static_cast<int>(rank), chunk.data()), object) !=
+      static_cast<int>(rank))
+    throw Failure(Code::kDamaged, object + ": found a chunk of another rank");
+  storage.chunk.assign(chunk.begin(), chunk.end());
+  std::uint64_t chunks = 1, chunk_bytes = value_size;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (chunk[i] == 0) throw Failure(Code::kDamaged, object + ": found a chunk of length 0");
+    const std::uint64_t n = space.lengths[i] / chunk[i] + (space.lengths[i] % chunk[i] != 0);
+    if (!checked_mul(chunks, n, &chunks) || chunks > kMostTable / ChunkRow::kLength)
+      throw Failure(Code::kLimit, object + ": found more than " +
+                                      std::to_string(kMostTable / ChunkRow::kLength) + " chunks");
+    chunk_bytes *= chunk[i];
+  }
+  const std::uint64_t begin = next_begin();
+  std::vector<std::byte> table(chunks * ChunkRow::kLength);
+  std::uint64_t end = table.size();
+  std::vector<hsize_t> at(rank, 0);
+  const bool any = chunks > 0 && H5Dget_storage_size(data_set) > 0;
+  for (std::uint64_t n = 0; any && n < chunks; ++n) {
+    unsigned mask = 0;
+    haddr_t place = HADDR_UNDEF;
+    hsize_t length = 0;
+    checked(H5Dget_chunk_info_by_coord(data_set, at.data(), &mask, &place, &length), object);
+    if (place != HADDR_UNDEF) {
+      place += file_.chunk_base;
+      if (place > file_.size || length > file_.size - place)
+        throw Failure(Code::kDamaged, object + ": found a chunk of " + std::to_string(length) +
+                                          " bytes at " + std::to_string(place) +
+                                          ", expected an end within the file's " +
+                                          std::to_string(file_.size));
+      std::byte* row = table.data() + n * ChunkRow::kLength;
+      store_le(row, end);
+      store_le(row + 8, std::uint64_t{length});
+      store_le(row + 16, std::uint32_t{mask});
+      Run run{begin + end, length, place, RunSource::kFile};
+      // Chunks that follow each other in the file are one run.
+      if (!runs_.empty() && n > 0 && runs_.back().from == RunSource::kFile &&
+          runs_.back().source + runs_.back().length == place &&
+          runs_.back().offset + runs_.back().length == run.offset)
+        runs_.back().length += length;
+      else
+        runs_.push_back(run);
+      end += length;
+    }
+    for (std::size_t i = rank; i-- > 0;) {
+      at[i] += chunk[i];
+      if (at[i] < space.lengths[i] || i == 0) break;
+      at[i] = 0;
+    }
+  }
+  if (!table.empty())
+    runs_.push_back({begin, table.size(), file_.spool->append(table), RunSource::kSpool});
+  storage.region_length = end;
+  storage_.push_back(std::move(storage));
+  extent_end_ = begin + end;
+  return begin;
+}
+
+void BlockIn::add_external(VarId variable, const std::string& object, hid_t plist) {
+  Property p = property(Property::Number::kExternalFiles, variable);
+  const int count = checked(H5Pget_external_count(plist), object);
+  for (int i = 0; i < count; ++i) {
+    ExternalFile file;
+    char name[4097] = {};
+    off_t offset = 0;
+    hsize_t size = 0;
+    checked(H5Pget_external(plist, static_cast<unsigned>(i), 4096, name, &offset, &size), object);
+    file.name = name;
+    file.offset = static_cast<std::uint64_t>(offset);
+    file.size = size;
+    p.external_files.push_back(std::move(file));
+  }
+  add_property(std::move(p));
+}
+
+void BlockIn::add_virtual(VarId variable, const std::string& object, hid_t plist) {
+  Property p = property(Property::Number::kVirtual, variable);
+  std::size_t count = 0;
+  checked(H5Pget_virtual_count(plist, &count), object);
+  const auto name = [&](ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), std::size_t i) {
+    std::string text(static_cast<std::size_t>(checked(get(plist, i, nullptr, 0), object)), '\0');
+    checked(get(plist, i, text.data(), text.size() + 1), object);
+    return text;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    VirtualSource source;
+    source.file = name(H5Pget_virtual_filename, i);
+    source.data_set = name(H5Pget_virtual_dsetname, i);
+    const Id here(H5Pget_virtual_vspace(plist, i), H5Sclose, object);
+    const Id there(H5Pget_virtual_srcspace(plist, i), H5Sclose, object);
+    source.here = encoded_space(here, object);
+    source.there = encoded_space(there, object);
+    p.sources.push_back(std::move(source));
+  }
+  add_property(std::move(p));
+}
+
+// Whether the links are what a reader takes them for where nothing is said.
+bool BlockIn::has_default_links() const {
+  VarId variable = 0;
+  const std::string* last_group = nullptr;
+  for (const Link& link : links_) {
+    if (link.kind == LinkKind::kVariable) {
+      if (last_group || link.number != variable++) return false;
+      const std::string name(metadata_.variable(link.number).name);
+      if (link.character_set != default_set(name)) return false;
+    } else if (link.kind == LinkKind::kGroup) {
+      if (link.character_set != default_set(link.name)) return false;
+      if (last_group && link.name <= *last_group) return false;
+      last_group = &link.name;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<std::byte> BlockIn::message() {
+  if (!has_default_links()) {
+    Property p = property(Property::Number::kLinks, kGlobal);
+    p.links = std::move(links_);
+    add_property(std::move(p));
+  }
+  // The group first, what is of no attribute first.
+  const auto place = [](const Property& p) {
+    return std::tuple(p.owner + 1, p.attribute + 1, static_cast<std::uint16_t>(p.number));
+  };
+  std::stable_sort(properties_.begin(), properties_.end(),
+                   [&](const Property& a, const Property& b) { return place(a) < place(b); });
+  auto extension = std::make_shared<Extension>();
+  extension->types = types_.table();
+  extension->unlimited = std::move(unlimited_);
+  extension->storage = std::move(storage_);
+  for (const Property& p : properties_) append_property(p, &extension->hdf5);
+  metadata_.set_extension(std::move(extension));
+  Result<std::vector<std::byte>> body = encode_extended_body(metadata_, 0);
+  if (!body.ok()) throw Failure(body.status().code(), "group /" + name_ + ": " + body.status().message());
+
+  std::vector<std::byte> message;
+  ItemsOut out(&message);
+  out.put_text(name_);
+  out.pad();
+  out.put(extent_end_);
+  out.put(std::uint64_t{body->size()});
+  out.put(std::span<const std::byte>(*body));
+  std::sort(runs_.begin(), runs_.end(),
+            [](const Run& a, const Run& b) { return a.offset < b.offset; });
+  for (const Run& run : runs_) {
+    out.put(run.offset);
+    out.put(run.length);
+    out.put(run.source);
+    out.put(static_cast<std::uint64_t>(run.from));
+  }
+  return message;
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,105 @@
+// BlockIn: a group on its way from an HDF5 file to a block of kind 6 (spec/format.md, section 15;
+// spec/hdf5_section.md).
+#pragma once
+
+#include <hdf5.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interop/hdf5_stream.h"
+#include "nmb/hdf5_section.h"
+#include "nmb/metadata.h"
+#include "types_in.h"
+#include "values_in.h"
+
+namespace nmb::hdf5 {
+
+// Bytes of values that do not lie in the file as they are.
+class Spool {
+ public:
+  explicit Spool(int descriptor) : descriptor_(descriptor) {}
+  // Returns where they are. Throws Failure.
+  std::uint64_t append(std::span<const std::byte> bytes);
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Sets bytes apart, which read as zero until they are written.
+  std::uint64_t reserve(std::uint64_t bytes) { return std::exchange(size_, size_ + bytes); }
+
+ private:
+  int descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+// The file that is read, as all its blocks see it.
+struct FileIn {
+  hid_t file = -1;
+  int descriptor = -1;  // the same file, for its bytes
+  std::string path;
+  std::uint64_t size = 0;
+  std::uint64_t chunk_base = 0;  // added to where HDF5 says that chunks are
+  Spool* spool = nullptr;
+  References references;
+  std::function<std::string(hid_t object)> path_of;  // an object's first path
+};
+
+class BlockIn {
+ public:
+  // name: of the block.
+  BlockIn(const FileIn& file, std::string name);
+
+  // Attributes of the group itself. Throws Failure, as all here.
+  void add_group(hid_t group);
+  void add_variable(const std::string& name, hid_t data_set);
+  void add_link(Link link) { links_.push_back(std::move(link)); }
+  void add_user_block(std::vector<std::byte> bytes);
+  // Attributes of a named datatype, whose code is returned.
+  Type add_named_type(hid_t type);
+  // The code that the next variable gets.
+  VarId next_variable() const { return metadata_.variable_count(); }
+
+  // The content of the block's message. The block is of no use then.
+  std::vector<std::byte> message();
+
+ private:
+  struct Run {
+    std::uint64_t offset, length, source;
+    RunSource from;
+  };
+
+  void add_attributes(hid_t object, VarId owner, Metadata* to, bool keep_properties);
+  void add_attribute(hid_t attribute, const std::string& name, VarId owner, std::uint32_t number,
+                     CharacterSet character_set, Metadata* to, bool keep_properties);
+  std::vector<DimId> dimensions_of(const std::string& name, hid_t data_set, const Space& space);
+  DimId dimension(const std::string& key, const std::string& name, std::uint64_t length,
+                  bool unlimited);
+  // Where the values go: regions, runs, storage. Returns the variable's begin.
+  std::uint64_t add_values(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
+                           hid_t type, Type code, const Space& space, Creation* creation);
+  std::uint64_t add_chunks(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
+                           const Space& space, std::uint64_t value_size);
+  std::uint64_t add_heap(VarId variable, const std::string& object, hid_t data_set, hid_t type,
+                         Type code, const Space& space);
+  void add_external(VarId variable, const std::string& object, hid_t plist);
+  void add_virtual(VarId variable, const std::string& object, hid_t plist);
+  std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
+  void add_property(Property property);
+  bool has_default_links() const;
+
+  const FileIn& file_;
+  const std::string name_;
+  Metadata metadata_{Metadata::Names::kAsFound};
+  TypesIn types_;
+  std::vector<Unlimited> unlimited_;
+  std::vector<Storage> storage_;
+  std::vector<Property> properties_;
+  std::vector<Link> links_;
+  std::vector<Run> runs_;
+  std::map<std::string, DimId> dimensions_;  // by what tells them apart
+  std::uint32_t phony_ = 0;                  // dimensions without a name so far
+  std::uint64_t extent_end_ = 0;
+};
+
+}  // namespace nmb::hdf5

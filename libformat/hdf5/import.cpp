@@ -1,0 +1,292 @@
+// Walks an HDF5 file, group by group (see import.h). Objects are met in the order of links from the
+// root group on (spec/hdf5_section.md): the first link to an object is where it is, others lead
+// there.
+#include "import.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include "block_in.h"
+#include "hdf5_id.h"
+#include "wire/items.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::size_t kMostDepth = 256;          // groups within groups
+constexpr std::uint64_t kMostUserBlock = 64 << 20;
+
+struct FoundLink {
+  std::string name;
+  H5L_type_t type;
+  CharacterSet character_set;
+  haddr_t address;    // of a hard link
+  std::size_t length;  // of the value of others
+};
+
+std::vector<FoundLink> links_of(hid_t group, const std::string& path) {
+  std::vector<FoundLink> links;
+  const Id plist(H5Gget_create_plist(group), H5Pclose, path);
+  unsigned order = 0;
+  checked(H5Pget_link_creation_order(plist, &order), path);
+  const auto take = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
+    FoundLink link{name, info->type, static_cast<CharacterSet>(info->cset), HADDR_UNDEF, 0};
+    if (info->type == H5L_TYPE_HARD)
+      link.address = info->u.address;
+    else
+      link.length = info->u.val_size;
+    static_cast<std::vector<FoundLink>*>(out)->push_back(std::move(link));
+    return 0;
+  };
+  hsize_t at = 0;
+  const bool tracked = (order & H5P_CRT_ORDER_TRACKED) != 0;
+  checked(H5Literate(group, tracked ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, &at, take,
+                     &links),
+          path);
+  return links;
+}
+
+std::string join(const std::string& path, const std::string& name) {
+  return path == "/" ? path + name : path + "/" + name;
+}
+
+std::uint64_t address_of(hid_t object, const std::string& path) {
+  H5O_info_t info;
+  checked(H5Oget_info2(object, &info, H5O_INFO_BASIC), path);
+  return info.addr;
+}
+
+class Importer {
+ public:
+  Importer(const std::string& path, int spool) : spool_(spool) { in_.path = path; }
+
+  void run() {
+    in_.descriptor = open(in_.path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat about {};
+    if (in_.descriptor < 0 || fstat(in_.descriptor, &about) != 0)
+      throw Failure(Code::kIo, std::strerror(errno));
+    in_.size = static_cast<std::uint64_t>(about.st_size);
+    file_ = Id(H5Fopen(in_.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "file");
+    in_.file = file_;
+    in_.spool = &spool_;
+    in_.path_of = [this](hid_t object) { return path_at(address_of(object, "object")); };
+    in_.references.object = [this](const void* reference) { return object_path(reference); };
+    in_.references.region = [this](const void* reference) { return region(reference); };
+    const Id plist(H5Fget_create_plist(file_), H5Pclose, "file");
+    hsize_t user_block = 0;
+    checked(H5Pget_userblock(plist, &user_block), "file");
+    user_block_ = user_block;
+    find_chunk_base();
+    const Id root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "/");
+    import_group(root, "/", 0);
+    tell(Message::kDone, {});
+  }
+
+  static void tell(Message kind, std::span<const std::byte> content) {
+    std::vector<std::byte> head;
+    ItemsOut out(&head);
+    out.put(static_cast<std::uint32_t>(kind));
+    out.put(std::uint32_t{0});
+    out.put(std::uint64_t{content.size()});
+    for (std::span<const std::byte> bytes : {std::span<const std::byte>(head), content})
+      while (!bytes.empty()) {
+        const ssize_t n = write(STDOUT_FILENO, bytes.data(), bytes.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) throw Failure(Code::kIo, std::string("telling: ") + std::strerror(errno));
+        bytes = bytes.subspan(static_cast<std::size_t>(n));
+      }
+  }
+
+ private:
+  void import_group(hid_t group, const std::string& path, std::size_t depth) {
+    if (depth > kMostDepth)
+      throw Failure(Code::kLimit, "found groups more than " + std::to_string(kMostDepth) +
+                                      " deep, at " + path);
+    visited_.emplace(address_of(group, path), path);
+    BlockIn block(in_, path.substr(1));
+    if (path == "/" && user_block_ > 0) block.add_user_block(read_user_block());
+    block.add_group(group);
+    for (FoundLink& found : links_of(group, path)) {
+      Link link;
+      link.name = std::move(found.name);
+      link.character_set = found.character_set;
+      if (found.type == H5L_TYPE_HARD)
+        import_object(group, found.address, join(path, link.name), depth, &block, &link);
+      else
+        describe_link(group, found, path, &link);
+      block.add_link(std::move(link));
+    }
+    tell(Message::kBlock, block.message());
+  }
+
+  void import_object(hid_t group, haddr_t address, const std::string& path, std::size_t depth,
+                     BlockIn* block, Link* link) {
+    const auto before = visited_.find(address);
+    if (before != visited_.end()) {
+      link->kind = LinkKind::kHard;
+      link->content = before->second;
+      return;
+    }
+    const Id object(H5Oopen(group, link->name.c_str(), H5P_DEFAULT), H5Oclose, path);
+    switch (H5Iget_type(object)) {
+      case H5I_GROUP:
+        link->kind = LinkKind::kGroup;
+        import_group(object, path, depth + 1);
+        return;
+      case H5I_DATASET:
+        visited_.emplace(address, path);
+        link->kind = LinkKind::kVariable;
+        link->number = block->next_variable();
+        block->add_variable(link->name, object);
+        link->name.clear();
+        return;
+      case H5I_DATATYPE:
+        visited_.emplace(address, path);
+        link->kind = LinkKind::kType;
+        link->number = static_cast<std::uint32_t>(block->add_named_type(object));
+        return;
+      default:
+        fail(path);
+    }
+  }
+
+  void describe_link(hid_t group, const FoundLink& found, const std::string& path, Link* link) {
+    const std::string object = join(path, link->name);
+    std::string value(found.length, '\0');
+    checked(H5Lget_val(group, link->name.c_str(), value.data(), value.size(), H5P_DEFAULT), object);
+    if (found.type == H5L_TYPE_SOFT) {
+      link->kind = LinkKind::kSoft;
+      link->content = value.c_str();
+    } else if (found.type == H5L_TYPE_EXTERNAL) {
+      link->kind = LinkKind::kExternal;
+      unsigned flags = 0;
+      const char *file = nullptr, *target = nullptr;
+      checked(H5Lunpack_elink_val(value.data(), value.size(), &flags, &file, &target), object);
+      link->number = flags;
+      link->content = std::string(file) + '\0' + target;
+    } else {
+      link->kind = LinkKind::kUserDefined;
+      link->number = static_cast<std::uint32_t>(found.type);
+      link->content = std::move(value);
+    }
+  }
+
+  // --- where references lead ---
+  std::string path_at(haddr_t address) {
+    if (const auto found = visited_.find(address); found != visited_.end()) return found->second;
+    if (paths_.empty()) {
+      const Id root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "/");
+      find_paths(root, "/", 0);
+    }
+    const auto found = paths_.find(address);
+    return found == paths_.end() ? std::string() : found->second;
+  }
+  void find_paths(hid_t group, const std::string& path, std::size_t depth) {
+    if (depth > kMostDepth) throw Failure(Code::kLimit, "found groups too deep, at " + path);
+    paths_.emplace(address_of(group, path), path);
+    for (const FoundLink& link : links_of(group, path)) {
+      if (link.type != H5L_TYPE_HARD || paths_.contains(link.address)) continue;
+      const std::string target = join(path, link.name);
+      H5O_info_t info;
+      checked(H5Oget_info_by_name2(group, link.name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT),
+              target);
+      if (info.type == H5O_TYPE_GROUP) {
+        const Id next(H5Gopen2(group, link.name.c_str(), H5P_DEFAULT), H5Gclose, target);
+        find_paths(next, target, depth + 1);
+      } else {
+        paths_.emplace(link.address, target);
+      }
+    }
+  }
+  std::string object_path(const void* reference) {
+    hobj_ref_t address;
+    std::memcpy(&address, reference, sizeof address);
+    if (address == 0 || address == HADDR_UNDEF) return {};
+    std::string path = path_at(address);
+    if (path.empty())
+      throw Failure(Code::kUnsupported, "a reference to an object at " + std::to_string(address) +
+                                            " that no link leads to");
+    return path;
+  }
+  std::vector<std::byte> region(const void* reference) {
+    const auto* bytes = static_cast<const unsigned char*>(reference);
+    if (std::all_of(bytes, bytes + sizeof(hdset_reg_ref_t), [](unsigned char b) { return b == 0; }))
+      return {};
+    const Id object(H5Rdereference2(file_, H5P_DEFAULT, H5R_DATASET_REGION, reference), H5Oclose,
+                    "a reference to a region");
+    const Id space(H5Rget_region(file_, H5R_DATASET_REGION, reference), H5Sclose,
+                   "a reference to a region");
+    std::size_t size = 0;
+    checked(H5Sencode(space, nullptr, &size), "a reference to a region");
+    std::vector<std::byte> selection(size);
+    checked(H5Sencode(space, selection.data(), &size), "a reference to a region");
+    std::vector<std::byte> out;
+    ItemsOut items(&out);
+    items.put_text(path_at(address_of(object, "a reference to a region")));
+    items.put(std::span<const std::byte>(selection));
+    return out;
+  }
+
+  // --- the file's bytes ---
+  std::vector<std::byte> read_user_block() const {
+    if (user_block_ > std::min(in_.size, kMostUserBlock))
+      throw Failure(Code::kLimit, "found a user block of " + std::to_string(user_block_) + " bytes");
+    std::vector<std::byte> bytes(user_block_);
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t n = pread(in_.descriptor, bytes.data() + done, bytes.size() - done,
+                              static_cast<off_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) throw Failure(Code::kIo, std::string("reading: ") + std::strerror(errno));
+      done += static_cast<std::size_t>(n);
+    }
+    return bytes;
+  }
+  // HDF5 before 1.10.9 and 1.12.2 tells the places of chunks without the user block.
+  void find_chunk_base() {
+    unsigned major = 0, minor = 0, release = 0;
+    checked(H5get_libversion(&major, &minor, &release), "file");
+    const bool without = major == 1 && (minor < 10 || (minor == 10 && release < 9) ||
+                                        (minor == 12 && release < 2));
+    in_.chunk_base = without ? user_block_ : 0;
+  }
+
+  Id file_;
+  FileIn in_;
+  Spool spool_;
+  std::uint64_t user_block_ = 0;
+  std::unordered_map<haddr_t, std::string> visited_;  // where each object was first met
+  std::unordered_map<haddr_t, std::string> paths_;    // the same of all, once it is asked for
+};
+
+void tell_failure(Code code, const std::string& message) {
+  std::vector<std::byte> content;
+  ItemsOut out(&content);
+  out.put(static_cast<std::uint32_t>(code));
+  out.put(std::string_view(message));
+  Importer::tell(Message::kFailure, content);
+}
+
+}  // namespace
+
+int import_file(const std::string& path, int spool) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  try {
+    Importer(path, spool).run();
+    return 0;
+  } catch (const Failure& failure) {
+    tell_failure(failure.code(), failure.what());
+  } catch (const std::bad_alloc&) {
+    tell_failure(Code::kLimit, "out of memory");
+  }
+  return 1;
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,35 @@
+// Datatypes of HDF5 as types of a block (spec/format.md, section 15.1).
+#pragma once
+
+#include <hdf5.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "nmb/extension.h"
+
+namespace nmb::hdf5 {
+
+// The types of one block, each once. Throws Failure.
+class TypesIn {
+ public:
+  // path_of: where a named datatype lies.
+  explicit TypesIn(std::function<std::string(hid_t named)> path_of)
+      : path_of_(std::move(path_of)) {}
+
+  // The code of a type in memory, as H5Dget_type and H5Aget_type return it.
+  Type code_of(hid_t type);
+  const TypeTable& table() const { return table_; }
+
+ private:
+  Type add(ExtendedType type);
+  ExtendedType describe(hid_t type);
+
+  std::function<std::string(hid_t)> path_of_;
+  TypeTable table_;
+  std::map<std::vector<std::byte>, Type> known_;  // by encoded form
+};
+
+}  // namespace nmb::hdf5

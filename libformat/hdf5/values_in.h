@@ -1,0 +1,49 @@
+// Values as the HDF5 library has them in memory, in the form of a region of kind heap
+// (spec/format.md, section 15.1).
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nmb/extension.h"
+
+namespace nmb::hdf5 {
+
+// Where references lead to.
+struct References {
+  // The path of an object by its reference in memory; empty: null or dangling. Throws Failure.
+  std::function<std::string(const void* reference)> object;
+  // What a reference to a region is stored as; empty: null.
+  std::function<std::vector<std::byte>(const void* reference)> region;
+};
+
+// The bytes that values of variable length lead to.
+class Heap {
+ public:
+  // begin: of the heap, from the region's begin.
+  explicit Heap(std::uint64_t begin) : end_(begin) {}
+  // Room for `bytes`; returns their offset from the region's begin.
+  std::uint64_t add(std::span<const std::byte> bytes);
+  // Where the next bytes go.
+  std::uint64_t end() const { return end_; }
+  // What was added since the last call.
+  std::vector<std::byte> take() { return std::exchange(bytes_, {}); }
+  std::size_t held() const { return bytes_.size(); }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::uint64_t end_;
+};
+
+// Appends `count` values at `from`, of `type`, to `out`.
+void encode_values(const TypeTable& types, Type type, const References& references,
+                   const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
+                   Heap* heap);
+
+}  // namespace nmb::hdf5

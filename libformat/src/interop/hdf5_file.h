@@ -1,0 +1,47 @@
+// HDF5 files as blocks of kind 6: read by `nmb-hdf5 import`, a process of its own (spec/format.md,
+// section 15).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nmb/byte_source.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// A file without a name for values that do not lie in HDF5 files as they are. Any number of files
+// may be read with one; reading is thread-safe.
+class SpoolFile {
+ public:
+  // In the folder for temporary files (TMPDIR). kIo.
+  static Result<std::shared_ptr<const SpoolFile>> create();
+  ~SpoolFile();
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
+  int descriptor() const { return descriptor_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
+
+ private:
+  explicit SpoolFile(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+// A group.
+struct GroupBlock {
+  std::string name;  // the group's path without the first '/'
+  std::vector<std::byte> body;
+  std::uint64_t extent_length = 0;
+  std::shared_ptr<const ByteSource> extent;  // reads the file and the spool; nullptr: empty
+};
+
+// Calls visit() for each group of the file, the root group last. kDamaged: HDF5 cannot read it or
+// ended; kUnsupported: something in it that has no form here; kLimit: too much time or memory;
+// kIo; visit's first failure.
+Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
+                 const std::function<Status(GroupBlock)>& visit);
+
+}  // namespace nmb::hdf5
