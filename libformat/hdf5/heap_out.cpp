@@ -174,6 +174,8 @@ Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::
   const std::span<const std::byte> selection = in.take(in.remaining(), "R-XT-1");
   if (!in.ok()) return in.status();
   NMB_ASSIGN(const Handle space, decode_selection(selection));
+  if (H5Sselect_valid(space.get()) <= 0)
+    return Status(Code::kDamaged, "found a reference to a region outside of its space");
   NMB_ASSIGN(const Handle object, find_object_(path));
   hdset_reg_ref_t reference;
   NMB_TRY(check_hdf5(H5Rcreate(&reference, object.get(), ".", H5R_DATASET_REGION, space.get()),

@@ -61,14 +61,13 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   return make_space(space);
 }
 
-// Whether `count` blocks of `block` every `stride` from `start` on lie in `length`.
-bool fits(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block,
-          std::uint64_t length) {
-  if (count == 0 || block == 0 || stride == 0 || (count > 1 && stride < block)) return false;
-  if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;  // HDF5 checks when it writes
+// Whether it can be told where `count` blocks of `block` every `stride` from `start` on end. Whether
+// that is in the space is for those who use it: what a virtual data set is made of may grow.
+bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
+  if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;
   std::uint64_t end = 0;
-  return checked_mul(count - 1, stride, &end) && checked_add(end, start, &end) &&
-         checked_add(end, block, &end) && end <= length;
+  return count == 0 || (checked_mul(count - 1, stride, &end) && checked_add(end, start, &end) &&
+                        checked_add(end, block, &end) && end < kUnlimitedLength / 2);
 }
 
 Status select_points(ItemsIn* in, hid_t space, std::size_t rank) {
@@ -83,9 +82,8 @@ Status select_points(ItemsIn* in, hid_t space, std::size_t rank) {
 }
 
 // Version 1: blocks by their first and last elements.
-Status select_blocks(ItemsIn* in, hid_t space, const std::vector<hsize_t>& lengths) {
+Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
   constexpr std::uint64_t kMostBlocks = 65536;  // HDF5 takes time for each that grows with all
-  const std::size_t rank = lengths.size();
   const std::uint64_t count = in->count(8 * rank, kRule);
   if (count > kMostBlocks)
     return Status(Code::kLimit, "found a selection of " + std::to_string(count) +
@@ -97,7 +95,7 @@ Status select_blocks(ItemsIn* in, hid_t space, const std::vector<hsize_t>& lengt
     take_lengths(in, rank, 4, &last);
     if (!in->ok()) return in->status();
     for (std::size_t i = 0; i < rank; ++i) {
-      if (last[i] < first[i] || last[i] >= lengths[i]) return wrong("a block outside of its space");
+      if (last[i] < first[i]) return wrong("a block that ends before it begins");
       last[i] = last[i] - first[i] + 1;
     }
     const std::vector<hsize_t> one(rank, 1);
@@ -109,16 +107,15 @@ Status select_blocks(ItemsIn* in, hid_t space, const std::vector<hsize_t>& lengt
 }
 
 // Version 2: one that is regular.
-Status select_regular(ItemsIn* in, hid_t space, const std::vector<hsize_t>& lengths) {
-  const std::size_t rank = lengths.size();
+Status select_regular(ItemsIn* in, hid_t space, std::size_t rank) {
   std::vector<hsize_t> start, stride, count, block;
   for (std::size_t i = 0; i < rank; ++i)
     for (std::vector<hsize_t>* part : {&start, &stride, &count, &block})
       take_lengths(in, 1, 8, part);
   if (!in->ok()) return in->status();
   for (std::size_t i = 0; i < rank; ++i)
-    if (!fits(start[i], stride[i], count[i], block[i], lengths[i]))
-      return wrong("a hyperslab outside of its space");
+    if (!has_end(start[i], stride[i], count[i], block[i]))
+      return wrong("a hyperslab past 2^63");
   return check_hdf5(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), stride.data(),
                                         count.data(), block.data()),
                     "a hyperslab");
@@ -139,15 +136,13 @@ Status take_selection(ItemsIn* in, hid_t space) {
   if (!in->ok()) return in->status();
   if (kind == kNone) return check_hdf5(H5Sselect_none(space), "a selection");
   if (kind == kAll) return check_hdf5(H5Sselect_all(space), "a selection");
-  std::vector<hsize_t> lengths(H5S_MAX_RANK);
-  const int dimensions = H5Sget_simple_extent_dims(space, lengths.data(), nullptr);
+  const int dimensions = H5Sget_simple_extent_ndims(space);
   const auto rank = in->number<std::uint32_t>(kRule);
   if (!in->ok()) return in->status();
   if (dimensions <= 0 || rank != static_cast<std::uint32_t>(dimensions))
     return wrong(std::to_string(rank) + " dimensions in a space of " + std::to_string(dimensions));
-  lengths.resize(rank);
   if (kind == kPoints) return select_points(in, space, rank);
-  return regular ? select_regular(in, space, lengths) : select_blocks(in, space, lengths);
+  return regular ? select_regular(in, space, rank) : select_blocks(in, space, rank);
 }
 
 }  // namespace

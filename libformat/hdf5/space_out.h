@@ -13,7 +13,7 @@ namespace nmb::hdf5 {
 
 Result<Handle> make_space(const Space& space);
 
-// kDamaged: not what H5Sencode of HDF5 1.8 to 1.10 writes, or a selection that leaves the space.
+// kDamaged: not what H5Sencode of HDF5 1.8 to 1.10 writes. The selection may leave the space.
 Result<Handle> decode_selection(std::span<const std::byte> encoded);
 
 }  // namespace nmb::hdf5
