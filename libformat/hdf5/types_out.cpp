@@ -244,6 +244,9 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
     return unsupported("found a number of " + std::to_string(t.size) + " bytes, " +
                        std::to_string(t.precision) + " bits from " + std::to_string(t.bit_offset) +
                        " on, which HDF5 cannot write down");
+  if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
+      t.inner_padding == BitPadding::kBackground)
+    return unsupported("found a number whose padding is what was there before, expected 0 or 1");
   const bool is_integer = t.type_class == TypeClass::kInteger;
   const hid_t from = is_integer                         ? H5T_STD_I8LE
                      : has_fields                       ? H5T_IEEE_F64LE
