@@ -4,15 +4,32 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "export_command.h"
 #include "import.h"
 #include "resource_limits.h"
 
+namespace {
+
+struct Command {
+  std::string_view name;
+  int arguments;
+  int (*run)(char** arguments);  // returns the exit code
+};
+
+constexpr Command kCommands[] = {
+    {"export", 2, [](char** a) { return nmb::hdf5::export_file(a[0], a[1]); }},
+    {"import", 2,
+     [](char** a) {
+       nmb::hdf5::limit_resources(a[0]);
+       return nmb::hdf5::import_file(a[0], std::atoi(a[1]));
+     }},
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "import" && argc == 4) {
-    nmb::hdf5::limit_resources(argv[2]);
-    return nmb::hdf5::import_file(argv[2], std::atoi(argv[3]));
-  }
+  for (const Command& command : kCommands)
+    if (argc == command.arguments + 2 && command.name == argv[1]) return command.run(argv + 2);
   std::fprintf(stderr, "nmb-hdf5: found no command that it has; nmconvert and others run it\n");
   return 2;
 }

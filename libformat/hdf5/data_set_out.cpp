@@ -1,0 +1,203 @@
+// Data sets (see data_set_out.h).
+#include "data_set_out.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "filters_out.h"
+#include "hdf5_error.h"
+#include "space_out.h"
+#include "wire/checked.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+// Space that is allocated at once is filled at once: more than this, and than what values there are
+// may expand to, is not asked for on the word of a file.
+constexpr std::uint64_t kMostFilled = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostExpansion = 1024;
+constexpr std::uint64_t kMostFillValue = 64 << 20;
+
+Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
+
+// Lengths of chunks where none are said: at most 1 MiB, one value in dimensions that grow.
+std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  std::vector<std::uint64_t> chunk(space.lengths.size(), 1);
+  std::uint64_t bytes = std::max<std::uint64_t>(value_size, 1);
+  for (std::size_t i = chunk.size(); i-- > 0 && bytes < kMost;) {
+    const bool grows = space.maximum[i] == kUnlimitedLength && i == 0;
+    const std::uint64_t length = grows && chunk.size() > 1 ? 1 : space.lengths[i];
+    chunk[i] = std::clamp<std::uint64_t>(length, 1, std::max<std::uint64_t>(kMost / bytes, 1));
+    bytes *= chunk[i];
+  }
+  if (chunk.size() == 1 && space.maximum[0] == kUnlimitedLength)
+    chunk[0] = std::max<std::uint64_t>(chunk[0], std::min<std::uint64_t>(1024, kMost / bytes + 1));
+  return chunk;
+}
+
+Status set_external(const Property& p, hid_t dcpl) {
+  for (const ExternalFile& file : p.external_files) {
+    NMB_ASSIGN(const std::string name, c_text(file.name, "external file"));
+    if (file.offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()))
+      return damaged("external file " + name + ": found offset " + std::to_string(file.offset) +
+                     ", expected at most 2^63 - 1");
+    NMB_TRY(
+        check_hdf5(H5Pset_external(dcpl, name.c_str(), static_cast<off_t>(file.offset), file.size),
+                   "external file " + name));
+  }
+  return {};
+}
+
+Status set_virtual(const Property& p, hid_t dcpl) {
+  for (const VirtualSource& source : p.sources) {
+    NMB_ASSIGN(const std::string file, c_text(source.file, "virtual data set"));
+    NMB_ASSIGN(const std::string data_set, c_text(source.data_set, "virtual data set"));
+    NMB_ASSIGN(const Handle here, decode_selection(source.here));
+    NMB_ASSIGN(const Handle there, decode_selection(source.there));
+    NMB_TRY(
+        check_hdf5(H5Pset_virtual(dcpl, here.get(), file.c_str(), data_set.c_str(), there.get()),
+                   "source " + file + " of a virtual data set"));
+  }
+  return {};
+}
+
+Status set_layout(const Creation& creation, const Space& space, hid_t dcpl) {
+  switch (creation.layout) {
+    case Layout::kCompact:
+      return check_hdf5(H5Pset_layout(dcpl, H5D_COMPACT), "compact layout");
+    case Layout::kContiguous:
+      return check_hdf5(H5Pset_layout(dcpl, H5D_CONTIGUOUS), "contiguous layout");
+    case Layout::kVirtual:
+      return check_hdf5(H5Pset_layout(dcpl, H5D_VIRTUAL), "virtual layout");
+    case Layout::kChunked:
+      break;
+  }
+  if (space.space_class == SpaceClass::kSimple && creation.chunk.size() != space.lengths.size())
+    return damaged("found a chunk of " + std::to_string(creation.chunk.size()) +
+                   " dimensions, expected " + std::to_string(space.lengths.size()));
+  const std::vector<hsize_t> chunk(creation.chunk.begin(), creation.chunk.end());
+  return check_hdf5(H5Pset_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data()),
+                    "chunked layout");
+}
+
+Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creation,
+                      const FindObject& find_object, hid_t dcpl) {
+  if (creation.fill_state == FillState::kDefault) return {};
+  const Type type = source.metadata().variable(variable).type;
+  NMB_ASSIGN(const hid_t datatype, source.types().plain(type));
+  if (creation.fill_state == FillState::kUndefined)
+    return check_hdf5(H5Pset_fill_value(dcpl, datatype, nullptr), "fill value");
+  const TypeTable& types = source.types().table();
+  const std::uint64_t size = types.value_size(type);
+  if (types.needs_heap(type) ? creation.fill_value.size() < size
+                             : creation.fill_value.size() != size)
+    return damaged("found a fill value of " + std::to_string(creation.fill_value.size()) +
+                   " bytes, expected " + std::to_string(size));
+  std::vector<std::byte> memory(source.types().memory_bytes(type));
+  const MemorySource region(creation.fill_value);
+  HeapOut heap(source.types(), region, find_object);
+  NMB_TRY(heap.convert(type, creation.fill_value, 1, kMostFillValue, memory.data()));
+  return check_hdf5(H5Pset_fill_value(dcpl, datatype, memory.data()), "fill value");
+}
+
+// What HDF5 would fill as soon as the data set is made.
+Status check_filled(const SourceBlock& source, VarId variable, const Creation& creation,
+                    const Space& space) {
+  if (creation.allocation != Allocation::kEarly || space.space_class != SpaceClass::kSimple)
+    return {};
+  std::uint64_t bytes = source.metadata().value_size(source.metadata().variable(variable).type);
+  bool fits = true;
+  for (std::size_t i = 0; i < space.lengths.size(); ++i) {
+    std::uint64_t length = space.lengths[i];
+    if (creation.layout == Layout::kChunked) {
+      const std::uint64_t chunk = std::max<std::uint64_t>(creation.chunk[i], 1);
+      fits = fits && checked_mul(length / chunk + (length % chunk != 0), chunk, &length);
+    }
+    fits = fits && checked_mul(bytes, length, &bytes);
+  }
+  std::uint64_t stored = source.metadata().slice_bytes(variable).value_or(0);
+  if (!checked_mul(stored, kMostExpansion, &stored)) stored = ~std::uint64_t{0};
+  if (fits && bytes <= std::max(stored, kMostFilled)) return {};
+  return Status(Code::kLimit, "found more than 1 GiB to be allocated at once, for values of " +
+                                  std::to_string(stored / kMostExpansion) + " bytes");
+}
+
+Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
+                    const FindObject& find_object) {
+  NMB_ASSIGN(const Space space, source.space(variable));
+  const Creation creation = creation_of(source, variable, space);
+  const Storage* const storage = source.storage_of(variable);
+  const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
+  const bool has_values = !storage || storage->kind != StorageKind::kNone;
+  if (has_chunks && creation.layout != Layout::kChunked)
+    return damaged("found chunks of a data set without them");
+  if (has_values && space.space_class != SpaceClass::kNull &&
+      (source.find(Property::Number::kExternalFiles, variable) ||
+       creation.layout == Layout::kVirtual))
+    return damaged("found values of a data set whose values lie in other files");
+  NMB_ASSIGN(const hid_t datatype,
+             source.types().stored(source.metadata().variable(variable).type));
+  NMB_ASSIGN(const Handle dataspace, make_space(space));
+  NMB_ASSIGN(const Handle dcpl, check_handle(H5Pcreate(H5P_DATASET_CREATE), "properties"));
+  NMB_TRY(set_layout(creation, space, dcpl.get()));
+  NMB_TRY(check_filled(source, variable, creation, space));
+  NMB_TRY(
+      check_hdf5(H5Pset_alloc_time(dcpl.get(), static_cast<H5D_alloc_time_t>(creation.allocation)),
+                 "allocation time"));
+  NMB_TRY(check_hdf5(H5Pset_fill_time(dcpl.get(), static_cast<H5D_fill_time_t>(creation.fill_time)),
+                     "fill time"));
+  NMB_TRY(set_fill_value(source, variable, creation, find_object, dcpl.get()));
+  NMB_TRY(add_filters(creation.filters,
+                      has_chunks || !has_values ? FilterUse::kKeep : FilterUse::kRun, file,
+                      dcpl.get()));
+  if (const Property* p = source.find(Property::Number::kExternalFiles, variable))
+    NMB_TRY(set_external(*p, dcpl.get()));
+  if (const Property* p = source.find(Property::Number::kVirtual, variable))
+    NMB_TRY(set_virtual(*p, dcpl.get()));
+  NMB_TRY(set_attribute_order(dcpl.get(), source.order(variable).attributes));
+  return check_handle(H5Dcreate_anon(file, datatype, dataspace.get(), dcpl.get(), H5P_DEFAULT),
+                      "creation");
+}
+
+}  // namespace
+
+Creation creation_of(const SourceBlock& source, VarId variable, const Space& space) {
+  const Storage* const storage = source.storage_of(variable);
+  const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
+  Creation creation;
+  if (const Property* p = source.find(Property::Number::kCreation, variable)) {
+    creation = p->creation;
+  } else if (has_chunks) {
+    creation.layout = Layout::kChunked;
+    creation.allocation = Allocation::kIncremental;
+  } else if (space.space_class == SpaceClass::kSimple && space.lengths != space.maximum) {
+    // HDF5 has no other layout for what may grow.
+    creation.layout = Layout::kChunked;
+    creation.allocation = Allocation::kIncremental;
+    creation.chunk =
+        usual_chunk(space, source.metadata().value_size(source.metadata().variable(variable).type));
+  }
+  if (has_chunks) {
+    creation.chunk = storage->chunk;
+    creation.filters = storage->filters;
+  }
+  return creation;
+}
+
+Status set_attribute_order(hid_t list, std::uint32_t flags) {
+  if (flags == 0) return {};
+  return check_hdf5(H5Pset_attr_creation_order(list, flags), "order of attributes");
+}
+
+Result<Handle> make_data_set(SourceBlock& source, VarId variable, hid_t file,
+                             const FindObject& find_object) {
+  Result<Handle> made = make(source, variable, file, find_object);
+  if (made.ok()) return made;
+  const Status status = made.status();
+  return Status(status.code(), status.file(), status.offset(), status.rule(),
+                source.text(variable) + ": " + status.message());
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,36 @@
+// Runs the export (see export_command.h).
+#include "export_command.h"
+
+#include <hdf5.h>
+
+#include <memory>
+#include <new>
+
+#include "common/diagnostics.h"
+#include "hdf5_export.h"
+#include "nmb/reader.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+Status run(const std::string& input, const std::string& output) {
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
+  return export_hdf5(*reader, output).in_file(input);
+}
+
+}  // namespace
+
+int export_file(const std::string& input, const std::string& output) {
+  // All is closed by the end of this; HDF5 would try again then what has failed.
+  H5dont_atexit();
+  tools::Diagnostics diagnostics("nmb-hdf5");
+  try {
+    diagnostics.error(run(input, output));
+  } catch (const std::bad_alloc&) {
+    diagnostics.error(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
+  }
+  return static_cast<int>(diagnostics.exit());
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,12 @@
+// The command `nmb-hdf5 export INPUT OUTPUT`: an NMB file as HDF5.
+#pragma once
+
+#include <string>
+
+namespace nmb::hdf5 {
+
+// Returns the exit code: 0, 1 where `input` is damaged, 2 where it was not done for another reason;
+// there is an `output` only after 0. Failures are told on standard error.
+int export_file(const std::string& input, const std::string& output);
+
+}  // namespace nmb::hdf5

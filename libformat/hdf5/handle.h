@@ -1,0 +1,39 @@
+// An HDF5 handle that closes itself, whatever it is of, where failures are Status.
+#pragma once
+
+#include <hdf5.h>
+
+#include <utility>
+
+namespace nmb::hdf5 {
+
+class Handle {
+ public:
+  Handle() = default;
+  // Takes over a handle; a negative one is none.
+  explicit Handle(hid_t id) : id_(id) {}
+  ~Handle() { close(); }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      close();
+      id_ = std::exchange(other.id_, H5I_INVALID_HID);
+    }
+    return *this;
+  }
+  // A second owner of what is open already.
+  Handle share() const {
+    H5Iinc_ref(id_);
+    return Handle(id_);
+  }
+  bool ok() const { return id_ >= 0; }
+  hid_t get() const { return id_; }
+
+ private:
+  void close() {
+    if (id_ >= 0) H5Idec_ref(id_);
+  }
+  hid_t id_ = H5I_INVALID_HID;
+};
+
+}  // namespace nmb::hdf5

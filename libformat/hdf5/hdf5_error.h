@@ -1,0 +1,38 @@
+// What HDF5 says of a failure, as a Status.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <string_view>
+
+#include "handle.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// HDF5 prints nothing from now on.
+void silence_hdf5();
+
+// kUnsupported with the innermost message of HDF5's error stack, which is cleared; kNoSpace where
+// that tells of a full device.
+Status hdf5_failure(std::string_view what);
+
+// The same where a call of HDF5 returned a negative number.
+inline Status check_hdf5(herr_t result, std::string_view what) {
+  return result < 0 ? hdf5_failure(what) : Status();
+}
+inline Result<Handle> check_handle(hid_t id, std::string_view what) {
+  if (id < 0) return hdf5_failure(what);
+  return Handle(id);
+}
+
+// "data set \"a/b\"", as messages name objects.
+std::string object_text(std::string_view kind, std::string_view name);
+
+// HDF5 takes names that end with a NUL. kUnsupported: one that has a NUL inside.
+Result<std::string> c_text(std::string_view text, std::string_view what);
+// The same of a link, which has no '/' and is neither "" nor ".".
+Result<std::string> link_name(std::string_view name);
+
+}  // namespace nmb::hdf5

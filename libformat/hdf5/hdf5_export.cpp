@@ -1,0 +1,277 @@
+// An NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks: objects, links,
+// attributes and values in the first; values that lead to objects when all of these are there.
+#include "hdf5_export.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "attributes_out.h"
+#include "hdf5_error.h"
+#include "links_out.h"
+#include "object_maker.h"
+#include "type_attributes.h"
+#include "values_out.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+class Hdf5Export {
+ public:
+  Hdf5Export(const Reader& reader, hid_t file) : reader_(reader), maker_(reader, file) {}
+
+  Status write() {
+    NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended))
+        return Status(Code::kUnsupported, object_text("block", entry.name) + ": found kind " +
+                                              std::to_string(entry.kind) + ", expected 6");
+      NMB_TRY(define(entry));
+      return true;
+    }));
+    NMB_TRY(link_types());
+    for (const Later& later : later_) NMB_TRY(write_later(later));
+    return {};
+  }
+
+ private:
+  // Values of a block that lead to objects, of an object's attribute or of a variable.
+  struct LaterItem {
+    std::uint32_t owner = kGlobal;
+    std::uint32_t attribute = kNoAttribute;  // none: the variable's values
+  };
+  struct Later {
+    std::string block;
+    std::vector<LaterItem> items;
+    bool type_attributes = false;
+  };
+
+  // The group of a block, which has a link from now on.
+  Result<Handle> group_of(SourceBlock& source) {
+    if (source.name().empty()) return maker_.object_at("/");
+    NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
+    std::size_t begin = 0;
+    NMB_ASSIGN(Handle group, maker_.object_at("/"));
+    // A link that leads there by another name would give another group its definitions.
+    while (true) {
+      const std::size_t slash = name.find('/', begin);
+      const bool last = slash == name.npos;
+      const std::string part = name.substr(begin, last ? name.npos : slash - begin);
+      const htri_t there = H5Lexists(group.get(), part.c_str(), H5P_DEFAULT);
+      if (there < 0) return hdf5_failure(object_text("group", name));
+      if (there == 0) {
+        NMB_ASSIGN(const Handle made, last ? maker_.group(source) : maker_.empty_group(name));
+        NMB_TRY(link_object(made.get(), group.get(), part, usual_character_set(part), "group"));
+      }
+      H5L_info_t info;
+      NMB_TRY(check_hdf5(H5Lget_info(group.get(), part.c_str(), &info, H5P_DEFAULT),
+                         object_text("group", name)));
+      if (info.type != H5L_TYPE_HARD)
+        return Status(Code::kDamaged,
+                      object_text("group", name) + ": found a link of another kind in its place");
+      NMB_ASSIGN(group, check_handle(H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT),
+                                     object_text("group", name)));
+      if (last) return group;
+      begin = slash + 1;
+    }
+  }
+
+  Status define(const BlockEntry& entry) {
+    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(entry.name));
+    NMB_ASSIGN(const Handle group, group_of(*source));
+    Later later{entry.name, {}, false};
+    NMB_TRY(define_attributes(*source, kGlobal, group.get(), &later, true));
+    NMB_TRY(define_type_attributes(*source, &later));
+    std::vector<bool> linked(source->metadata().variable_count(), false);
+    const auto on_variable = [&](VarId variable, hid_t data_set) -> Status {
+      linked[variable] = true;
+      return define_values(*source, variable, data_set, &later);
+    };
+    if (const Property* links = source->find(Property::Number::kLinks))
+      for (const Link& link : links->links)
+        NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
+    for (VarId variable = 0; variable < linked.size(); ++variable) {
+      if (linked[variable]) continue;
+      Link link;
+      link.number = variable;
+      link.character_set = usual_character_set(source->metadata().variable(variable).name);
+      NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
+    }
+    for (std::size_t i = 0; i < source->types().table().size(); ++i)
+      if (!source->types().table()[i].name.empty())
+        NMB_TRY(source->types().stored(static_cast<Type>(TypeTable::kFirst + i)).status());
+    if (!later.items.empty() || later.type_attributes) later_.push_back(std::move(later));
+    return {};
+  }
+
+  // Makes the attributes of a group; of any object: writes what leads to no object.
+  Status define_attributes(SourceBlock& source, std::uint32_t owner, hid_t object, Later* later,
+                           bool make) {
+    Status status;
+    std::uint32_t number = 0;
+    source.metadata().for_each_attribute(owner, [&](const Attribute& attribute) {
+      const std::uint32_t n = number++;
+      if (!status.ok()) return;
+      const Result<AttributeOut> out = attribute_out(source, owner, n, attribute);
+      status = out.status();
+      if (status.ok() && make) status = make_attribute(*out, source.types(), object);
+      if (!status.ok()) return;
+      if (source.types().has_reference(attribute.type))
+        later->items.push_back({owner, n});
+      else
+        status = write_attribute(*out, source.types(), object, maker_.find_object());
+    });
+    if (status.ok()) return {};
+    return Status(
+        status.code(), status.file(), status.offset(), status.rule(),
+        (owner == kGlobal ? object_text("group", "/" + source.name()) : source.text(owner)) + ", " +
+            status.message());
+  }
+
+  Status define_values(SourceBlock& source, VarId variable, hid_t data_set, Later* later) {
+    NMB_TRY(define_attributes(source, variable, data_set, later, false));
+    if (source.types().has_reference(source.metadata().variable(variable).type)) {
+      later->items.push_back({variable, kNoAttribute});
+      return {};
+    }
+    return write_values(source, variable, data_set, maker_.find_object());
+  }
+
+  Status define_type_attributes(SourceBlock& source, Later* later) {
+    for (const Property& p : source.properties()) {
+      if (p.number != Property::Number::kTypeAttributes) continue;
+      NMB_TRY(TypeAttributes(source, p).define(&later->type_attributes, maker_.find_object()));
+    }
+    return {};
+  }
+
+  // Named datatypes that no link of the hdf5 section leads to: at their paths.
+  Status link_types() {
+    for (const auto& [path, type] : maker_.named()) {
+      if (H5Lexists(maker_.file(), path.c_str(), H5P_DEFAULT) > 0) continue;
+      H5Eclear2(H5E_DEFAULT);
+      NMB_ASSIGN(const Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));
+      NMB_TRY(check_hdf5(H5Pset_create_intermediate_group(lcpl.get(), 1), "properties"));
+      NMB_TRY(check_hdf5(H5Olink(type.get(), maker_.file(), path.c_str(), lcpl.get(), H5P_DEFAULT),
+                         object_text("named datatype", path)));
+    }
+    return {};
+  }
+
+  Status write_later(const Later& later) {
+    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(later.block));
+    if (later.type_attributes)
+      for (const Property& p : source->properties())
+        if (p.number == Property::Number::kTypeAttributes)
+          NMB_TRY(TypeAttributes(*source, p).write_references(maker_.find_object()));
+    std::uint32_t owner = 0;
+    Handle object;
+    for (const LaterItem& item : later.items) {
+      if (!object.ok() || owner != item.owner) {
+        owner = item.owner;
+        NMB_ASSIGN(object,
+                   maker_.object_at(owner == kGlobal ? source->name() : source->path(owner)));
+      }
+      NMB_TRY(item.attribute == kNoAttribute
+                  ? write_values(*source, owner, object.get(), maker_.find_object())
+                  : write_attribute_later(*source, item, object.get()));
+    }
+    return {};
+  }
+
+  Status write_attribute_later(SourceBlock& source, const LaterItem& item, hid_t object) {
+    Status status;
+    std::uint32_t number = 0;
+    source.metadata().for_each_attribute(item.owner, [&](const Attribute& attribute) {
+      if (number++ != item.attribute) return;
+      const Result<AttributeOut> out = attribute_out(source, item.owner, item.attribute, attribute);
+      status = out.ok() ? write_attribute(*out, source.types(), object, maker_.find_object())
+                        : out.status();
+    });
+    return status;
+  }
+
+  const Reader& reader_;
+  ObjectMaker maker_;
+  std::vector<Later> later_;
+};
+
+Result<Handle> creation_properties(const SourceBlock* root) {
+  NMB_ASSIGN(Handle fcpl, check_handle(H5Pcreate(H5P_FILE_CREATE), "properties"));
+  if (!root) return fcpl;
+  NMB_TRY(set_group_order(fcpl.get(), root->order(kGlobal)));
+  if (const Property* p = root->find(Property::Number::kUserBlock))
+    NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), p->bytes.size()), "user block"));
+  return fcpl;
+}
+
+// As old programs read it, unless something in the file cannot be said that way.
+Result<Handle> access_properties(bool new_headers) {
+  NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
+  NMB_TRY(check_hdf5(
+      H5Pset_libver_bounds(fapl.get(), new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
+                           H5F_LIBVER_LATEST),
+      "version of headers"));
+  NMB_TRY(check_hdf5(H5Pset_fclose_degree(fapl.get(), H5F_CLOSE_STRONG), "properties"));
+  return fapl;
+}
+
+Status write_user_block(const std::string& path, std::span<const std::byte> bytes) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  std::size_t done = 0;
+  while (fd >= 0 && done < bytes.size()) {
+    const ssize_t n =
+        ::pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (n <= 0 && errno != EINTR) break;
+    if (n > 0) done += static_cast<std::size_t>(n);
+  }
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (done == bytes.size()) return {};
+  return Status(error == ENOSPC ? Code::kNoSpace : Code::kIo,
+                std::string("user block: ") + std::strerror(error));
+}
+
+Status write_file(const Reader& reader, hid_t file) {
+  Status status = Hdf5Export(reader, file).write();
+  if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
+  return status;
+}
+
+Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& named) {
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(""));
+  if (!entry) return std::shared_ptr<SourceBlock>();
+  NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(*entry));
+  return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
+}
+
+}  // namespace
+
+Status export_hdf5(const Reader& reader, const std::string& path) {
+  silence_hdf5();
+  NMB_TRY(forbid_leaving());
+  NamedTypes none;
+  NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(reader, none));
+  NMB_ASSIGN(const Handle fcpl, creation_properties(root.get()));
+  NMB_ASSIGN(const Handle fapl,
+             access_properties(root && has_large_attribute(root->metadata(), kGlobal)));
+  // The name is taken here: HDF5 does not tell why it could not create a file.
+  const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (taken < 0)
+    return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
+                  std::strerror(errno));
+  ::close(taken);
+  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
+  Status status = file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, file);
+  if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
+  if (status.ok() && root)
+    if (const Property* p = root->find(Property::Number::kUserBlock))
+      status = write_user_block(path, p->bytes);
+  if (!status.ok()) ::unlink(path.c_str());
+  return status;
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,15 @@
+// Writes an NMB file as HDF5: each block as a group, its variables as data sets (spec/format.md,
+// section 15; spec/hdf5_section.md).
+#pragma once
+
+#include <string>
+
+#include "nmb/reader.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// Makes the file `path`. kExists: there is one. After any other failure there is none.
+Status export_hdf5(const Reader& reader, const std::string& path);
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,187 @@
+// From a region to HDF5's memory (see heap_out.h).
+#include "heap_out.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hdf5_error.h"
+#include "space_out.h"
+#include "wire/checked.h"
+#include "wire/items.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::uint64_t kWindow = 256 * 1024;
+constexpr std::uint64_t kMostExpansion = 1024;
+constexpr std::uint64_t kLongestReference = 16 << 20;
+
+}  // namespace
+
+HeapOut::HeapOut(TypesOut& types, const ByteSource& region, const FindObject& find_object)
+    : types_(types), region_(region), find_object_(find_object) {
+  if (!checked_mul(std::max(region.size(), kWindow), kMostExpansion, &most_bytes_))
+    most_bytes_ = ~std::uint64_t{0};
+}
+
+void HeapOut::release() {
+  held_.clear();
+  held_bytes_ = 0;
+  too_much_ = false;
+}
+
+std::byte* HeapOut::hold(std::uint64_t bytes) {
+  // The pointer that holds it counts too.
+  const std::uint64_t cost = sizeof(void*) * 4;
+  if (bytes > most_ || held_bytes_ + cost > most_ - bytes) {
+    too_much_ = true;
+    return nullptr;
+  }
+  held_bytes_ += bytes + cost;
+  held_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)));
+  return held_.back().get();
+}
+
+Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
+  if (out.size() >= kWindow / 4) return region_.read_at(offset, out);
+  if (offset < window_begin_ || offset - window_begin_ > window_.size() ||
+      out.size() > window_.size() - (offset - window_begin_)) {
+    window_.resize(static_cast<std::size_t>(std::min(kWindow, region_.size() - offset)));
+    window_begin_ = offset;
+    if (Status status = region_.read_at(offset, window_); !status.ok()) {
+      window_.clear();
+      return status;
+    }
+  }
+  std::memcpy(out.data(), window_.data() + (offset - window_begin_), out.size());
+  return {};
+}
+
+Status HeapOut::led_to(std::uint64_t bytes) {
+  if (!checked_add(all_bytes_, bytes, &all_bytes_) || all_bytes_ > most_bytes_)
+    return Status(Code::kLimit,
+                  "found values that lead to the same bytes over and over, expected "
+                  "at most 1024 times the bytes that there are");
+  return {};
+}
+
+Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint64_t count,
+                        std::uint64_t most, std::byte* out) {
+  most_ = most;
+  const std::uint64_t all = all_bytes_;
+  const std::uint64_t from = types_.table().value_size(type);
+  const std::size_t to = types_.memory_bytes(type);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Status status = convert_one(type, values.data() + i * from, out + i * to);
+    if (status.ok()) continue;
+    if (too_much_) all_bytes_ = all;  // they come again
+    return status;
+  }
+  return {};
+}
+
+Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
+  if (!types_.table().needs_heap(type)) {
+    std::memcpy(out, value, static_cast<std::size_t>(types_.table().value_size(type)));
+    return {};
+  }
+  const ExtendedType& t = types_.table().at(type);
+  if (t.type_class == TypeClass::kArray) {
+    const std::uint64_t from = types_.table().value_size(t.base);
+    const std::size_t to = types_.memory_bytes(t.base);
+    for (std::uint64_t i = 0; i < t.size / from; ++i)
+      NMB_TRY(convert_one(t.base, value + i * from, out + i * to));
+    return {};
+  }
+  if (t.type_class == TypeClass::kCompound) {
+    const std::vector<std::uint64_t>& offsets = types_.field_offsets(type);
+    for (std::size_t i = 0; i < t.fields.size(); ++i)
+      NMB_TRY(convert_one(t.fields[i].type, value + t.fields[i].offset, out + offsets[i]));
+    return {};
+  }
+  const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
+  if (offset == 0) {
+    if (count == 0) return {};  // as `out` is: a null pointer, no elements, a null reference
+    return Status(Code::kDamaged,
+                  "found " + std::to_string(count) + " elements that are nowhere, expected 0");
+  }
+  const bool is_sequence = t.type_class == TypeClass::kVlen;
+  std::uint64_t bytes = 0;
+  if (!checked_mul(count, is_sequence ? types_.table().value_size(t.base) : 1, &bytes) ||
+      offset > region_.size() || bytes > region_.size() - offset)
+    return Status(Code::kDamaged, "found a value that leads to " + std::to_string(count) +
+                                      " elements at " + std::to_string(offset) +
+                                      ", expected an end within " + std::to_string(region_.size()) +
+                                      " bytes");
+  NMB_TRY(led_to(bytes));
+  if (is_sequence) return convert_sequence(t.base, count, offset, out);
+  return t.type_class == TypeClass::kString ? convert_string(bytes, offset, out)
+                                            : convert_reference(t.reference, bytes, offset, out);
+}
+
+Status HeapOut::convert_string(std::uint64_t count, std::uint64_t offset, std::byte* out) {
+  std::byte* const text = hold(count + 1);
+  if (!text) return Status(Code::kLimit, "found a string of " + std::to_string(count) + " bytes");
+  NMB_TRY(read(offset, {text, static_cast<std::size_t>(count)}));
+  if (std::memchr(text, 0, static_cast<std::size_t>(count)))
+    return Status(Code::kUnsupported,
+                  "found a NUL within a string of variable length, which HDF5 cannot hold");
+  std::memcpy(out, &text, sizeof text);
+  return {};
+}
+
+Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t offset,
+                                 std::byte* out) {
+  if (count == 0) return {};
+  const std::uint64_t from = types_.table().value_size(base);
+  const std::size_t to = types_.memory_bytes(base);
+  // In memory an element takes no more than in the region.
+  std::byte* const elements = hold(count * to);
+  if (!elements)
+    return Status(Code::kLimit, "found a sequence of " + std::to_string(count * from) + " bytes");
+  if (!types_.table().needs_heap(base)) {
+    NMB_TRY(read(offset, {elements, static_cast<std::size_t>(count * to)}));
+  } else {
+    std::vector<std::byte> element(static_cast<std::size_t>(from));
+    for (std::uint64_t i = 0; i < count; ++i) {
+      NMB_TRY(read(offset + i * from, element));
+      NMB_TRY(convert_one(base, element.data(), elements + i * to));
+    }
+  }
+  const hvl_t sequence{static_cast<std::size_t>(count), elements};
+  std::memcpy(out, &sequence, sizeof sequence);
+  return {};
+}
+
+Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::uint64_t offset,
+                                  std::byte* out) {
+  if (count > kLongestReference)
+    return Status(Code::kLimit, "found a reference of " + std::to_string(count) + " bytes");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+  NMB_TRY(read(offset, bytes));
+  if (kind == ReferenceKind::kObject) {
+    NMB_ASSIGN(const Handle object,
+               find_object_({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    hobj_ref_t reference;
+    NMB_TRY(check_hdf5(H5Rcreate(&reference, object.get(), ".", H5R_OBJECT, H5I_INVALID_HID),
+                       "a reference to an object"));
+    std::memcpy(out, &reference, sizeof reference);
+    return {};
+  }
+  ItemsIn in(bytes, 0);
+  const std::string path = in.text("R-XT-1");
+  const std::span<const std::byte> selection = in.take(in.remaining(), "R-XT-1");
+  if (!in.ok()) return in.status();
+  NMB_ASSIGN(const Handle space, decode_selection(selection));
+  if (H5Sselect_valid(space.get()) <= 0)
+    return Status(Code::kDamaged, "found a reference to a region outside of its space");
+  NMB_ASSIGN(const Handle object, find_object_(path));
+  hdset_reg_ref_t reference;
+  NMB_TRY(check_hdf5(H5Rcreate(&reference, object.get(), ".", H5R_DATASET_REGION, space.get()),
+                     "a reference to a region"));
+  std::memcpy(out, &reference, sizeof reference);
+  return {};
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,115 @@
+// Blocks to be written (see source_block.h).
+#include "source_block.h"
+
+#include <algorithm>
+
+#include "hdf5_error.h"
+#include "wire/checked.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+const TypeTable kNoTypes;
+
+Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
+
+}  // namespace
+
+Result<std::shared_ptr<SourceBlock>> SourceBlock::make(std::shared_ptr<const Block> block,
+                                                       hid_t file, NamedTypes& named) {
+  const Extension* const extension = block->metadata.extension().get();
+  std::shared_ptr<SourceBlock> source(
+      new SourceBlock(std::move(block), extension ? extension->types : kNoTypes, file, named));
+  if (extension) {
+    if (const Status status = source->take_properties(); !status.ok())
+      return Status(status.code(), status.file(), kNoOffset, status.rule(),
+                    object_text("block", source->name()) + ", hdf5 section: " + status.message());
+  }
+  return source;
+}
+
+Status SourceBlock::take_properties() {
+  NMB_ASSIGN(properties_, decode_properties(metadata().extension()->hdf5));
+  for (std::size_t i = 0; i < properties_.size(); ++i) {
+    const Property& p = properties_[i];
+    const std::string which =
+        "property " + std::to_string(static_cast<unsigned>(p.number)) + " of " +
+        (p.owner == kGlobal ? std::string("the group") : "variable " + std::to_string(p.owner));
+    if (p.owner != kGlobal && p.owner >= metadata().variable_count())
+      return damaged("found " + which + ", expected one of " +
+                     std::to_string(metadata().variable_count()) + " variables");
+    if (p.attribute != kNoAttribute && p.attribute >= metadata().attribute_count(p.owner))
+      return damaged("found " + which + ", attribute " + std::to_string(p.attribute) +
+                     ", expected one of " + std::to_string(metadata().attribute_count(p.owner)));
+    if (p.number == Property::Number::kTypeAttributes) continue;
+    if (!places_.emplace(std::tuple(p.owner, p.attribute, static_cast<std::uint16_t>(p.number)), i)
+             .second)
+      return damaged("found " + which + " twice");
+  }
+  return {};
+}
+
+const Property* SourceBlock::find(Property::Number number, std::uint32_t owner,
+                                  std::uint32_t attribute) const {
+  const auto place = places_.find({owner, attribute, static_cast<std::uint16_t>(number)});
+  return place == places_.end() ? nullptr : &properties_[place->second];
+}
+
+Order SourceBlock::order(std::uint32_t owner) const {
+  const Property* const p = find(Property::Number::kOrder, owner);
+  return p ? p->order : Order();
+}
+
+std::string SourceBlock::path(VarId variable) const {
+  return (name().empty() ? "" : name() + "/") + std::string(metadata().variable(variable).name);
+}
+
+std::string SourceBlock::text(VarId variable) const {
+  return object_text("data set", path(variable));
+}
+
+Result<Space> SourceBlock::space(VarId variable) const {
+  const Variable v = metadata().variable(variable);
+  Space space;
+  const Extension* const extension = metadata().extension().get();
+  for (const DimId id : v.dimensions) {
+    const Dimension dimension = metadata().dimension(id);
+    const std::uint64_t length = dimension.is_record() ? block_->records : dimension.length;
+    bool grows = dimension.is_record();
+    if (extension)
+      grows = grows || std::ranges::any_of(extension->unlimited,
+                                           [&](const Unlimited& u) { return u.dimension == id; });
+    space.lengths.push_back(length);
+    space.maximum.push_back(grows ? kUnlimitedLength : length);
+  }
+  if (v.dimensions.empty()) space.space_class = SpaceClass::kScalar;
+  const Property* const p = find(Property::Number::kSpace, variable);
+  if (!p) return space;
+  if (p->space.space_class != SpaceClass::kNull &&
+      (p->space.space_class != space.space_class || p->space.lengths != space.lengths))
+    return damaged(text(variable) + ": found a space of " +
+                   std::to_string(p->space.lengths.size()) +
+                   " dimensions that are not the variable's, expected the same lengths");
+  return p->space;
+}
+
+Result<Space> SourceBlock::space(std::uint32_t owner, std::uint32_t number,
+                                 const Attribute& attribute) const {
+  const Property* const p = find(Property::Number::kSpace, owner, number);
+  if (!p) {
+    if (attribute.count == 1) return Space{SpaceClass::kScalar, {}, {}};
+    return Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
+  }
+  std::uint64_t count = p->space.space_class == SpaceClass::kNull ? 0 : 1;
+  bool fits = true;
+  for (const std::uint64_t length : p->space.lengths)
+    fits = fits && checked_mul(count, length, &count);
+  if (p->space.space_class != SpaceClass::kSimple) fits = fits && p->space.lengths.empty();
+  if (!fits || count != attribute.count)
+    return damaged("attribute " + std::string(attribute.name) + ": found a space of " +
+                   std::to_string(count) + " values, expected " + std::to_string(attribute.count));
+  return p->space;
+}
+
+}  // namespace nmb::hdf5

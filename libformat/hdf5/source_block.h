@@ -1,0 +1,55 @@
+// A block of an NMB file as it is to be written to HDF5: its definitions, and what its hdf5 section
+// says of each of them (spec/hdf5_section.md).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "nmb/hdf5_section.h"
+#include "nmb/reader.h"
+#include "types_out.h"
+
+namespace nmb::hdf5 {
+
+class SourceBlock {
+ public:
+  // kDamaged: properties of what is not there, or twice. file and named outlive this.
+  static Result<std::shared_ptr<SourceBlock>> make(std::shared_ptr<const Block> block, hid_t file,
+                                                   NamedTypes& named);
+
+  const std::string& name() const { return block_->name; }
+  const Block& block() const { return *block_; }
+  const Metadata& metadata() const { return block_->metadata; }
+  TypesOut& types() { return types_; }
+  const Storage* storage_of(VarId variable) const {
+    return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
+  }
+  // nullptr: what is not said has the default.
+  const Property* find(Property::Number number, std::uint32_t owner = kGlobal,
+                       std::uint32_t attribute = kNoAttribute) const;
+  Order order(std::uint32_t owner) const;
+  const std::vector<Property>& properties() const { return properties_; }
+
+  // Of a variable, of an attribute of `owner`.
+  Result<Space> space(VarId variable) const;
+  Result<Space> space(std::uint32_t owner, std::uint32_t number, const Attribute& attribute) const;
+  // "data set \"a/b\"", of a variable; of an owner's attribute.
+  std::string text(VarId variable) const;
+  std::string path(VarId variable) const;
+
+ private:
+  SourceBlock(std::shared_ptr<const Block> block, const TypeTable& types, hid_t file,
+              NamedTypes& named)
+      : block_(std::move(block)), types_(types, file, named) {}
+  Status take_properties();
+
+  const std::shared_ptr<const Block> block_;
+  TypesOut types_;
+  std::vector<Property> properties_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, std::size_t> places_;
+};
+
+}  // namespace nmb::hdf5

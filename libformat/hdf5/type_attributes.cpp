@@ -1,0 +1,88 @@
+// Attributes of named datatypes (see type_attributes.h).
+#include "type_attributes.h"
+
+#include <algorithm>
+
+#include "hdf5_error.h"
+#include "nmb/classic_header.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::size_t kLengthField = 12;  // behind magic and records
+
+Result<std::size_t> header_length(std::span<const std::byte> header) {
+  if (header.size() >= kLengthField + 8) {
+    const auto length = load_be<std::uint64_t>(header.data() + kLengthField);
+    if (length >= kLengthField + 8 && length <= header.size())
+      return static_cast<std::size_t>(length);
+  }
+  return Status(Code::kDamaged,
+                "found no header of attributes in " + std::to_string(header.size()) + " bytes");
+}
+
+// The header becomes a body by the sections of a block that has the same types and nothing else.
+Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable& types) {
+  auto extension = std::make_shared<Extension>();
+  extension->types = types;
+  Metadata nothing;
+  nothing.set_extension(std::move(extension));
+  NMB_ASSIGN(const std::vector<std::byte> other, encode_extended_body(nothing, 0));
+  NMB_ASSIGN(const std::size_t own, header_length(other));
+  NMB_ASSIGN(const std::size_t length, header_length(header));
+  std::vector<std::byte> body(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(length));
+  body.resize(static_cast<std::size_t>(round_up(length, 8)));
+  body.insert(body.end(), other.begin() + static_cast<std::ptrdiff_t>(round_up(own, 8)),
+              other.end());
+  DecodeOptions options;
+  options.values_follow = false;
+  return decode_classic_header(MemorySource(body), options);
+}
+
+}  // namespace
+
+Status TypeAttributes::for_each(
+    const std::function<Status(const AttributeOut&, hid_t object)>& visit) {
+  const TypeTable& types = source_.types().table();
+  const std::string what = object_text("group", "/" + source_.name()) + ", attributes of type " +
+                           std::to_string(static_cast<unsigned>(property_.type));
+  if (!TypeTable::is_extended(property_.type) || !types.has(property_.type) ||
+      types.at(property_.type).name.empty())
+    return Status(Code::kDamaged, what + ": expected a named type");
+  NMB_ASSIGN(const hid_t datatype, source_.types().stored(property_.type));
+  const Result<ClassicHeader> header = decode(property_.bytes, types);
+  Status status = header.status();
+  if (status.ok())
+    header->metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+      if (!status.ok()) return;
+      const Space space = attribute.count == 1
+                              ? Space{SpaceClass::kScalar, {}, {}}
+                              : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
+      status = visit({attribute, space, usual_character_set(attribute.name)}, datatype);
+    });
+  if (status.ok()) return {};
+  return Status(status.code(), status.file(), status.offset(), status.rule(),
+                what + ": " + status.message());
+}
+
+Status TypeAttributes::define(bool* references, const FindObject& find_object) {
+  return for_each([&](const AttributeOut& out, hid_t object) -> Status {
+    NMB_TRY(make_attribute(out, source_.types(), object));
+    if (!source_.types().has_reference(out.attribute.type))
+      return write_attribute(out, source_.types(), object, find_object);
+    *references = true;
+    return {};
+  });
+}
+
+Status TypeAttributes::write_references(const FindObject& find_object) {
+  return for_each([&](const AttributeOut& out, hid_t object) -> Status {
+    if (!source_.types().has_reference(out.attribute.type)) return {};
+    return write_attribute(out, source_.types(), object, find_object);
+  });
+}
+
+}  // namespace nmb::hdf5

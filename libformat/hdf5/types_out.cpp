@@ -1,0 +1,328 @@
+// Types to datatypes of HDF5 (see types_out.h). HDF5 copies a type into each that contains it, so
+// types are made when they are asked for, and how many that makes in all is bounded.
+#include "types_out.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+#include "hdf5_error.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::uint64_t kMostNodes = 1'000'000;
+// What the message of a datatype has bits for.
+constexpr std::uint32_t kMostMembers = 65535, kMostBits = 65535, kMostFloatBits = 255;
+
+Status unsupported(std::string message) { return Status(Code::kUnsupported, std::move(message)); }
+
+hid_t classic(Type type) {
+  switch (type) {
+    case Type::kByte:
+      return H5T_STD_I8BE;
+    case Type::kChar:
+      return H5T_C_S1;
+    case Type::kShort:
+      return H5T_STD_I16BE;
+    case Type::kInt:
+      return H5T_STD_I32BE;
+    case Type::kFloat:
+      return H5T_IEEE_F32BE;
+    case Type::kDouble:
+      return H5T_IEEE_F64BE;
+    case Type::kUByte:
+      return H5T_STD_U8BE;
+    case Type::kUShort:
+      return H5T_STD_U16BE;
+    case Type::kUInt:
+      return H5T_STD_U32BE;
+    case Type::kInt64:
+      return H5T_STD_I64BE;
+    case Type::kUInt64:
+      return H5T_STD_U64BE;
+  }
+  return H5I_INVALID_HID;
+}
+
+H5T_order_t order_of(ByteOrder order) {
+  switch (order) {
+    case ByteOrder::kLittle:
+      return H5T_ORDER_LE;
+    case ByteOrder::kBig:
+      return H5T_ORDER_BE;
+    case ByteOrder::kVax:
+      return H5T_ORDER_VAX;
+  }
+  return H5T_ORDER_ERROR;
+}
+
+H5T_pad_t pad_of(BitPadding padding) { return static_cast<H5T_pad_t>(padding); }
+
+H5T_norm_t norm_of(Normalization normalization) {
+  switch (normalization) {
+    case Normalization::kNone:
+      return H5T_NORM_NONE;
+    case Normalization::kMostSignificantSet:
+      return H5T_NORM_MSBSET;
+    case Normalization::kImplied:
+      return H5T_NORM_IMPLIED;
+  }
+  return H5T_NORM_ERROR;
+}
+
+// HDF5 checks each property of a float against the others as they are at that moment, so it is
+// first made wide enough for any.
+bool set_float(hid_t id, const ExtendedType& t) {
+  const std::size_t wide = static_cast<std::size_t>(t.size) + 64;
+  return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
+         H5Tset_fields(id, t.sign_position, t.exponent_position, t.exponent_size,
+                       t.mantissa_position, t.mantissa_size) >= 0 &&
+         H5Tset_offset(id, t.bit_offset) >= 0 && H5Tset_precision(id, t.precision) >= 0 &&
+         H5Tset_size(id, static_cast<std::size_t>(t.size)) >= 0 &&
+         H5Tset_ebias(id, static_cast<std::size_t>(t.exponent_bias)) >= 0 &&
+         H5Tset_norm(id, norm_of(t.normalization)) >= 0 &&
+         H5Tset_inpad(id, pad_of(t.inner_padding)) >= 0;
+}
+
+bool is_float(hid_t id, const ExtendedType& t) {
+  std::size_t sign = 0, exponent = 0, exponent_size = 0, mantissa = 0, mantissa_size = 0;
+  return H5Tget_fields(id, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 &&
+         sign == t.sign_position && exponent == t.exponent_position &&
+         exponent_size == t.exponent_size && mantissa == t.mantissa_position &&
+         mantissa_size == t.mantissa_size && H5Tget_ebias(id) == t.exponent_bias;
+}
+
+}  // namespace
+
+std::string path_of(const ExtendedType& type) {
+  return type.name.starts_with('/') ? type.name.substr(1) : type.name;
+}
+
+Status TypesOut::count_nodes(Type type, std::uint64_t* nodes) {
+  *nodes = 1;
+  if (!TypeTable::is_extended(type)) return {};
+  std::uint64_t& known = nodes_[static_cast<std::uint32_t>(type) - TypeTable::kFirst];
+  if (known == 0) {
+    const ExtendedType& t = types_.at(type);
+    known = 1 + t.names.size();
+    const auto add = [&](Type part) -> Status {
+      std::uint64_t inner = 0;
+      NMB_TRY(count_nodes(part, &inner));
+      known += inner;
+      if (known > kMostNodes)
+        return Status(Code::kLimit, "found more than " + std::to_string(kMostNodes) +
+                                        " types within " + types_.text(type));
+      return {};
+    };
+    Status status = add(t.base);
+    for (const ExtendedType::Field& field : t.fields) {
+      if (!status.ok()) break;
+      status = add(field.type);
+    }
+    if (!status.ok()) {
+      known = 0;
+      return status;
+    }
+  }
+  *nodes = known;
+  return {};
+}
+
+Result<hid_t> TypesOut::plain(Type type) {
+  if (!TypeTable::is_extended(type)) return classic(type);
+  const std::size_t number = static_cast<std::uint32_t>(type) - TypeTable::kFirst;
+  if (!made_[number].id.ok()) {
+    std::uint64_t nodes = 0;
+    NMB_TRY(count_nodes(type, &nodes));
+    all_nodes_ += nodes;
+    if (all_nodes_ > kMostNodes)
+      return Status(Code::kLimit, "found more than " + std::to_string(kMostNodes) +
+                                      " types within those of the block");
+    const ExtendedType& t = types_.at(type);
+    std::vector<std::uint64_t> offsets;
+    NMB_ASSIGN(Handle made,
+               t.type_class == TypeClass::kCompound ? make_compound(type, t, &offsets) : make(t));
+    const std::size_t bytes = H5Tget_size(made.get());
+    if (bytes == 0 || bytes > t.size || (bytes != t.size && !types_.needs_heap(type)))
+      return unsupported(types_.text(type) + ": found " + std::to_string(t.size) +
+                         " bytes, expected the " + std::to_string(bytes) + " that HDF5 gives it");
+    made_[number] = {std::move(made), bytes, std::move(offsets)};
+  }
+  return made_[number].id.get();
+}
+
+Result<hid_t> TypesOut::stored(Type type) {
+  NMB_ASSIGN(const hid_t made, plain(type));
+  if (!TypeTable::is_extended(type) || types_.at(type).name.empty()) return made;
+  const std::string path = path_of(types_.at(type));
+  if (const auto there = named_.find(path); there != named_.end()) {
+    if (H5Tequal(there->second.get(), made) > 0) return there->second.get();
+    return Status(Code::kDamaged, object_text("named datatype", path) +
+                                      ": found two that differ, expected the same in all blocks");
+  }
+  NMB_ASSIGN(Handle named, check_handle(H5Tcopy(made), object_text("named datatype", path)));
+  NMB_TRY(check_hdf5(H5Tcommit_anon(file_, named.get(), H5P_DEFAULT, H5P_DEFAULT),
+                     object_text("named datatype", path)));
+  return named_.emplace(path, std::move(named)).first->second.get();
+}
+
+bool TypesOut::has_reference(Type type) const {
+  if (!types_.has(type) || !types_.needs_heap(type)) return false;
+  const ExtendedType& t = types_.at(type);
+  switch (t.type_class) {
+    case TypeClass::kReference:
+      return true;
+    case TypeClass::kVlen:
+    case TypeClass::kArray:
+      return TypeTable::is_extended(t.base) && has_reference(t.base);
+    case TypeClass::kCompound:
+      for (const ExtendedType::Field& field : t.fields)
+        if (TypeTable::is_extended(field.type) && has_reference(field.type)) return true;
+      return false;
+    default:
+      return false;
+  }
+}
+
+Result<Handle> TypesOut::make(const ExtendedType& t) {
+  switch (t.type_class) {
+    case TypeClass::kInteger:
+    case TypeClass::kFloat:
+    case TypeClass::kTime:
+    case TypeClass::kBitfield:
+      return make_atomic(t);
+    case TypeClass::kString: {
+      NMB_ASSIGN(Handle id, check_handle(H5Tcopy(H5T_C_S1), "a string"));
+      if (H5Tset_size(id.get(),
+                      t.variable_length ? H5T_VARIABLE : static_cast<std::size_t>(t.size)) < 0 ||
+          H5Tset_cset(id.get(), static_cast<H5T_cset_t>(t.character_set)) < 0 ||
+          H5Tset_strpad(id.get(), static_cast<H5T_str_t>(t.padding)) < 0)
+        return hdf5_failure("a string");
+      return id;
+    }
+    case TypeClass::kOpaque: {
+      NMB_ASSIGN(const std::string tag, c_text(t.tag, "an opaque type"));
+      NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(t.size)),
+                                         "an opaque type"));
+      NMB_TRY(check_hdf5(H5Tset_tag(id.get(), tag.c_str()), "the tag of an opaque type"));
+      return id;
+    }
+    case TypeClass::kReference:
+      return check_handle(
+          H5Tcopy(t.reference == ReferenceKind::kObject ? H5T_STD_REF_OBJ : H5T_STD_REF_DSETREG),
+          "a reference");
+    case TypeClass::kEnum:
+      return make_enum(t);
+    case TypeClass::kVlen: {
+      NMB_ASSIGN(const hid_t base, plain(t.base));
+      return check_handle(H5Tvlen_create(base), "a sequence");
+    }
+    case TypeClass::kArray: {
+      if (t.lengths.size() > H5S_MAX_RANK)
+        return unsupported("found an array of " + std::to_string(t.lengths.size()) +
+                           " dimensions, expected at most " + std::to_string(H5S_MAX_RANK));
+      NMB_ASSIGN(const hid_t base, plain(t.base));
+      const std::vector<hsize_t> lengths(t.lengths.begin(), t.lengths.end());
+      return check_handle(
+          H5Tarray_create2(base, static_cast<unsigned>(lengths.size()), lengths.data()),
+          "an array");
+    }
+    case TypeClass::kCompound:
+      break;
+  }
+  return unsupported("found a type of no class");
+}
+
+Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
+  const bool has_fields = t.type_class == TypeClass::kFloat;
+  if (t.precision > kMostBits || t.bit_offset > kMostBits || t.size > kMostBits / 8 + 1 ||
+      (has_fields && (t.sign_position > kMostFloatBits || t.exponent_position > kMostFloatBits ||
+                      t.exponent_size > kMostFloatBits || t.mantissa_position > kMostFloatBits ||
+                      t.mantissa_size > kMostFloatBits || t.exponent_bias > ~std::uint32_t{0})))
+    return unsupported("found a number of " + std::to_string(t.size) + " bytes, " +
+                       std::to_string(t.precision) + " bits from " + std::to_string(t.bit_offset) +
+                       " on, which HDF5 cannot write down");
+  if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
+      t.inner_padding == BitPadding::kBackground)
+    return unsupported("found a number whose padding is what was there before, expected 0 or 1");
+  const bool is_integer = t.type_class == TypeClass::kInteger;
+  const hid_t from = is_integer                         ? H5T_STD_I8LE
+                     : has_fields                       ? H5T_IEEE_F64LE
+                     : t.type_class == TypeClass::kTime ? H5T_UNIX_D32LE
+                                                        : H5T_STD_B8LE;
+  const std::string what = "a number of " + std::to_string(t.size) + " bytes";
+  NMB_ASSIGN(Handle id, check_handle(H5Tcopy(from), what));
+  const hid_t h = id.get();
+  const bool sized = has_fields ? set_float(h, t)
+                                : H5Tset_size(h, static_cast<std::size_t>(t.size)) >= 0 &&
+                                      H5Tset_precision(h, t.precision) >= 0 &&
+                                      H5Tset_offset(h, t.bit_offset) >= 0;
+  if (!sized || H5Tset_order(h, order_of(t.order)) < 0 ||
+      H5Tset_pad(h, pad_of(t.low_padding), pad_of(t.high_padding)) < 0 ||
+      (is_integer && H5Tset_sign(h, t.is_signed ? H5T_SGN_2 : H5T_SGN_NONE) < 0))
+    return hdf5_failure(what);
+  if (H5Tget_size(h) != t.size || H5Tget_precision(h) != t.precision ||
+      H5Tget_offset(h) != static_cast<int>(t.bit_offset) || (has_fields && !is_float(h, t)))
+    return unsupported(what + ": HDF5 makes another of it");
+  return id;
+}
+
+// Fields are as far apart in memory as in our form, less what the fields before them take less
+// there.
+Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
+                                       std::vector<std::uint64_t>* offsets) {
+  const std::string what = types_.text(code);
+  const std::size_t count = t.fields.size();
+  if (count > kMostMembers)
+    return unsupported("found a compound of " + std::to_string(count) +
+                       " fields, expected at most " + std::to_string(kMostMembers));
+  std::vector<hid_t> members;
+  for (const ExtendedType::Field& field : t.fields) {
+    NMB_ASSIGN(const hid_t member, plain(field.type));
+    members.push_back(member);
+  }
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return t.fields[a].offset < t.fields[b].offset;
+  });
+  offsets->resize(count);
+  std::uint64_t less = 0, end = 0;  // in our form
+  for (const std::size_t i : order) {
+    const ExtendedType::Field& field = t.fields[i];
+    if (field.offset < end)
+      return unsupported("field " + field.name + " of " + what +
+                         ": found one that overlaps another, which HDF5 does not write");
+    (*offsets)[i] = field.offset - less;
+    end = field.offset + types_.value_size(field.type);
+    less += types_.value_size(field.type) - memory_bytes(field.type);
+  }
+  NMB_ASSIGN(Handle id,
+             check_handle(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(t.size - less)), what));
+  for (std::size_t i = 0; i < count; ++i) {
+    NMB_ASSIGN(const std::string name, c_text(t.fields[i].name, what));
+    NMB_TRY(check_hdf5(
+        H5Tinsert(id.get(), name.c_str(), static_cast<std::size_t>((*offsets)[i]), members[i]),
+        "field " + name + " of " + what));
+  }
+  return id;
+}
+
+Result<Handle> TypesOut::make_enum(const ExtendedType& t) {
+  if (t.names.size() > kMostMembers)
+    return unsupported("found an enum of " + std::to_string(t.names.size()) +
+                       " members, expected at most " + std::to_string(kMostMembers));
+  NMB_ASSIGN(const hid_t base, plain(t.base));
+  NMB_ASSIGN(Handle id, check_handle(H5Tenum_create(base), "an enum"));
+  const std::size_t size = static_cast<std::size_t>(t.size);
+  for (std::size_t i = 0; i < t.names.size(); ++i) {
+    NMB_ASSIGN(const std::string name, c_text(t.names[i], "a member of an enum"));
+    NMB_TRY(check_hdf5(H5Tenum_insert(id.get(), name.c_str(), t.values.data() + i * size),
+                       "member " + t.names[i] + " of an enum"));
+  }
+  return id;
+}
+
+}  // namespace nmb::hdf5

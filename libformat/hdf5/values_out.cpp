@@ -1,0 +1,282 @@
+// Values (see values_out.h): arrays in slabs, in the data set's own type so that no byte changes;
+// values of variable length by way of HDF5's memory form; chunks as they are stored.
+#include "values_out.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "data_set_out.h"
+#include "filters_out.h"
+#include "hdf5_error.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::uint64_t kSlab = 8 << 20;       // bytes of values at once
+constexpr std::uint64_t kMostHeld = 64 << 20;  // bytes that those of a slab lead to
+constexpr std::uint64_t kMostOfOne = 1 << 30;  // that one value leads to
+constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
+
+Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
+
+// A box of elements that are one run in row-major order.
+struct Slab {
+  std::vector<hsize_t> start, count;
+  std::uint64_t first = 0, elements = 1;  // of the array
+};
+
+// Divides an array into slabs of at most `most` elements (at least one); the rows of a slab are a
+// multiple of `rows` where that many fit.
+Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t most,
+                     std::uint64_t rows, const std::function<Status(const Slab&)>& visit) {
+  const std::size_t rank = lengths.size();
+  std::uint64_t all = 1;
+  for (const std::uint64_t length : lengths)
+    if (!checked_mul(all, length, &all)) return damaged("found more than 2^64 values");
+  if (all == 0) return {};
+  // The dimension that is cut; those behind it are whole, of those before it one index at a time.
+  std::size_t cut = rank;
+  std::uint64_t inner = 1;  // elements behind the cut
+  while (cut > 0 && inner * lengths[cut - 1] <= most) inner *= lengths[--cut];
+  if (cut > 0)
+    --cut;
+  else if (rank > 0)
+    inner /= lengths[0];
+  Slab slab;
+  slab.start.assign(rank, 0);
+  slab.count.assign(rank, 1);
+  for (std::size_t i = cut + 1; i < rank; ++i) slab.count[i] = lengths[i];
+  std::uint64_t step = rank == 0 ? 1 : std::clamp<std::uint64_t>(most / inner, 1, lengths[cut]);
+  if (cut == 0 && step > rows && step < (rank == 0 ? 1 : lengths[0])) step -= step % rows;
+  while (slab.first < all) {
+    if (rank > 0) {
+      slab.count[cut] = std::min<hsize_t>(step, lengths[cut] - slab.start[cut]);
+      slab.elements = slab.count[cut] * inner;
+    }
+    NMB_TRY(visit(slab));
+    slab.first += slab.elements;
+    if (rank == 0) break;
+    slab.start[cut] += slab.count[cut];
+    for (std::size_t i = cut; i > 0 && slab.start[i] == lengths[i]; --i) {
+      slab.start[i] = 0;
+      ++slab.start[i - 1];
+    }
+  }
+  return {};
+}
+
+class ValuesOut {
+ public:
+  ValuesOut(SourceBlock& source, VarId variable, hid_t data_set, const FindObject& find_object)
+      : source_(source),
+        id_(variable),
+        variable_(source.metadata().variable(variable)),
+        data_set_(data_set),
+        find_object_(find_object),
+        value_size_(source.metadata().value_size(variable_.type)) {}
+
+  Status write() {
+    const Storage* const storage = source_.storage_of(id_);
+    if (storage && storage->kind == StorageKind::kNone) return {};
+    NMB_ASSIGN(space_, source_.space(id_));
+    if (space_.space_class == SpaceClass::kNull) return {};
+    creation_ = creation_of(source_, id_, space_);
+    NMB_TRY(check_region());
+    if (storage && storage->kind == StorageKind::kChunked) return write_chunks(*storage);
+    NMB_TRY(use_filters(creation_.filters, FilterUse::kRun, data_set_));
+    return storage ? write_heap() : write_array();
+  }
+
+ private:
+  // The bytes that the variable has of the extent.
+  Status check_region() {
+    const std::uint64_t header = source_.block().layout.header_length;
+    const std::uint64_t size = source_.block().extent->size();
+    if (variable_.begin < header) return damaged("found a begin in the header");
+    begin_ = variable_.begin - header;
+    region_ = source_.metadata().slice_bytes(id_).value_or(~std::uint64_t{0});
+    std::uint64_t end = 0;
+    record_size_ =
+        source_.metadata().is_record_variable(id_) ? source_.block().layout.record_size : 0;
+    if (record_size_ > 0) {
+      const std::uint64_t records = source_.block().records;
+      if (records == 0) return {};
+      if (!checked_mul(records - 1, record_size_, &end)) end = ~std::uint64_t{0};
+    }
+    if (checked_add(end, begin_, &end) && checked_add(end, region_, &end) && end <= size) return {};
+    return damaged("found values of " + std::to_string(region_) + " bytes at " +
+                   std::to_string(begin_) + ", expected an end within " + std::to_string(size));
+  }
+
+  std::uint64_t rows_of_chunk() const {
+    return creation_.layout == Layout::kChunked && !creation_.chunk.empty() ? creation_.chunk[0]
+                                                                            : 1;
+  }
+
+  // Elements of a slab as bytes; records lie apart.
+  Status read_elements(const Slab& slab, std::span<std::byte> out) const {
+    const ByteSource& extent = *source_.block().extent;
+    if (record_size_ == 0) return extent.read_at(begin_ + slab.first * value_size_, out);
+    const std::uint64_t record = region_;  // bytes of one
+    std::uint64_t at = slab.first * value_size_;
+    while (!out.empty()) {
+      const std::uint64_t within = at % record;
+      const std::uint64_t bytes = std::min<std::uint64_t>(record - within, out.size());
+      NMB_TRY(extent.read_at(begin_ + at / record * record_size_ + within,
+                             out.first(static_cast<std::size_t>(bytes))));
+      out = out.subspan(static_cast<std::size_t>(bytes));
+      at += bytes;
+    }
+    return {};
+  }
+
+  Status put(const Slab& slab, const std::byte* values) {
+    NMB_ASSIGN(const hid_t memory_type, source_.types().plain(variable_.type));
+    if (slab.count.empty())
+      return check_hdf5(H5Dwrite(data_set_, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+                        "values");
+    NMB_ASSIGN(const Handle file_space, check_handle(H5Dget_space(data_set_), "a space"));
+    NMB_TRY(check_hdf5(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, slab.start.data(),
+                                           nullptr, slab.count.data(), nullptr),
+                       "a slab"));
+    NMB_ASSIGN(const Handle memory_space,
+               check_handle(H5Screate_simple(static_cast<int>(slab.count.size()), slab.count.data(),
+                                             nullptr),
+                            "a space"));
+    return check_hdf5(
+        H5Dwrite(data_set_, memory_type, memory_space.get(), file_space.get(), H5P_DEFAULT, values),
+        "values");
+  }
+
+  Status write_array() {
+    const std::uint64_t most = std::max<std::uint64_t>(kSlab / value_size_, 1);
+    std::vector<std::byte> values;
+    return for_each_slab(space_.lengths, most, rows_of_chunk(), [&](const Slab& slab) -> Status {
+      values.resize(static_cast<std::size_t>(slab.elements * value_size_));
+      NMB_TRY(read_elements(slab, values));
+      return put(slab, values.data());
+    });
+  }
+
+  Status write_heap() {
+    NMB_TRY(source_.types().plain(variable_.type).status());
+    const RangeSource region(*source_.block().extent, begin_, region_);
+    HeapOut heap(source_.types(), region, find_object_);
+    const std::uint64_t most = std::max<std::uint64_t>(kSlab / value_size_, 1);
+    return for_each_slab(space_.lengths, most, rows_of_chunk(),
+                         [&](const Slab& slab) { return put_heap(slab, region, heap); });
+  }
+
+  // A slab whose values lead to too much at once is halved.
+  Status put_heap(const Slab& slab, const ByteSource& region, HeapOut& heap) {
+    std::vector<std::byte> values(static_cast<std::size_t>(slab.elements * value_size_));
+    NMB_TRY(region.read_at(slab.first * value_size_, values));
+    std::vector<std::byte> memory(
+        static_cast<std::size_t>(slab.elements * source_.types().memory_bytes(variable_.type)));
+    const Status made = heap.convert(variable_.type, values, slab.elements,
+                                     slab.elements == 1 ? kMostOfOne : kMostHeld, memory.data());
+    const bool halve = heap.too_much() && slab.elements > 1;
+    Status status = made;
+    if (made.ok()) status = put(slab, memory.data());
+    heap.release();
+    if (!halve) return status;
+    std::size_t cut = 0;
+    while (slab.count[cut] == 1) ++cut;
+    Slab half = slab;
+    half.count[cut] = slab.count[cut] / 2;
+    half.elements = slab.elements / slab.count[cut] * half.count[cut];
+    NMB_TRY(put_heap(half, region, heap));
+    half.start[cut] += half.count[cut];
+    half.first += half.elements;
+    half.count[cut] = slab.count[cut] - half.count[cut];
+    half.elements = slab.elements - half.elements;
+    return put_heap(half, region, heap);
+  }
+
+  Status write_chunks(const Storage& storage) {
+    NMB_TRY(use_filters(storage.filters, FilterUse::kKeep, data_set_));
+    const std::size_t rank = storage.chunk.size();
+    if (rank != space_.lengths.size()) return damaged("found chunks of another rank");
+    std::uint64_t chunks = 1, chunk_bytes = value_size_;
+    std::vector<std::uint64_t> counts(rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::uint64_t chunk = storage.chunk[i];
+      if (chunk == 0 || !checked_mul(chunk_bytes, chunk, &chunk_bytes))
+        return damaged("found a chunk of more bytes than 64 bits count");
+      counts[i] = space_.lengths[i] / chunk + (space_.lengths[i] % chunk != 0);
+      if (!checked_mul(chunks, counts[i], &chunks)) return damaged("found more than 2^64 chunks");
+    }
+    std::uint64_t table = 0;
+    if (!checked_mul(chunks, ChunkRow::kLength, &table) || table > region_)
+      return damaged("found a table of " + std::to_string(chunks) + " chunks in " +
+                     std::to_string(region_) + " bytes");
+    constexpr std::uint64_t kRows = 4096;  // at once
+    const ByteSource& extent = *source_.block().extent;
+    std::vector<std::byte> rows, bytes;
+    std::vector<hsize_t> place(rank, 0);  // in chunks
+    for (std::uint64_t n = 0; n < chunks; ++n) {
+      if (n % kRows == 0) {
+        rows.resize(static_cast<std::size_t>(std::min(kRows, chunks - n) * ChunkRow::kLength));
+        NMB_TRY(extent.read_at(begin_ + n * ChunkRow::kLength, rows));
+      }
+      const std::byte* const row = rows.data() + n % kRows * ChunkRow::kLength;
+      NMB_TRY(write_chunk({load_le<std::uint64_t>(row), load_le<std::uint64_t>(row + 8),
+                           load_le<std::uint32_t>(row + 16)},
+                          storage, chunk_bytes, place, &bytes));
+      for (std::size_t i = rank; i-- > 0 && ++place[i] == counts[i];) place[i] = 0;
+    }
+    return {};
+  }
+
+  Status write_chunk(const ChunkRow& row, const Storage& storage, std::uint64_t chunk_bytes,
+                     const std::vector<hsize_t>& place, std::vector<std::byte>* bytes) {
+    if (row.stored_length == 0) return {};
+    if (row.offset > region_ || row.stored_length > region_ - row.offset ||
+        row.stored_length > kMostChunk)
+      return damaged("found a chunk of " + std::to_string(row.stored_length) + " bytes at " +
+                     std::to_string(row.offset) + ", expected an end within " +
+                     std::to_string(region_));
+    const std::size_t filters = storage.filters.size();
+    if (filters < 32 && row.filter_mask >> filters)
+      return damaged("found filter mask " + std::to_string(row.filter_mask) + " of " +
+                     std::to_string(filters) + " filters");
+    const bool is_raw = filters == 0 || row.filter_mask == ~std::uint32_t{0} >> (32 - filters);
+    if (is_raw && row.stored_length != chunk_bytes)
+      return damaged("found an unfiltered chunk of " + std::to_string(row.stored_length) +
+                     " bytes, expected " + std::to_string(chunk_bytes));
+    bytes->resize(static_cast<std::size_t>(row.stored_length));
+    NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
+    std::vector<hsize_t> start(place);
+    for (std::size_t i = 0; i < start.size(); ++i) start[i] *= storage.chunk[i];
+    return check_hdf5(H5Dwrite_chunk(data_set_, H5P_DEFAULT, row.filter_mask, start.data(),
+                                     bytes->size(), bytes->data()),
+                      "a chunk");
+  }
+
+  SourceBlock& source_;
+  const VarId id_;
+  const Variable variable_;
+  const hid_t data_set_;
+  const FindObject& find_object_;
+  const std::uint64_t value_size_;
+  Space space_;
+  Creation creation_;
+  std::uint64_t begin_ = 0;   // in the extent
+  std::uint64_t region_ = 0;  // bytes, of a record variable those of one record
+  std::uint64_t record_size_ = 0;
+};
+
+}  // namespace
+
+Status write_values(SourceBlock& source, VarId variable, hid_t data_set,
+                    const FindObject& find_object) {
+  const Status status = ValuesOut(source, variable, data_set, find_object).write();
+  if (status.ok()) return {};
+  return Status(status.code(), status.file(), status.offset(), status.rule(),
+                source.text(variable) + ": " + status.message());
+}
+
+}  // namespace nmb::hdf5
