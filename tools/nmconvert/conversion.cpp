@@ -12,6 +12,7 @@
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/text.h"
+#include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
 
 namespace nmb::tools {
@@ -43,7 +44,13 @@ class Converter {
       return Status(Code::kExists, what.output, kNoOffset, "",
                     "found one file as INPUT and OUTPUT, expected two");
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
-    if (kind != FileKind::kNmb && !is_classic(kind)) return refused_kind(*file_, kind);
+    const bool hdf5_in = kind == FileKind::kHdf5 && what.to == "nmb";
+    if (kind != FileKind::kNmb && !is_classic(kind) && !hdf5_in)
+      return refused_kind(*file_, kind);
+    if (kind != FileKind::kNmb && (what.to == "hdf5" || what.to == "nc4"))
+      return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
+                    "found a " + std::string(kind_name(kind)) +
+                        " file to be written as HDF5, expected an NMB file; nmconvert makes one");
     if (options_.folders) NMB_TRY(make_folders());
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
@@ -94,6 +101,8 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes, .verify_values = true}));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
+    if (wants_hdf5(*reader)) return write_hdf5(*reader, record_.of.input, record_.of.output,
+                                               extract_options(), ranks_);
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));
@@ -125,6 +134,15 @@ class Converter {
     const ExtractOptions options = extract_options();
     return write_classic(*dataset, options.kind.value_or(dataset->kind()), record_.of.output,
                          options, ranks_);
+  }
+
+  // By --to, or where the blocks came from HDF5 and the ending does not say what else.
+  bool wants_hdf5(const Reader& reader) const {
+    const Conversion& what = record_.of;
+    if (what.block) return false;
+    if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
+    const Result<std::optional<BlockEntry>> root = reader.find("");
+    return root.ok() && *root && (*root)->kind == static_cast<std::uint16_t>(Kind::kExtended);
   }
 
   ExtractOptions extract_options() {

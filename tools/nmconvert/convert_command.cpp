@@ -14,10 +14,10 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("output", output_, "the file to write")->type_name("OUTPUT");
   app.add_option(
          "--to", batch_.to,
-         "kind of output: nmb, cdf1, cdf2 or cdf5 (default: by its ending; of a list, NMB, and "
-         "classic where the input's ending is .nmb)")
+         "kind of output: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, by "
+         "where the input came from; of a list, NMB, and .nc where the input's ending is .nmb)")
       ->type_name("KIND")
-      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5"}));
+      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
   app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
   tool.offer_file_list(app);
@@ -89,9 +89,11 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
   if (what.to.empty()) {
     if (output_.ends_with(".nmb"))
       what.to = "nmb";
+    else if (output_.ends_with(".h5") || output_.ends_with(".hdf5"))
+      what.to = "hdf5";
     else if (!output_.ends_with(".nc") && !output_.ends_with(".cdf"))
       return Status(Code::kUsage, output_, kNoOffset, "",
-                    "found no ending that tells the kind, expected .nmb or .nc, or --to");
+                    "found no ending that tells the kind, expected .nmb, .nc or .h5, or --to");
   }
   if (what.block && what.to == "nmb")
     return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");

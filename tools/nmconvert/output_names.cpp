@@ -15,6 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string ending_of(const std::string& to) {
+  return to == "nmb" ? ".nmb" : to == "hdf5" ? ".h5" : ".nc";
+}
+
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
 // What a file is, whatever it is called.
@@ -97,7 +101,7 @@ Result<std::vector<Conversion>> plan_conversions(const std::vector<std::string>&
     Conversion conversion{input, {}, to, block};
     if (to.empty() && !block && !input.ends_with(".nmb")) conversion.to = "nmb";
     NMB_ASSIGN(conversion.output,
-               output_name(input, folder, conversion.to == "nmb" ? ".nmb" : ".nc"));
+               output_name(input, folder, ending_of(conversion.to)));
     conversions.push_back(std::move(conversion));
   }
   NMB_TRY(check_distinct(conversions));

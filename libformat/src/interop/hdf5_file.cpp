@@ -3,10 +3,7 @@
 #include "interop/hdf5_file.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,21 +11,14 @@
 #include <filesystem>
 #include <utility>
 
+#include "interop/hdf5_process.h"
 #include "interop/hdf5_stream.h"
 #include "wire/items.h"
-#include "wire/plugin_folders.h"
 #include "wire/system_error.h"
-
-extern char** environ;
 
 namespace nmb::hdf5 {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr const char* kProgram = "nmb-hdf5";
-constexpr int kSpoolDescriptor = 3;  // in the process
 
 struct Run {
   std::uint64_t offset, length, source;
@@ -76,92 +66,6 @@ class SplicedSource final : public ByteSource {
   const std::uint64_t size_;
 };
 
-Result<fs::path> find_program() {
-  std::string looked;
-  for (const fs::path& folder : plugin_folders()) {
-    const fs::path file = folder / kProgram;
-    std::error_code error;
-    if (fs::exists(file, error)) return file;
-    looked += (looked.empty() ? "" : ", ") + file.string();
-  }
-  return Status(Code::kUnsupported, "found no program for HDF5, expected " +
-                                        (looked.empty() ? "a folder in NMB_PLUGIN_PATH"
-                                                        : "one of " + looked));
-}
-
-// The running program and the end of a pipe of what it tells.
-class Process {
- public:
-  static Result<std::unique_ptr<Process>> start(const std::string& input, const SpoolFile& spool) {
-    NMB_ASSIGN(const fs::path program, find_program());
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return system_error(errno, {}, "make a pipe");
-    auto process = std::unique_ptr<Process>(new Process(ends[0]));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, spool.descriptor(), kSpoolDescriptor);
-    const std::string descriptor = std::to_string(kSpoolDescriptor);
-    std::string command = "import", path = input, name = program.string(), number = descriptor;
-    char* arguments[] = {name.data(), command.data(), path.data(), number.data(), nullptr};
-    const int error =
-        posix_spawn(&process->id_, name.c_str(), &actions, nullptr, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (error != 0) {
-      process->id_ = 0;
-      return system_error(error, {}, "start " + name);
-    }
-    return process;
-  }
-  ~Process() {
-    close(pipe_);
-    if (id_ == 0) return;
-    kill(id_, SIGKILL);
-    (void)wait();
-  }
-
-  // Fills `bytes` up to the end of what is told; returns how many there were.
-  Result<std::size_t> read(std::span<std::byte> bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t n = ::read(pipe_, bytes.data() + done, bytes.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return system_error(errno, {}, "read from nmb-hdf5");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
-  // How it ended, without its having said so.
-  Status ended() {
-    const int status = wait();
-    if (WIFSIGNALED(status)) {
-      const int signal = WTERMSIG(status);
-      if (signal == SIGXCPU || signal == SIGKILL)
-        return Status(Code::kLimit,
-                      "found a file on which the HDF5 library takes more time than is allowed");
-      return Status(Code::kDamaged, "found a file on which the HDF5 library ended by signal " +
-                                        std::to_string(signal));
-    }
-    return Status(Code::kDamaged, "found a file on which nmb-hdf5 ended with code " +
-                                      std::to_string(WEXITSTATUS(status)) + ", saying nothing");
-  }
-
- private:
-  explicit Process(int pipe) : pipe_(pipe) {}
-  int wait() {
-    int status = 0;
-    while (waitpid(std::exchange(id_, id_), &status, 0) < 0 && errno == EINTR) {
-    }
-    id_ = 0;
-    return status;
-  }
-  int pipe_;
-  pid_t id_ = 0;
-};
-
 Status unclear(const std::string& what) {
   return Status(Code::kDamaged, "found a message of nmb-hdf5 with " + what);
 }
@@ -173,11 +77,13 @@ class FileReader {
       : file_(std::move(file)), spool_(std::move(spool)), visit_(visit) {}
 
   Status read() {
-    NMB_ASSIGN(process_, Process::start(file_->name(), *spool_));
+    NMB_ASSIGN(process_, Hdf5Process::start({"import", file_->name(),
+                                             std::to_string(Hdf5Process::kShared)},
+                                            Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
     for (;;) {
       std::byte head[16];
       NMB_ASSIGN(const std::size_t got, process_->read(head));
-      if (got < sizeof head) return process_->ended();
+      if (got < sizeof head) return ended();
       const auto kind = static_cast<Message>(load_le<std::uint32_t>(head));
       NMB_ASSIGN(const std::vector<std::byte> content, content_of(load_le<std::uint64_t>(head + 8)));
       switch (kind) {
@@ -204,9 +110,16 @@ class FileReader {
       const auto step = static_cast<std::size_t>(std::min(kStep, length - before));
       content.resize(before + step);
       NMB_ASSIGN(const std::size_t got, process_->read(std::span(content).subspan(before)));
-      if (got < step) return process_->ended();
+      if (got < step) return ended();
     }
     return content;
+  }
+
+  // It ended without having said so.
+  Status ended() {
+    NMB_ASSIGN(const int code, process_->wait());
+    return Status(Code::kDamaged, "found a file on which nmb-hdf5 ended with code " +
+                                      std::to_string(code) + ", saying nothing");
   }
 
   static Status failure(std::span<const std::byte> content) {
@@ -259,14 +172,14 @@ class FileReader {
   const std::shared_ptr<const ByteSource> file_;
   const std::shared_ptr<const SpoolFile> spool_;
   const std::function<Status(GroupBlock)>& visit_;
-  std::unique_ptr<Process> process_;
+  std::unique_ptr<Hdf5Process> process_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const SpoolFile>> SpoolFile::create() {
   std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error);
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   if (error) return Status(Code::kIo, "found no folder for temporary files, expected one in TMPDIR");
   const int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) return system_error(errno, folder.string(), "make a temporary file");

@@ -1,0 +1,22 @@
+// write_hdf5: an NMB file as HDF5 or netCDF-4, as its blocks of kind 6 came from one.
+#pragma once
+
+#include <string>
+
+#include "nmb/communicator.h"
+#include "nmb/extract.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Publishes `path` or leaves what was there untouched. Done by rank 0 of `ranks`; all get the
+// outcome. The HDF5 library works in a process of its own, which opens `input`, the file that
+// `reader` has open. options.kind and threads do not count; options.check: the result is read again,
+// and its groups and values are those of `input`. kDamaged, kUnsupported: what that process says;
+// kExists; kIo; kNoSpace.
+NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
+                             const std::string& path, const ExtractOptions& options,
+                             Communicator& ranks);
+
+}  // namespace nmb
