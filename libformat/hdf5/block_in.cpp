@@ -10,6 +10,7 @@
 #include "memory_layout.h"
 #include "nmb/classic_header.h"
 #include "scales_in.h"
+#include "selection_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
 
@@ -50,12 +51,14 @@ Space space_of(hid_t id, const std::string& object) {
   return space;
 }
 
-std::vector<std::byte> encoded_space(hid_t space, const std::string& object) {
-  std::size_t size = 0;
-  checked(H5Sencode(space, nullptr, &size), object);
-  std::vector<std::byte> bytes(size);
-  checked(H5Sencode(space, bytes.data(), &size), object);
-  return bytes;
+// HDF5 leaves parameters of the scale-offset filter that it does not use as they happen to be.
+void clear_unused(std::vector<std::uint32_t>* parameters) {
+  constexpr std::size_t kClass = 3, kSize = 4, kSign = 5, kHasFill = 7, kFill = 8;
+  if (parameters->size() <= kFill) return;
+  std::vector<std::uint32_t>& p = *parameters;
+  if (p[kClass] != 0) p[kSign] = 0;  // of floats
+  const std::size_t fill = p[kHasFill] == 0 ? 0 : (std::min<std::size_t>(p[kSize], 256) + 3) / 4;
+  for (std::size_t i = kFill + fill; i < p.size(); ++i) p[i] = 0;
 }
 
 std::vector<Filter> filters_of(hid_t plist, const std::string& object) {
@@ -74,10 +77,13 @@ std::vector<Filter> filters_of(hid_t plist, const std::string& object) {
     filter.flags = flags;
     filter.name = name;
     filter.parameters.assign(values.begin(), values.end());
+    if (filter.id == H5Z_FILTER_SCALEOFFSET) clear_unused(&filter.parameters);
     filters.push_back(std::move(filter));
   }
   return filters;
 }
+
+bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
 
 Property property(Property::Number number, VarId owner, std::uint32_t attribute = kNoAttribute) {
   Property p;
@@ -95,8 +101,10 @@ CharacterSet default_set(const std::string& name) {
   return is_ascii(name) ? CharacterSet::kAscii : CharacterSet::kUtf8;
 }
 
-// The names of an object's attributes in their order, with their character sets.
+// The names of an object's attributes with their character sets, in order of creation if that is
+// tracked, else of names.
 std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object,
+                                                                  bool tracked,
                                                                   const std::string& text) {
   std::vector<std::pair<std::string, CharacterSet>> names;
   const auto take = [](hid_t, const char* name, const H5A_info_t* info, void* out) -> herr_t {
@@ -104,16 +112,20 @@ std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object,
         name, static_cast<CharacterSet>(info->cset));
     return 0;
   };
-  // By order of creation where that is known: else it is refused, and by name works.
   hsize_t at = 0;
-  if (H5Aiterate2(object, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, take, &names) >= 0) return names;
-  names.clear();
-  at = 0;
-  checked(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, take, &names), text);
+  checked(H5Aiterate2(object, tracked ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, &at, take,
+                      &names),
+          text);
   return names;
 }
 
-// Reads `bytes` values whole.
+// Whether HDF5 1.10 may tell wrong places of chunks: by its index for one unlimited dimension, where
+// that is not the first.
+bool has_misplaced_chunks(const Space& space) {
+  const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
+  return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
+}
+
 struct ReadValues {
   std::vector<std::byte> bytes;
   hid_t type, space;
@@ -157,7 +169,18 @@ void BlockIn::add_group(hid_t group) {
   checked(H5Pget_attr_creation_order(plist, &attributes), object);
   order.order = {links, attributes};
   if ((links | attributes) != 0) add_property(std::move(order));
-  add_attributes(group, kGlobal, &metadata_, true);
+  add_comment(group, kGlobal, object);
+  add_attributes(group, is_tracked(attributes), kGlobal, &metadata_, true);
+}
+
+void BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
+  const ssize_t length = checked(H5Oget_comment(object, nullptr, 0), text);
+  if (length == 0) return;
+  Property p = property(Property::Number::kComment, owner);
+  p.bytes.resize(static_cast<std::size_t>(length) + 1);  // with the NUL that HDF5 writes
+  checked(H5Oget_comment(object, reinterpret_cast<char*>(p.bytes.data()), p.bytes.size()), text);
+  p.bytes.pop_back();
+  add_property(std::move(p));
 }
 
 void BlockIn::add_user_block(std::vector<std::byte> bytes) {
@@ -169,7 +192,10 @@ void BlockIn::add_user_block(std::vector<std::byte> bytes) {
 Type BlockIn::add_named_type(hid_t type) {
   const Type code = types_.code_of(type);
   Metadata attributes{Metadata::Names::kAsFound};
-  add_attributes(type, kGlobal, &attributes, false);
+  const Id plist(H5Tget_create_plist(type), H5Pclose, "named datatype");
+  unsigned order = 0;
+  checked(H5Pget_attr_creation_order(plist, &order), "named datatype");
+  add_attributes(type, is_tracked(order), kGlobal, &attributes, false);
   if (attributes.attribute_count() == 0) return code;
   auto extension = std::make_shared<Extension>();
   extension->types = types_.table();
@@ -184,10 +210,11 @@ Type BlockIn::add_named_type(hid_t type) {
   return code;
 }
 
-void BlockIn::add_attributes(hid_t object, VarId owner, Metadata* to, bool keep_properties) {
+void BlockIn::add_attributes(hid_t object, bool tracked, VarId owner, Metadata* to,
+                             bool keep_properties) {
   const std::string text = "attributes of " + file_.path_of(object);
   std::uint32_t number = 0;
-  for (const auto& [name, character_set] : attribute_names(object, text)) {
+  for (const auto& [name, character_set] : attribute_names(object, tracked, text)) {
     const Id attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, text);
     add_attribute(attribute, name, owner, number++, character_set, to, keep_properties);
   }
@@ -346,7 +373,8 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   }
   if (H5Pget_external_count(plist) > 0) add_external(*variable, object, plist);
   if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
-  add_attributes(data_set, *variable, &metadata_, true);
+  add_comment(data_set, *variable, object);
+  add_attributes(data_set, is_tracked(attributes), *variable, &metadata_, true);
 }
 
 std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
@@ -488,13 +516,32 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
   const std::uint64_t begin = next_begin();
   std::vector<std::byte> table(chunks * ChunkRow::kLength);
   std::uint64_t end = table.size();
+  const auto put_row = [&](std::uint64_t number, std::uint64_t offset, std::uint64_t length,
+                           std::uint32_t mask) {
+    std::byte* row = table.data() + number * ChunkRow::kLength;
+    store_le(row, offset);
+    store_le(row + 8, length);
+    store_le(row + 16, mask);
+  };
   std::vector<hsize_t> at(rank, 0);
   const bool any = chunks > 0 && H5Dget_storage_size(data_set) > 0;
+  const bool misplaced = has_misplaced_chunks(space);
   for (std::uint64_t n = 0; any && n < chunks; ++n) {
     unsigned mask = 0;
     haddr_t place = HADDR_UNDEF;
     hsize_t length = 0;
-    checked(H5Dget_chunk_info_by_coord(data_set, at.data(), &mask, &place, &length), object);
+    if (misplaced) {
+      // Read, where it cannot be told where it is.
+      if (H5Dget_chunk_storage_size(data_set, at.data(), &length) >= 0 && length > 0) {
+        std::vector<std::byte> bytes(length);
+        checked(H5Dread_chunk(data_set, H5P_DEFAULT, at.data(), &mask, bytes.data()), object);
+        put_row(n, end, length, mask);
+        runs_.push_back({begin + end, length, file_.spool->append(bytes), RunSource::kSpool});
+        end += length;
+      }
+    } else {
+      checked(H5Dget_chunk_info_by_coord(data_set, at.data(), &mask, &place, &length), object);
+    }
     if (place != HADDR_UNDEF) {
       place += file_.chunk_base;
       if (place > file_.size || length > file_.size - place)
@@ -502,10 +549,7 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
                                           " bytes at " + std::to_string(place) +
                                           ", expected an end within the file's " +
                                           std::to_string(file_.size));
-      std::byte* row = table.data() + n * ChunkRow::kLength;
-      store_le(row, end);
-      store_le(row + 8, std::uint64_t{length});
-      store_le(row + 16, std::uint32_t{mask});
+      put_row(n, end, length, mask);
       Run run{begin + end, length, place, RunSource::kFile};
       // Chunks that follow each other in the file are one run.
       if (!runs_.empty() && n > 0 && runs_.back().from == RunSource::kFile &&
@@ -562,8 +606,8 @@ void BlockIn::add_virtual(VarId variable, const std::string& object, hid_t plist
     source.data_set = name(H5Pget_virtual_dsetname, i);
     const Id here(H5Pget_virtual_vspace(plist, i), H5Sclose, object);
     const Id there(H5Pget_virtual_srcspace(plist, i), H5Sclose, object);
-    source.here = encoded_space(here, object);
-    source.there = encoded_space(there, object);
+    source.here = encoded_selection(here, object);
+    source.there = encoded_selection(there, object);
     p.sources.push_back(std::move(source));
   }
   add_property(std::move(p));

@@ -71,7 +71,9 @@ class BlockIn {
     RunSource from;
   };
 
-  void add_attributes(hid_t object, VarId owner, Metadata* to, bool keep_properties);
+  // tracked: the order of their creation is.
+  void add_attributes(hid_t object, bool tracked, VarId owner, Metadata* to, bool keep_properties);
+  void add_comment(hid_t object, VarId owner, const std::string& text);
   void add_attribute(hid_t attribute, const std::string& name, VarId owner, std::uint32_t number,
                      CharacterSet character_set, Metadata* to, bool keep_properties);
   std::vector<DimId> dimensions_of(const std::string& path, hid_t data_set, const Space& space);

@@ -107,10 +107,19 @@ class Hdf5Export {
     return {};
   }
 
+  Status define_comment(const SourceBlock& source, std::uint32_t owner, hid_t object) {
+    const Property* const comment = source.find(Property::Number::kComment, owner);
+    if (!comment) return {};
+    NMB_ASSIGN(const std::string text,
+               c_text({reinterpret_cast<const char*>(comment->bytes.data()), comment->bytes.size()},
+                      "comment"));
+    return check_hdf5(H5Oset_comment(object, text.c_str()), "comment");
+  }
+
   // Makes the attributes of a group; of any object: writes what leads to no object.
   Status define_attributes(SourceBlock& source, std::uint32_t owner, hid_t object, Later* later,
                            bool make) {
-    Status status;
+    Status status = define_comment(source, owner, object);
     std::uint32_t number = 0;
     source.metadata().for_each_attribute(owner, [&](const Attribute& attribute) {
       const std::uint32_t n = number++;

@@ -14,6 +14,7 @@
 
 #include "block_in.h"
 #include "hdf5_id.h"
+#include "selection_in.h"
 #include "wire/items.h"
 
 namespace nmb::hdf5 {
@@ -76,7 +77,7 @@ class Importer {
     file_ = Id(H5Fopen(in_.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "file");
     in_.file = file_;
     in_.spool = &spool_;
-    in_.path_of = [this](hid_t object) { return path_at(address_of(object, "object")); };
+    in_.path_of = [this](hid_t object) { return path_of(object); };
     in_.references.object = [this](const void* reference) { return object_path(reference); };
     in_.references.region = [this](const void* reference) { return region(reference); };
     const Id plist(H5Fget_create_plist(file_), H5Pclose, "file");
@@ -179,6 +180,16 @@ class Importer {
   }
 
   // --- where references lead ---
+  // Of an object; of one that no link leads to, // and its number among such.
+  std::string path_of(hid_t object) {
+    const haddr_t address = address_of(object, "object");
+    std::string path = path_at(address);
+    if (path.empty()) {
+      path = "//" + std::to_string(unlinked_++);
+      paths_.emplace(address, path);
+    }
+    return path;
+  }
   std::string path_at(haddr_t address) {
     if (const auto found = visited_.find(address); found != visited_.end()) return found->second;
     if (paths_.empty()) {
@@ -223,10 +234,7 @@ class Importer {
                     "a reference to a region");
     const Id space(H5Rget_region(file_, H5R_DATASET_REGION, reference), H5Sclose,
                    "a reference to a region");
-    std::size_t size = 0;
-    checked(H5Sencode(space, nullptr, &size), "a reference to a region");
-    std::vector<std::byte> selection(size);
-    checked(H5Sencode(space, selection.data(), &size), "a reference to a region");
+    const std::vector<std::byte> selection = encoded_selection(space, "a reference to a region");
     std::vector<std::byte> out;
     ItemsOut items(&out);
     items.put_text(path_at(address_of(object, "a reference to a region")));
@@ -264,6 +272,7 @@ class Importer {
   std::uint64_t user_block_ = 0;
   std::unordered_map<haddr_t, std::string> visited_;  // where each object was first met
   std::unordered_map<haddr_t, std::string> paths_;    // the same of all, once it is asked for
+  std::uint64_t unlinked_ = 0;  // named datatypes without a link so far
 };
 
 void tell_failure(Code code, const std::string& message) {

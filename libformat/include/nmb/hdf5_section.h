@@ -80,6 +80,7 @@ struct Property {
     kVirtual = 7,
     kUserBlock = 8,
     kCharacterSet = 9,
+    kComment = 10,
   };
   Number number = Number::kSpace;
   std::uint32_t owner = kGlobal;
@@ -90,7 +91,7 @@ struct Property {
   Order order;
   std::vector<Link> links;
   Type type = Type::kByte;       // kTypeAttributes
-  std::vector<std::byte> bytes;  // kTypeAttributes: the header; kUserBlock
+  std::vector<std::byte> bytes;  // kTypeAttributes: the header; kUserBlock, kComment
   std::vector<ExternalFile> external_files;
   std::vector<VirtualSource> sources;
   CharacterSet character_set = CharacterSet::kAscii;

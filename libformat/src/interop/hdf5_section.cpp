@@ -91,6 +91,7 @@ void put_payload(const Property& p, ItemsOut* out) {
       }
       break;
     case Number::kUserBlock:
+    case Number::kComment:
       out->put(p.bytes);
       break;
     case Number::kCharacterSet:
@@ -180,7 +181,8 @@ void take_payload(ItemsIn* in, Property* p) {
       }
       break;
     }
-    case Number::kUserBlock: {
+    case Number::kUserBlock:
+    case Number::kComment: {
       const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
       p->bytes.assign(rest.begin(), rest.end());
       break;
@@ -219,7 +221,7 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     const std::size_t at = in.offset();
     ItemsIn payload(in.take(length, kRule), at);
     in.pad(kRule);
-    if (number < 1 || number > static_cast<std::uint16_t>(Number::kCharacterSet)) continue;
+    if (number < 1 || number > static_cast<std::uint16_t>(Number::kComment)) continue;
     p.number = static_cast<Number>(number);
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)
