@@ -103,7 +103,7 @@ Status DimensionScales::mark_scale(hid_t data_set, DimId dimension, const std::s
   NMB_TRY(put_text(data_set, "CLASS", "DIMENSION_SCALE"));
   NMB_TRY(put_text(data_set, "NAME", name));
   const int id = first_id_ + static_cast<int>(dimension);
-  return put_attribute(data_set, "_Netcdf4Dimid", H5T_STD_I32BE, H5T_NATIVE_INT, 0, &id);
+  return put_attribute(data_set, "_Netcdf4Dimid", H5T_NATIVE_INT, H5T_NATIVE_INT, 0, &id);
 }
 
 Status DimensionScales::attach() {
@@ -133,11 +133,11 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
   if (is_scale(variable)) {
     NMB_TRY(mark_scale(data_set.get(), v.dimensions[0], std::string(v.name)));
     if (rank == 1) return {};
-    // A scale has no list of scales.
+    // A scale has no list of scales. netCDF-C reads these as they are stored.
     std::vector<int> ids;
     for (const DimId d : v.dimensions) ids.push_back(first_id_ + static_cast<int>(d));
-    return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_STD_I32BE, H5T_NATIVE_INT, rank,
-                         ids.data());
+    return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,
+                         rank, ids.data());
   }
   NMB_ASSIGN(const hobj_ref_t reference, reference_to(data_set.get()));
   std::vector<hobj_ref_t> used(rank);

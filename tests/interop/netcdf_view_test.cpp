@@ -17,6 +17,9 @@ Status write_blocks(const std::string& path) {
   NMB_ASSIGN(const auto time, writer->def_var("time", Type::kDouble, over_time));
   NMB_ASSIGN(const auto v, writer->def_var("v", Type::kShort, both));
   NMB_ASSIGN(const auto c, writer->def_var("c", Type::kChar, text));
+  NMB_TRY(writer->def_dim("m", 2).status());
+  const std::string_view wide[] = {"m", "x"};
+  NMB_ASSIGN(const auto m, writer->def_var("m", Type::kByte, wide));
   NMB_TRY(writer->put_att_text(time.block, time.id, "units", "days since 2000-1-1"));
   const std::vector<std::int32_t> numbers = {1, 2};
   NMB_TRY(writer->put_att(x.block, kGlobal, "n", Type::kInt, std::span(numbers)));
@@ -24,10 +27,12 @@ Status write_blocks(const std::string& path) {
   const std::string_view over_y[] = {"y"};
   NMB_ASSIGN(const auto w, writer->def_var("g/w", Type::kFloat, over_y));
   NMB_TRY(writer->end_define());
+  const std::vector<std::int8_t> bytes = {5, 6, 7, 8};
   const std::vector<double> times = {0.5, 1.5};
   const std::vector<std::int16_t> values = {1, 2, 3, 4};
   const std::vector<float> floats = {1, 2, 4};
   const std::vector<char> letters = {'a', 'b'};
+  NMB_TRY(writer->put(m.block, m.id, std::span(bytes)));
   NMB_TRY(writer->put(time.block, time.id, std::span(times)));
   NMB_TRY(writer->put(v.block, v.id, std::span(values)));
   NMB_TRY(writer->put(c.block, c.id, std::span(letters)));
@@ -49,11 +54,13 @@ TEST(NetcdfView, ClassicBlocksAreNetcdf4Groups) {
 dimensions:
 	time = UNLIMITED ; // (2 currently)
 	x = 2 ;
+	m = 2 ;
 variables:
 	double time(time) ;
 		time:units = "days since 2000-1-1" ;
 	short v(time, x) ;
 	char c(x) ;
+	byte m(m, x) ;
 
 // global attributes:
 		:n = 1, 2 ;
@@ -66,6 +73,10 @@ data:
   3, 4 ;
 
  c = "ab" ;
+
+ m =
+  5, 6,
+  7, 8 ;
 
 group: g {
   dimensions:
