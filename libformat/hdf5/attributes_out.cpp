@@ -18,9 +18,22 @@ Status of_attribute(const Attribute& attribute, const Status& status) {
                 "attribute " + std::string(attribute.name) + ": " + status.message());
 }
 
+// Of an attribute that is one string.
+Result<Handle> text_type(const Attribute& attribute) {
+  NMB_ASSIGN(Handle type, check_handle(H5Tcopy(H5T_C_S1), "a string"));
+  NMB_TRY(check_hdf5(H5Tset_size(type.get(), std::max<std::size_t>(attribute.values.size(), 1)),
+                     "a string"));
+  return type;
+}
+
 Status make(const AttributeOut& out, TypesOut& types, hid_t object) {
   NMB_ASSIGN(const std::string name, c_text(out.attribute.name, "name"));
-  NMB_ASSIGN(const hid_t datatype, types.stored(out.attribute.type));
+  NMB_ASSIGN(hid_t datatype, types.stored(out.attribute.type));
+  Handle text;
+  if (out.whole_text) {
+    NMB_ASSIGN(text, text_type(out.attribute));
+    datatype = text.get();
+  }
   NMB_ASSIGN(const Handle space, make_space(out.space));
   NMB_ASSIGN(const Handle acpl, check_handle(H5Pcreate(H5P_ATTRIBUTE_CREATE), "properties"));
   NMB_TRY(check_hdf5(H5Pset_char_encoding(acpl.get(), static_cast<H5T_cset_t>(out.character_set)),
@@ -36,7 +49,12 @@ Status write(const AttributeOut& out, TypesOut& types, hid_t object,
   const Attribute& attribute = out.attribute;
   if (attribute.count == 0) return {};
   NMB_ASSIGN(const std::string name, c_text(attribute.name, "name"));
-  NMB_ASSIGN(const hid_t datatype, types.plain(attribute.type));
+  NMB_ASSIGN(hid_t datatype, types.plain(attribute.type));
+  Handle text;
+  if (out.whole_text) {
+    NMB_ASSIGN(text, text_type(attribute));
+    datatype = text.get();
+  }
   const std::byte* values = attribute.values.data();
   std::vector<std::byte> memory;
   const MemorySource region(attribute.values);
@@ -64,7 +82,8 @@ Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owne
   NMB_ASSIGN(Space space, source.space(owner, number, attribute));
   const Property* const p = source.find(Property::Number::kCharacterSet, owner, number);
   return AttributeOut{attribute, std::move(space),
-                      p ? p->character_set : usual_character_set(attribute.name)};
+                      p ? p->character_set : usual_character_set(attribute.name),
+                      source.is_classic() && attribute.type == Type::kChar};
 }
 
 Status make_attribute(const AttributeOut& out, TypesOut& types, hid_t object) {

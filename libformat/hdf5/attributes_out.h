@@ -15,6 +15,7 @@ struct AttributeOut {
   Attribute attribute;
   Space space;
   CharacterSet character_set = CharacterSet::kAscii;  // of its name
+  bool whole_text = false;                            // one string, not as many of one byte
 };
 
 // ASCII unless a byte is above 127.

@@ -179,6 +179,10 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     creation.chunk =
         usual_chunk(space, source.metadata().value_size(source.metadata().variable(variable).type));
   }
+  if (source.is_classic()) {
+    creation.fill_state = FillState::kUser;
+    creation.fill_value = fill_value(source.metadata(), variable);
+  }
   if (has_chunks) {
     creation.chunk = storage->chunk;
     creation.filters = storage->filters;

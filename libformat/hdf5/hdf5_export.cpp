@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attributes_out.h"
+#include "dimension_scales.h"
 #include "hdf5_error.h"
 #include "links_out.h"
 #include "object_maker.h"
@@ -20,15 +21,14 @@ namespace nmb::hdf5 {
 
 namespace {
 
+constexpr std::uint32_t kMostDimensions = 0x7fffffff;
+
 class Hdf5Export {
  public:
   Hdf5Export(const Reader& reader, hid_t file) : reader_(reader), maker_(reader, file) {}
 
   Status write() {
     NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended))
-        return Status(Code::kUnsupported, object_text("block", entry.name) + ": found kind " +
-                                              std::to_string(entry.kind) + ", expected 6");
       NMB_TRY(define(entry));
       return true;
     }));
@@ -91,15 +91,29 @@ class Hdf5Export {
       return define_values(*source, variable, data_set, &later);
     };
     if (const Property* links = source->find(Property::Number::kLinks))
-      for (const Link& link : links->links)
+      for (const Link& link : links->links) {
+        if (link.kind == LinkKind::kVariable && !link.name.empty())
+          return Status(Code::kDamaged, object_text("group", "/" + source->name()) +
+                                            ": found a name of the link to a variable");
         NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
+      }
+    DimensionScales scales(*source, group.get(), next_dimension_);
+    if (source->is_classic()) {
+      if (source->metadata().dimension_count() >
+          kMostDimensions - static_cast<std::uint32_t>(next_dimension_))
+        return Status(Code::kLimit, "found more than 2^31 - 1 dimensions");
+      next_dimension_ += static_cast<int>(source->metadata().dimension_count());
+      NMB_TRY(scales.make());
+    }
     for (VarId variable = 0; variable < linked.size(); ++variable) {
       if (linked[variable]) continue;
       Link link;
       link.number = variable;
+      if (source->is_classic()) link.name = scales.name_of(variable);
       link.character_set = usual_character_set(source->metadata().variable(variable).name);
       NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
     }
+    if (source->is_classic()) NMB_TRY(scales.attach());
     for (std::size_t i = 0; i < source->types().table().size(); ++i)
       if (!source->types().table()[i].name.empty())
         NMB_TRY(source->types().stored(static_cast<Type>(TypeTable::kFirst + i)).status());
@@ -206,12 +220,13 @@ class Hdf5Export {
   const Reader& reader_;
   ObjectMaker maker_;
   std::vector<Later> later_;
+  int next_dimension_ = 0;  // numbers of classic blocks' dimensions count through all of them
 };
 
 Result<Handle> creation_properties(const SourceBlock* root) {
   NMB_ASSIGN(Handle fcpl, check_handle(H5Pcreate(H5P_FILE_CREATE), "properties"));
+  NMB_TRY(set_group_order(fcpl.get(), root ? root->order(kGlobal) : Order{3, 3}));
   if (!root) return fcpl;
-  NMB_TRY(set_group_order(fcpl.get(), root->order(kGlobal)));
   if (const Property* p = root->find(Property::Number::kUserBlock))
     NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), p->bytes.size()), "user block"));
   return fcpl;

@@ -72,8 +72,9 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
                      std::to_string(source.metadata().variable_count()));
     const VarId variable = link.number;
     NMB_ASSIGN(const Handle data_set, maker.data_set(source, variable));
-    NMB_TRY(link_object(data_set.get(), group, source.metadata().variable(variable).name,
-                        link.character_set, "data set"));
+    const std::string_view name =
+        link.name.empty() ? source.metadata().variable(variable).name : link.name;
+    NMB_TRY(link_object(data_set.get(), group, name, link.character_set, "data set"));
     return on_variable(variable, data_set.get());
   }
   NMB_ASSIGN(const std::string name, link_name(link.name));

@@ -17,7 +17,7 @@ Status link_object(hid_t object, hid_t group, std::string_view name, CharacterSe
                    std::string_view what);
 
 // Makes one link of the group of `source` (of kind variable: also `on_variable` with the data set,
-// as long as that is open).
+// as long as that is open; a name stands for the variable's).
 Status make_link(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& maker,
                  const std::function<Status(VarId, hid_t)>& on_variable);
 

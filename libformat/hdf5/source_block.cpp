@@ -57,6 +57,7 @@ const Property* SourceBlock::find(Property::Number number, std::uint32_t owner,
 }
 
 Order SourceBlock::order(std::uint32_t owner) const {
+  if (is_classic()) return {3, 3};  // tracked and indexed
   const Property* const p = find(Property::Number::kOrder, owner);
   return p ? p->order : Order();
 }
@@ -96,6 +97,11 @@ Result<Space> SourceBlock::space(VarId variable) const {
 
 Result<Space> SourceBlock::space(std::uint32_t owner, std::uint32_t number,
                                  const Attribute& attribute) const {
+  if (is_classic()) {
+    if (attribute.count == 0) return Space{SpaceClass::kNull, {}, {}};
+    if (attribute.type == Type::kChar) return Space{SpaceClass::kScalar, {}, {}};
+    return Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
+  }
   const Property* const p = find(Property::Number::kSpace, owner, number);
   if (!p) {
     if (attribute.count == 1) return Space{SpaceClass::kScalar, {}, {}};

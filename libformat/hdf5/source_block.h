@@ -23,6 +23,8 @@ class SourceBlock {
   const std::string& name() const { return block_->name; }
   const Block& block() const { return *block_; }
   const Metadata& metadata() const { return block_->metadata; }
+  // Of kind 1, 2 or 5: written as netCDF-4 writes it.
+  bool is_classic() const { return !metadata().extension(); }
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;

@@ -1,0 +1,163 @@
+// Dimension scales (see dimension_scales.h). The lists are written once and whole: HDF5's own
+// interface writes a scale's list again for each data set that comes to use it.
+#include "dimension_scales.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "attributes_out.h"
+#include "hdf5_error.h"
+#include "links_out.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr hsize_t kChunk = 1024;  // of a scale that may grow and has no values
+
+Status put_attribute(hid_t object, const char* name, hid_t stored, hid_t memory, hsize_t count,
+                     const void* values) {
+  NMB_ASSIGN(const Handle space,
+             check_handle(count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr),
+                          "a space"));
+  NMB_ASSIGN(const Handle attribute,
+             check_handle(H5Acreate2(object, name, stored, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                          std::string("attribute ") + name));
+  return check_hdf5(H5Awrite(attribute.get(), memory, values), std::string("attribute ") + name);
+}
+
+Status put_text(hid_t object, const char* name, const std::string& text) {
+  NMB_ASSIGN(const Handle type, check_handle(H5Tcopy(H5T_C_S1), "a string"));
+  NMB_TRY(check_hdf5(H5Tset_size(type.get(), text.size() + 1), "a string"));
+  return put_attribute(object, name, type.get(), type.get(), 0, text.c_str());
+}
+
+Result<hobj_ref_t> reference_to(hid_t object) {
+  hobj_ref_t reference;
+  NMB_TRY(check_hdf5(H5Rcreate(&reference, object, ".", H5R_OBJECT, H5I_INVALID_HID),
+                     "a reference to an object"));
+  return reference;
+}
+
+}  // namespace
+
+DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, int first_id)
+    : source_(source), group_(group), first_id_(first_id) {
+  const Metadata& metadata = source.metadata();
+  for (DimId d = 0; d < metadata.dimension_count(); ++d) {
+    const auto variable = metadata.find_variable(metadata.dimension(d).name);
+    const bool is_own = variable && !metadata.variable(*variable).dimensions.empty() &&
+                        metadata.variable(*variable).dimensions[0] == d;
+    scales_.push_back(is_own ? *variable : kGlobal);
+  }
+}
+
+bool DimensionScales::is_scale(VarId variable) const {
+  const Variable v = source_.metadata().variable(variable);
+  return !v.dimensions.empty() && scales_[v.dimensions[0]] == variable;
+}
+
+std::uint64_t DimensionScales::length(DimId dimension) const {
+  const Dimension d = source_.metadata().dimension(dimension);
+  return d.is_record() ? source_.block().records : d.length;
+}
+
+std::string DimensionScales::name_of(VarId variable) const {
+  const std::string name(source_.metadata().variable(variable).name);
+  const bool hidden = !is_scale(variable) && source_.metadata().find_dimension(name);
+  return hidden ? "_nc4_non_coord_" + name : name;
+}
+
+Result<Handle> DimensionScales::open(const std::string& name) const {
+  NMB_ASSIGN(const std::string checked, link_name(name));
+  return check_handle(H5Dopen2(group_, checked.c_str(), H5P_DEFAULT),
+                      object_text("data set", name));
+}
+
+Status DimensionScales::make() {
+  for (DimId d = 0; d < scales_.size(); ++d)
+    if (scales_[d] == kGlobal) NMB_TRY(make_scale(d));
+  return {};
+}
+
+Status DimensionScales::make_scale(DimId dimension) {
+  const Dimension d = source_.metadata().dimension(dimension);
+  const hsize_t now = length(dimension), most = d.is_record() ? H5S_UNLIMITED : now;
+  const std::string what = object_text("dimension", d.name);
+  NMB_ASSIGN(const Handle space, check_handle(H5Screate_simple(1, &now, &most), what));
+  NMB_ASSIGN(const Handle dcpl, check_handle(H5Pcreate(H5P_DATASET_CREATE), what));
+  NMB_TRY(check_hdf5(
+      H5Pset_attr_creation_order(dcpl.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED), what));
+  if (d.is_record()) NMB_TRY(check_hdf5(H5Pset_chunk(dcpl.get(), 1, &kChunk), what));
+  NMB_ASSIGN(const Handle scale, check_handle(H5Dcreate_anon(group_, H5T_IEEE_F32BE, space.get(),
+                                                             dcpl.get(), H5P_DEFAULT),
+                                              what));
+  NMB_TRY(link_object(scale.get(), group_, d.name, usual_character_set(d.name), "dimension"));
+  char name[80];
+  std::snprintf(name, sizeof name, "This is a netCDF dimension but not a netCDF variable. %10llu",
+                static_cast<unsigned long long>(now));
+  return mark_scale(scale.get(), dimension, name);
+}
+
+Status DimensionScales::mark_scale(hid_t data_set, DimId dimension, const std::string& name) const {
+  NMB_TRY(put_text(data_set, "CLASS", "DIMENSION_SCALE"));
+  NMB_TRY(put_text(data_set, "NAME", name));
+  const int id = first_id_ + static_cast<int>(dimension);
+  return put_attribute(data_set, "_Netcdf4Dimid", H5T_NATIVE_INT, H5T_NATIVE_INT, 0, &id);
+}
+
+Status DimensionScales::attach() {
+  std::vector<hobj_ref_t> references;
+  for (DimId d = 0; d < scales_.size(); ++d) {
+    NMB_ASSIGN(const Handle scale, open(std::string(source_.metadata().dimension(d).name)));
+    NMB_ASSIGN(const hobj_ref_t reference, reference_to(scale.get()));
+    references.push_back(reference);
+  }
+  std::vector<std::vector<Use>> uses(scales_.size());
+  for (VarId v = 0; v < source_.metadata().variable_count(); ++v)
+    NMB_TRY(attach_variable(v, references, &uses));
+  for (DimId d = 0; d < scales_.size(); ++d) {
+    if (uses[d].empty()) continue;
+    NMB_ASSIGN(const Handle scale, open(std::string(source_.metadata().dimension(d).name)));
+    NMB_TRY(tell_uses(scale.get(), uses[d]));
+  }
+  return {};
+}
+
+Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_ref_t>& scales,
+                                        std::vector<std::vector<Use>>* uses) const {
+  const Variable v = source_.metadata().variable(variable);
+  const std::size_t rank = v.dimensions.size();
+  if (rank == 0) return {};
+  NMB_ASSIGN(const Handle data_set, open(name_of(variable)));
+  if (is_scale(variable)) {
+    NMB_TRY(mark_scale(data_set.get(), v.dimensions[0], std::string(v.name)));
+    if (rank == 1) return {};
+    // A scale has no list of scales. netCDF-C reads these as they are stored.
+    std::vector<int> ids;
+    for (const DimId d : v.dimensions) ids.push_back(first_id_ + static_cast<int>(d));
+    return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,
+                         rank, ids.data());
+  }
+  NMB_ASSIGN(const hobj_ref_t reference, reference_to(data_set.get()));
+  std::vector<hobj_ref_t> used(rank);
+  std::vector<hvl_t> list(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    used[i] = scales[v.dimensions[i]];
+    list[i] = {1, &used[i]};
+    (*uses)[v.dimensions[i]].push_back({reference, static_cast<int>(i)});
+  }
+  NMB_ASSIGN(const Handle type, check_handle(H5Tvlen_create(H5T_STD_REF_OBJ), "a sequence"));
+  return put_attribute(data_set.get(), "DIMENSION_LIST", type.get(), type.get(), rank, list.data());
+}
+
+Status DimensionScales::tell_uses(hid_t scale, const std::vector<Use>& uses) const {
+  NMB_ASSIGN(const Handle type, check_handle(H5Tcreate(H5T_COMPOUND, sizeof(Use)), "a compound"));
+  NMB_TRY(check_hdf5(H5Tinsert(type.get(), "dataset", HOFFSET(Use, data_set), H5T_STD_REF_OBJ),
+                     "a compound"));
+  NMB_TRY(check_hdf5(H5Tinsert(type.get(), "dimension", HOFFSET(Use, place), H5T_NATIVE_INT),
+                     "a compound"));
+  return put_attribute(scale, "REFERENCE_LIST", type.get(), type.get(), uses.size(), uses.data());
+}
+
+}  // namespace nmb::hdf5
