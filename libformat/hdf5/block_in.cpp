@@ -93,6 +93,18 @@ Property property(Property::Number number, VarId owner, std::uint32_t attribute 
   return p;
 }
 
+std::string comment_of(hid_t object, const std::string& text) {
+  const ssize_t length = checked(H5Oget_comment(object, nullptr, 0), text);
+  std::string comment(static_cast<std::size_t>(length), '\0');
+  if (length > 0) checked(H5Oget_comment(object, comment.data(), comment.size() + 1), text);
+  return comment;
+}
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text.data(), text.size()));
+  return {bytes.begin(), bytes.end()};
+}
+
 bool is_ascii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
@@ -174,12 +186,10 @@ void BlockIn::add_group(hid_t group) {
 }
 
 void BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
-  const ssize_t length = checked(H5Oget_comment(object, nullptr, 0), text);
-  if (length == 0) return;
+  const std::string comment = comment_of(object, text);
+  if (comment.empty()) return;
   Property p = property(Property::Number::kComment, owner);
-  p.bytes.resize(static_cast<std::size_t>(length) + 1);  // with the NUL that HDF5 writes
-  checked(H5Oget_comment(object, reinterpret_cast<char*>(p.bytes.data()), p.bytes.size()), text);
-  p.bytes.pop_back();
+  p.bytes = bytes_of(comment);
   add_property(std::move(p));
 }
 
@@ -191,6 +201,13 @@ void BlockIn::add_user_block(std::vector<std::byte> bytes) {
 
 Type BlockIn::add_named_type(hid_t type) {
   const Type code = types_.code_of(type);
+  const std::string comment = comment_of(type, "named datatype");
+  if (!comment.empty()) {
+    Property p = property(Property::Number::kTypeComment, kGlobal);
+    p.type = code;
+    p.bytes = bytes_of(comment);
+    add_property(std::move(p));
+  }
   Metadata attributes{Metadata::Names::kAsFound};
   const Id plist(H5Tget_create_plist(type), H5Pclose, "named datatype");
   unsigned order = 0;

@@ -130,6 +130,17 @@ class Hdf5Export {
     return check_hdf5(H5Oset_comment(object, text.c_str()), "comment");
   }
 
+  Status define_type_comment(SourceBlock& source, const Property& property) {
+    if (!source.types().table().has(property.type) ||
+        !TypeTable::is_extended(property.type))
+      return Status(Code::kDamaged, "found a comment of a type that is not there");
+    NMB_ASSIGN(const hid_t type, source.types().stored(property.type));
+    NMB_ASSIGN(const std::string text, c_text({reinterpret_cast<const char*>(property.bytes.data()),
+                                               property.bytes.size()},
+                                              "comment"));
+    return check_hdf5(H5Oset_comment(type, text.c_str()), "comment");
+  }
+
   // Makes the attributes of a group; of any object: writes what leads to no object.
   Status define_attributes(SourceBlock& source, std::uint32_t owner, hid_t object, Later* later,
                            bool make) {
@@ -165,6 +176,7 @@ class Hdf5Export {
 
   Status define_type_attributes(SourceBlock& source, Later* later) {
     for (const Property& p : source.properties()) {
+      if (p.number == Property::Number::kTypeComment) NMB_TRY(define_type_comment(source, p));
       if (p.number != Property::Number::kTypeAttributes) continue;
       NMB_TRY(TypeAttributes(source, p).define(&later->type_attributes, maker_.find_object()));
     }
@@ -174,6 +186,7 @@ class Hdf5Export {
   // Named datatypes that no link of the hdf5 section leads to: at their paths.
   Status link_types() {
     for (const auto& [path, type] : maker_.named()) {
+      if (path.starts_with('/')) continue;  // it had no link
       if (H5Lexists(maker_.file(), path.c_str(), H5P_DEFAULT) > 0) continue;
       H5Eclear2(H5E_DEFAULT);
       NMB_ASSIGN(const Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));

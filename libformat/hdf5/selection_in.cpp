@@ -7,8 +7,37 @@ namespace nmb::hdf5 {
 
 namespace {
 
+// Of points or blocks.
+void check_parts(hsize_t count, const std::string& object) {
+  constexpr hsize_t kMost = 1 << 20;
+  if (count > kMost)
+    throw Failure(Code::kLimit, object + ": found a selection of " + std::to_string(count) +
+                                    " parts, expected at most " + std::to_string(kMost));
+}
+
+// The same dataspace, without its selection. A maximum that is the length is as good as none, and
+// encoded otherwise.
+Id same_extent(hid_t from, const std::string& object) {
+  if (H5Sget_simple_extent_type(from) != H5S_SIMPLE) return Id(H5Scopy(from), H5Sclose, object);
+  const int rank = checked(H5Sget_simple_extent_ndims(from), object);
+  std::vector<hsize_t> lengths(static_cast<std::size_t>(rank)), maximum(lengths.size());
+  checked(H5Sget_simple_extent_dims(from, lengths.data(), maximum.data()), object);
+  return Id(H5Screate_simple(rank, lengths.data(), maximum == lengths ? nullptr : maximum.data()),
+            H5Sclose, object);
+}
+
+// The same points, in their order.
+void select_points(hid_t space, hid_t from, const std::string& object) {
+  const auto rank = static_cast<std::size_t>(checked(H5Sget_simple_extent_ndims(from), object));
+  const auto points = static_cast<hsize_t>(checked(H5Sget_select_elem_npoints(from), object));
+  check_parts(points, object);
+  std::vector<hsize_t> places(rank * points);
+  checked(H5Sget_select_elem_pointlist(from, 0, points, places.data()), object);
+  checked(H5Sselect_elements(space, H5S_SELECT_SET, points, places.data()), object);
+}
+
 // The same hyperslab, selected by the regular pattern that it is or block by block.
-void select_again(hid_t space, hid_t from, const std::string& object) {
+void select_hyperslab(hid_t space, hid_t from, const std::string& object) {
   const auto rank = static_cast<std::size_t>(checked(H5Sget_simple_extent_ndims(from), object));
   std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
   if (checked(H5Sis_regular_hyperslab(from), object) > 0) {
@@ -20,10 +49,7 @@ void select_again(hid_t space, hid_t from, const std::string& object) {
     return;
   }
   const auto blocks = static_cast<hsize_t>(checked(H5Sget_select_hyper_nblocks(from), object));
-  constexpr hsize_t kMostBlocks = 1 << 20;
-  if (blocks > kMostBlocks)
-    throw Failure(Code::kLimit, object + ": found a selection of " + std::to_string(blocks) +
-                                    " blocks");
+  check_parts(blocks, object);
   std::vector<hsize_t> corners(2 * rank * blocks);
   checked(H5Sget_select_hyper_blocklist(from, 0, blocks, corners.data()), object);
   for (hsize_t i = 0; i < blocks; ++i) {
@@ -42,8 +68,20 @@ void select_again(hid_t space, hid_t from, const std::string& object) {
 }  // namespace
 
 std::vector<std::byte> encoded_selection(hid_t space, const std::string& object) {
-  const Id again(H5Scopy(space), H5Sclose, object);
-  if (H5Sget_select_type(space) == H5S_SEL_HYPERSLABS) select_again(again, space, object);
+  const Id again = same_extent(space, object);
+  switch (H5Sget_select_type(space)) {
+    case H5S_SEL_HYPERSLABS:
+      select_hyperslab(again, space, object);
+      break;
+    case H5S_SEL_POINTS:
+      select_points(again, space, object);
+      break;
+    case H5S_SEL_NONE:
+      checked(H5Sselect_none(again), object);
+      break;
+    default:
+      break;  // all, as it is
+  }
   std::size_t size = 0;
   checked(H5Sencode(again, nullptr, &size), object);
   std::vector<std::byte> bytes(size);

@@ -42,7 +42,8 @@ Status SourceBlock::take_properties() {
     if (p.attribute != kNoAttribute && p.attribute >= metadata().attribute_count(p.owner))
       return damaged("found " + which + ", attribute " + std::to_string(p.attribute) +
                      ", expected one of " + std::to_string(metadata().attribute_count(p.owner)));
-    if (p.number == Property::Number::kTypeAttributes) continue;
+    if (p.number == Property::Number::kTypeAttributes || p.number == Property::Number::kTypeComment)
+      continue;  // of types
     if (!places_.emplace(std::tuple(p.owner, p.attribute, static_cast<std::uint16_t>(p.number)), i)
              .second)
       return damaged("found " + which + " twice");

@@ -240,6 +240,8 @@ def values_lie_elsewhere(plist):
 
 def used_values(values):
     """Of the scale-offset filter: HDF5 leaves those that it does not use as they happen to be."""
+    if len(values) < 9:
+        return values
     (_, _, _, type_class, size, sign, _, has_fill), rest = values[:8], values[8:]
     used = (min(size, 256) + 3) // 4 if has_fill else 0
     return (*values[:5], sign if type_class == 0 else 0, *values[6:8], *rest[:used])

@@ -81,6 +81,7 @@ struct Property {
     kUserBlock = 8,
     kCharacterSet = 9,
     kComment = 10,
+    kTypeComment = 11,
   };
   Number number = Number::kSpace;
   std::uint32_t owner = kGlobal;
@@ -90,8 +91,8 @@ struct Property {
   Creation creation;
   Order order;
   std::vector<Link> links;
-  Type type = Type::kByte;       // kTypeAttributes
-  std::vector<std::byte> bytes;  // kTypeAttributes: the header; kUserBlock, kComment
+  Type type = Type::kByte;       // kTypeAttributes, kTypeComment
+  std::vector<std::byte> bytes;  // kTypeAttributes: the header; kUserBlock, kComment, kTypeComment
   std::vector<ExternalFile> external_files;
   std::vector<VirtualSource> sources;
   CharacterSet character_set = CharacterSet::kAscii;

@@ -67,6 +67,7 @@ void put_payload(const Property& p, ItemsOut* out) {
       }
       break;
     case Number::kTypeAttributes:
+    case Number::kTypeComment:
       out->put(static_cast<std::uint32_t>(p.type));
       out->put(std::uint32_t{0});
       out->put(p.bytes);
@@ -147,7 +148,8 @@ void take_payload(ItemsIn* in, Property* p) {
         p->links.push_back(std::move(link));
       }
       break;
-    case Number::kTypeAttributes: {
+    case Number::kTypeAttributes:
+    case Number::kTypeComment: {
       const auto code = in->number<std::uint32_t>(kRule);
       if (code > 65535) in->fail(kRule, "found type " + std::to_string(code));
       p->type = static_cast<Type>(code);
@@ -221,7 +223,7 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     const std::size_t at = in.offset();
     ItemsIn payload(in.take(length, kRule), at);
     in.pad(kRule);
-    if (number < 1 || number > static_cast<std::uint16_t>(Number::kComment)) continue;
+    if (number < 1 || number > static_cast<std::uint16_t>(Number::kTypeComment)) continue;
     p.number = static_cast<Number>(number);
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)
