@@ -623,7 +623,7 @@ void BlockIn::add_virtual(VarId variable, const std::string& object, hid_t plist
     source.data_set = name(H5Pget_virtual_dsetname, i);
     const Id here(H5Pget_virtual_vspace(plist, i), H5Sclose, object);
     const Id there(H5Pget_virtual_srcspace(plist, i), H5Sclose, object);
-    source.here = encoded_selection(here, object);
+    source.here = encoded_selection(here, object, Extent::kOfVirtual);
     source.there = encoded_selection(there, object);
     p.sources.push_back(std::move(source));
   }

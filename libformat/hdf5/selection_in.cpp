@@ -17,11 +17,14 @@ void check_parts(hsize_t count, const std::string& object) {
 
 // The same dataspace, without its selection. A maximum that is the length is as good as none, and
 // encoded otherwise.
-Id same_extent(hid_t from, const std::string& object) {
+Id same_extent(hid_t from, Extent extent, const std::string& object) {
   if (H5Sget_simple_extent_type(from) != H5S_SIMPLE) return Id(H5Scopy(from), H5Sclose, object);
   const int rank = checked(H5Sget_simple_extent_ndims(from), object);
   std::vector<hsize_t> lengths(static_cast<std::size_t>(rank)), maximum(lengths.size());
   checked(H5Sget_simple_extent_dims(from, lengths.data(), maximum.data()), object);
+  if (extent == Extent::kOfVirtual)
+    for (std::size_t d = 0; d < lengths.size(); ++d)
+      if (maximum[d] == H5S_UNLIMITED) lengths[d] = 0;
   return Id(H5Screate_simple(rank, lengths.data(), maximum == lengths ? nullptr : maximum.data()),
             H5Sclose, object);
 }
@@ -67,8 +70,8 @@ void select_hyperslab(hid_t space, hid_t from, const std::string& object) {
 
 }  // namespace
 
-std::vector<std::byte> encoded_selection(hid_t space, const std::string& object) {
-  const Id again = same_extent(space, object);
+std::vector<std::byte> encoded_selection(hid_t space, const std::string& object, Extent extent) {
+  const Id again = same_extent(space, extent, object);
   switch (H5Sget_select_type(space)) {
     case H5S_SEL_HYPERSLABS:
       select_hyperslab(again, space, object);

@@ -9,8 +9,14 @@
 
 namespace nmb::hdf5 {
 
+enum class Extent {
+  kOwn,
+  kOfVirtual,  // lengths that may grow are what HDF5 finds of the sources: 0 is kept
+};
+
 // What H5Sencode gives of the selection, made again from its blocks. object: for messages. Throws
 // Failure.
-std::vector<std::byte> encoded_selection(hid_t space, const std::string& object);
+std::vector<std::byte> encoded_selection(hid_t space, const std::string& object,
+                                         Extent extent = Extent::kOwn);
 
 }  // namespace nmb::hdf5

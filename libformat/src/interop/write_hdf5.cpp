@@ -41,7 +41,7 @@ Status compare(const hdf5::GroupBlock& written, const Block& expected, std::span
   const auto differs = [&](const std::string& what) {
     return Status(Code::kDamaged, "the result is not what was to be written: " + object + ": " + what);
   };
-  if (!std::ranges::equal(written.body, body)) return differs("other definitions");
+  if (!std::ranges::equal(written.body, body)) return differs("HDF5 writes other definitions");
   if (written.extent_length != expected.extent->size())
     return differs("found " + std::to_string(written.extent_length) + " bytes of values, expected " +
                    std::to_string(expected.extent->size()));
