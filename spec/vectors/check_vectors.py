@@ -215,7 +215,9 @@ def check_rules(broken):
     for name in ("format.md", "classic_header.md"):
         if (HERE.parent / name).exists():
             rules |= rules_of(HERE.parent / name)
-    for rule in sorted(set(rules) - broken):
+    # Rules of extended bodies are broken by tests/unit/extended_body_test.cpp.
+    rules = {rule for rule in rules if not rule.startswith("R-X")}
+    for rule in sorted(rules - broken):
         print(f"{rule}: no vector breaks it")
         failed += 1
     for rule in sorted(broken - set(rules) - {"-"}):
