@@ -468,6 +468,8 @@ def unshuffle(raw, size):
     if size == 0:
         raise ValueError("elements of 0 bytes to unshuffle")
     n = len(raw) // size
+    if n < 2:
+        return raw
     out = bytearray(raw)
     for b in range(size):
         out[b : n * size : size] = raw[b * n : (b + 1) * n]
