@@ -25,6 +25,14 @@ void limit(int what, std::uint64_t value) {
   (void)setrlimit(static_cast<__rlimit_resource_t>(what), &both);
 }
 
+// A descriptor must be below the number. Those that are open stay.
+void limit_descriptors(bool to_none) {
+  rlimit both{};
+  if (getrlimit(RLIMIT_NOFILE, &both) != 0) return;
+  both.rlim_cur = to_none ? 0 : both.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &both);
+}
+
 }  // namespace
 
 void limit_resources(const std::string& path) {
@@ -39,5 +47,10 @@ void limit_resources(const std::string& path) {
   limit(RLIMIT_AS, kMemory + 4 * size);
 #endif
 }
+
+void refuse_opening() { limit_descriptors(true); }
+
+OpeningAllowed::OpeningAllowed() { limit_descriptors(false); }
+OpeningAllowed::~OpeningAllowed() { limit_descriptors(true); }
 
 }  // namespace nmb::hdf5
