@@ -616,7 +616,7 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
       at[i] = 0;
     }
   }
-  // Of misplaced chunks HDF5 finds some nowhere: they read as fill values in all programs.
+  // Of misplaced chunks HDF5 finds some nowhere, and reads fill values there.
   if (copied && !misplaced && found < present)
     throw Failure(Code::kDamaged, object + ": found " + std::to_string(found) +
                                       " chunks in their places, expected " +
