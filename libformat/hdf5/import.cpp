@@ -26,7 +26,7 @@ constexpr std::size_t kMostDepth = 256;          // groups within groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
 // Bytes of the spool, and for each byte of the file: few bytes tell of many chunks that are not
 // there, and of many values that are none.
-constexpr std::uint64_t kMostSpool = 128 << 20, kMostSpoolFactor = 64;
+constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
 struct FoundLink {
   std::string name;

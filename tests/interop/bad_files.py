@@ -11,7 +11,7 @@ against tests/bad_expectations.tsv: the exit code, and what is said, or that the
     readable, back: TEXT     out.nmb is made and sound, but nmconvert says why it cannot be HDF5 again
     readable, other: TEXT    it comes back, but compare_files.py cannot tell that it is equal, or it is not
 
-and for every file: no tool ends by a signal or takes more than 2 s (10 s where the table's column `slow` says why);
+and for every file: no tool ends by a signal or takes more than 2 s of CPU time (10 s where the table's column `slow` says why);
 the tool takes at most 64 MiB of memory and twice the file, its HDF5 process what that is limited to; a failure
 leaves nothing in the folder, and a target that existed as it was, with -f.
 

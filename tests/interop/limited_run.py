@@ -2,6 +2,7 @@
 
 import collections
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -9,21 +10,25 @@ import time
 MIB = 1 << 20
 STEP = 0.002  # seconds between looks at a process's memory
 SANITIZED = "NMB_SANITIZED" in os.environ  # shadow memory: memory is not measured then
-
 SLOWER = 10 if SANITIZED else 1
+PATIENCE = 10  # how often the limit of CPU time may pass on the clock, on a busy machine
 
-# exit_code: negative for a signal, None if it was ended after `limit` seconds; tool_peak: bytes of the tool itself,
-# as last seen; peak: of the larger one of the two; said: what it said on standard error.
+# exit_code: negative for a signal, None if it was ended since it took too long; seconds: CPU time; tool_peak:
+# bytes of the tool itself, as last seen; peak: of the larger one of the two; said: on standard error.
 Run = collections.namedtuple("Run", "exit_code seconds tool_peak peak said")
 
 
 def run(command, folder, limit):
-    """A Run of the command in the folder."""
-    limit *= SLOWER
+    """A Run of the command in the folder. limit: of CPU time, in seconds; problems() judges it."""
     with tempfile.TemporaryFile() as errors:
         start = time.monotonic()
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
         )
         tool_peak, ended = 0, False
         while True:
@@ -31,11 +36,11 @@ def run(command, folder, limit):
             done, status, usage = os.wait4(process.pid, os.WNOHANG)
             if done:
                 break
-            if not ended and time.monotonic() - start > limit:
-                process.kill()
+            if not ended and time.monotonic() - start > limit * SLOWER * PATIENCE:
+                os.killpg(process.pid, signal.SIGKILL)
                 ended = True
             time.sleep(STEP)
-        seconds = time.monotonic() - start
+        seconds = usage.ru_utime + usage.ru_stime
         process.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
         said = errors.read().decode(errors="replace").strip()
@@ -54,8 +59,8 @@ def high_water(process):
 def problems(done, size, limit):
     """What a tool must not do whatever the file of `size` bytes: texts."""
     out = []
-    if done.exit_code is None:
-        out.append(f"not done after {limit * SLOWER} s")
+    if done.exit_code is None or done.seconds > limit * SLOWER:
+        out.append(f"took {done.seconds:.1f} s, expected at most {limit * SLOWER}")
     elif done.exit_code < 0:
         out.append(f"ended by signal {-done.exit_code}")
     elif done.exit_code > 2:
