@@ -11,9 +11,9 @@ against tests/bad_expectations.tsv: the exit code, and what is said, or that the
     readable, back: TEXT     out.nmb is made and sound, but nmconvert says why it cannot be HDF5 again
     readable, other: TEXT    it comes back, but compare_files.py cannot tell that it is equal, or it is not
 
-and for every file: no tool ends by a signal or takes more than 2 s of CPU time (10 s where the table's column `slow` says why);
-the tool takes at most 64 MiB of memory and twice the file, its HDF5 process what that is limited to; a failure
-leaves nothing in the folder, and a target that existed as it was, with -f.
+and for every file: no tool ends by a signal or takes more than 2 s of CPU time (10 s where the table's column
+`slow` says why); the tool takes at most 64 MiB of memory and twice the file, its HDF5 process what that is limited
+to; a failure leaves nothing in the folder, and a target that existed as it was, with -f.
 
 What HDF5 says is compared only with the version of HDF5 that the table was made with. --update writes the table
 anew, for a person to review. Exit code 0, 1 (problems), 2 (could not run), 77 (skipped) without a collection.
@@ -173,7 +173,8 @@ def write_table(checks, results, complete):
         for outcome, names in tools.items():
             for tool in names:
                 old = checks.table.get((digest, tool), {})
-                values = digest, " ".join(names), str(outcome.exit_code), outcome.expected, old.get("slow", ""), path.name
+                slow = old.get("slow", "")
+                values = digest, " ".join(names), str(outcome.exit_code), outcome.expected, slow, path.name
                 rows[digest, tool] = dict(zip(COLUMNS, values))
     lines = {"\t".join(row[column] for column in COLUMNS): None for row in rows.values()}
     lines = sorted(lines, key=lambda line: (line.rsplit("\t", 1)[1], line))

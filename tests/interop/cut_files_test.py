@@ -6,8 +6,8 @@
 Of each FILE (default: three that it makes: dimension scales as of netCDF-4; an old superblock with compound,
 variable-length and reference values; chunks with filters in a new superblock) takes CUTS that end at places spread
 over it, and CHANGES with one random byte changed (fixed seed), for nmconvert and nmcat in turn: exit code 0, 1 or 2
-with one line of diagnostics, no signal, within 2 s of CPU time, memory as limited_run.py says; out.nmb only with exit code 0,
-then a sound one, and nothing else.
+with a diagnostic, no signal, within 2 s of CPU time, memory as limited_run.py says; out.nmb only with
+exit code 0, then a sound one, and nothing else.
 
 Skipped (exit code 77) without h5py, or without nmb-hdf5 (a build without HDF5).
 """

@@ -65,8 +65,8 @@ def problems(done, size, limit):
         out.append(f"ended by signal {-done.exit_code}")
     elif done.exit_code > 2:
         out.append(f"exit code {done.exit_code}, expected 0, 1 or 2")
-    elif done.exit_code and (not done.said or len(done.said.splitlines()) != 1):
-        out.append(f"exit code {done.exit_code} with {len(done.said.splitlines())} lines of diagnostics")
+    elif done.exit_code and not done.said:
+        out.append(f"exit code {done.exit_code} without a diagnostic")
     if not SANITIZED:
         for who, peak, most in (
             ("the tool", done.tool_peak, 64 * MIB + 2 * size),

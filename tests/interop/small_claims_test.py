@@ -3,8 +3,8 @@
 
     small_claims_test.py --tools FOLDER
 
-Each is made, and read by nmconvert: exit code and message as below, within 2 s of CPU time and the memory that limited_run.py
-says. Skipped (exit code 77) without h5py, or without nmb-hdf5 (a build without HDF5).
+Each is made, and read by nmconvert: exit code and message as below, within 2 s of CPU time and the memory that
+limited_run.py says. Skipped (exit code 77) without h5py, or without nmb-hdf5 (a build without HDF5).
 """
 
 import argparse
