@@ -14,6 +14,7 @@
 
 #include "block_in.h"
 #include "hdf5_id.h"
+#include "resource_limits.h"
 #include "selection_in.h"
 #include "wire/items.h"
 
@@ -23,6 +24,9 @@ namespace {
 
 constexpr std::size_t kMostDepth = 256;          // groups within groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
+// Bytes of the spool, and for each byte of the file: few bytes tell of many chunks that are not
+// there, and of many values that are none.
+constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
 struct FoundLink {
   std::string name;
@@ -74,7 +78,9 @@ class Importer {
     if (in_.descriptor < 0 || fstat(in_.descriptor, &about) != 0)
       throw Failure(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
-    file_ = Id(H5Fopen(in_.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "file");
+    spool_.set_most(kMostSpool + kMostSpoolFactor * in_.size);
+    file_ = open_file(in_.path);
+    refuse_opening();
     in_.file = file_;
     in_.spool = &spool_;
     in_.path_of = [this](hid_t object) { return path_of(object); };
@@ -227,6 +233,10 @@ class Importer {
     hobj_ref_t address;
     std::memcpy(&address, reference, sizeof address);
     if (address == 0 || address == HADDR_UNDEF) return {};
+    if (address >= in_.size)
+      throw Failure(Code::kDamaged,
+                    "a reference to an object: found it at " + std::to_string(address) +
+                        ", expected it within the file's " + std::to_string(in_.size));
     std::string path = path_at(address);
     if (path.empty())
       throw Failure(Code::kUnsupported, "a reference to an object at " + std::to_string(address) +
@@ -250,6 +260,14 @@ class Importer {
   }
 
   // --- the file's bytes ---
+  static Id open_file(const std::string& path) {
+    // Slabs of values are less than a chunk: it is decompressed once where the cache holds it.
+    constexpr std::size_t kSlots = 521, kCache = 64 << 20;
+    constexpr double kPreemption = 0.75;
+    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "file");
+    checked(H5Pset_cache(access, 0, kSlots, kCache, kPreemption), "file");
+    return Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "file");
+  }
   std::vector<std::byte> read_user_block() const {
     if (user_block_ > std::min(in_.size, kMostUserBlock))
       throw Failure(Code::kLimit, "found a user block of " + std::to_string(user_block_) + " bytes");
