@@ -1,7 +1,8 @@
 """The classic netCDF header (CDF-1, CDF-2, CDF-5), in the order of classic_header.md.
 
 decode() returns a Header, whose remarks are departures from the canonical form; what hinders reading
-is raised as ClassicError. Both carry rule ids and offsets from the header's start.
+is raised as ClassicError. Both carry rule ids and offsets from the header's start. The methods of
+Decoder that extended_reference.py replaces say so.
 """
 
 CHAR = 2
@@ -36,9 +37,9 @@ DEFAULT_FILL = {
 DIMENSION, VARIABLE, ATTRIBUTE = 10, 11, 12
 # Bytes of the smallest item by kind.
 SMALLEST = {
-    DIMENSION: {1: 12, 2: 12, 5: 20},
-    ATTRIBUTE: {1: 16, 2: 16, 5: 24},
-    VARIABLE: {1: 32, 2: 36, 5: 52},
+    DIMENSION: {1: 12, 2: 12, 5: 20, 6: 20},
+    ATTRIBUTE: {1: 16, 2: 16, 5: 24, 6: 24},
+    VARIABLE: {1: 32, 2: 36, 5: 52, 6: 52},
 }
 LIMIT = 2**63 - 1
 
@@ -55,7 +56,7 @@ class ClassicError(Exception):
 
 class Dimension:
     def __init__(self, name, length):
-        self.name, self.length, self.is_record = name, length, length == 0
+        self.name, self.length, self.is_record = name, length, False
 
 
 class Attribute:
@@ -67,6 +68,7 @@ class Variable:
     def __init__(self, name, dimensions, attributes, type_):
         self.name, self.dimensions, self.attributes, self.type = name, dimensions, attributes, type_
         self.begin = self.slice_bytes = self.is_record = None
+        self.array_bytes = None  # of a slice as a plain array, which it may not be in kind 6
         self.vsize_at = self.begin_at = None  # offsets of these fields
 
     @property
@@ -77,13 +79,15 @@ class Variable:
 class Header:
     def __init__(self):
         self.kind = self.header_length = self.record_dimension = None
+        self.base = 0  # what begins count from: the header's length but in kind 6
+        self.extension = None  # of kind 6
         self.records = None  # None: STREAMING
         self.dimensions, self.attributes, self.variables, self.remarks = [], [], [], []
         self.record_size = self.record_begin = 0
 
     def values_end(self, records):
         """First byte behind the last value, padding not counted."""
-        end = self.header_length
+        end = self.base
         for v in self.variables:
             if not v.is_record:
                 end = max(end, v.end)
@@ -93,6 +97,8 @@ class Header:
 
 
 class Decoder:
+    kinds = (1, 2, 5)
+
     def __init__(self, data, trace):
         self.data, self.at, self.out, self.trace = data, 0, Header(), trace or (lambda *field: None)
 
@@ -181,31 +187,67 @@ class Decoder:
     def type(self):
         at = self.at
         type_ = self.number(4, "type")
-        if type_ not in SIZES or self.out.kind != 5 and type_ > 6:
+        if self.size_of(type_) is None:
             self.error("R-CH-9", at, f"type {type_}")
         return type_
+
+    # What kind 6 has otherwise
+
+    def size_of(self, type_):
+        """Bytes of a value; None: no such type."""
+        return None if self.out.kind < 5 and type_ > 6 else SIZES.get(type_)
+
+    def sections(self):
+        """What lies between numrecs and the list of dimensions, and what that leads to."""
+
+    def is_record(self, number, length, length_at):
+        """Whether a dimension is the record dimension."""
+        if length == 0 and self.out.record_dimension is not None:
+            self.error("R-CH-8", length_at, "a second record dimension")
+        return length == 0
+
+    def value_bytes(self, type_, count):
+        """Bytes of an attribute's values, which follow."""
+        return count * SIZES[type_]
+
+    def check_vsize(self, v, type_at, vsize):
+        expected = padded(v.slice_bytes)
+        if self.out.kind != 5 and expected > 2**32 - 4:
+            expected = 2**32 - 1
+        if vsize != expected:
+            self.remark("R-CH-20", v.vsize_at, f"vsize {vsize}, expected {expected}")
+
+    def region_of(self, number):
+        """The length of a variable's values where they are no plain array."""
+        return None
+
+    def finish(self, values_follow):
+        """Once the header is read whole: what lies behind it."""
+        self.out.base = self.out.header_length
+        if not values_follow and self.left():
+            self.error("R-CH-18", self.at, f"{self.left()} bytes behind the header")
 
     # The grammar
 
     def decode(self, values_follow):
         out = self.out
         magic = bytes(self.data[:4])
-        if magic[:3] != b"CDF" or magic[3:] not in (b"\1", b"\2", b"\5"):
+        if magic[:3] != b"CDF" or magic[3:] not in map(bytes, zip(self.kinds)):
             self.error("R-CH-1", 0, f"magic {magic.hex(' ')}")
         self.take(4, "magic")
         self.trace(0, 4, "magic", magic)
         out.kind = magic[3]
-        self.wide = 8 if out.kind == 5 else 4
+        self.wide = 8 if out.kind >= 5 else 4
         out.records = self.count("numrecs")
         if out.records == 2 ** (8 * self.wide) - 1:
             out.records = None
             self.remark("R-CH-24", 4, "numrecs is STREAMING")
+        self.sections()
         self.dimensions()
         out.attributes = self.attributes()
         self.variables()
         out.header_length = self.at
-        if not values_follow and self.left():
-            self.error("R-CH-18", self.at, f"{self.left()} bytes behind the header")
+        self.finish(values_follow)
         self.check_sizes()
         self.check_begins()
         self.check_overlap()
@@ -219,11 +261,11 @@ class Decoder:
             name = self.name("dimension", seen)
             at = self.at
             out.dimensions.append(Dimension(name, self.count("dimension length")))
-            if out.dimensions[-1].length > LIMIT:
-                self.error("R-CH-7", at, f"dimension length {out.dimensions[-1].length}")
-            if out.dimensions[-1].is_record:
-                if out.record_dimension is not None:
-                    self.error("R-CH-8", at, "a second record dimension")
+            dimension = out.dimensions[-1]
+            if dimension.length > LIMIT:
+                self.error("R-CH-7", at, f"dimension length {dimension.length}")
+            dimension.is_record = self.is_record(i, dimension.length, at)
+            if dimension.is_record:
                 out.record_dimension = i
 
     def attributes(self):
@@ -231,32 +273,35 @@ class Decoder:
         for _ in self.items(ATTRIBUTE, "attribute"):
             name, type_, at = self.name("attribute", seen), self.type(), self.at
             count = self.count("attribute values")
-            if padded(count * SIZES[type_]) > self.left():
+            left = self.left() - (0 if type_ in SIZES else self.wide)
+            if padded(count * self.size_of(type_)) > left:
                 self.error(
                     "R-CH-4",
                     at,
-                    f"{count} values of type {TYPES[type_]}, {self.left()} bytes are left",
+                    f"{count} values of {TYPES.get(type_, f'type {type_}')}, {left} bytes are left",
                 )
-            out.append(
-                Attribute(name, type_, count, self.padded(count * SIZES[type_], "attribute value"))
-            )
+            size = self.value_bytes(type_, count)
+            out.append(Attribute(name, type_, count, self.padded(size, "attribute value")))
         return out
 
     def variables(self):
         out, seen = self.out, set()
-        for _ in self.items(VARIABLE, "variable"):
+        for number in self.items(VARIABLE, "variable"):
             name, at = self.name("variable", seen), self.at
             rank = self.count("variable rank")
             if rank * self.wide > self.left():
                 self.error("R-CH-4", at, f"{rank} dimensions, {self.left()} bytes are left")
             ids = [self.dimension_id(place) for place in range(rank)]
-            v = Variable(name, ids, self.attributes(), self.type())
+            attributes, type_at = self.attributes(), self.at
+            v = Variable(name, ids, attributes, self.type())
             v.is_record = bool(ids) and out.dimensions[ids[0]].is_record
-            v.slice_bytes = SIZES[v.type]
+            v.array_bytes = self.size_of(v.type)
             for d in ids[1 if v.is_record else 0 :]:
-                v.slice_bytes *= out.dimensions[d].length
-                if v.slice_bytes > LIMIT:
+                v.array_bytes *= out.dimensions[d].length
+                if v.array_bytes > LIMIT:
                     break
+            region = self.region_of(number)
+            v.slice_bytes = v.array_bytes if region is None else region
             v.vsize_at = self.at
             vsize = self.count("vsize")
             if padded(v.slice_bytes) > LIMIT:
@@ -265,11 +310,8 @@ class Decoder:
                     v.vsize_at,
                     f"variable {name[:100]!r}: a slice of more than 2^63 - 1 bytes",
                 )
-            expected = padded(v.slice_bytes)
-            if out.kind != 5 and expected > 2**32 - 4:
-                expected = 2**32 - 1
-            if vsize != expected:
-                self.remark("R-CH-20", v.vsize_at, f"vsize {vsize}, expected {expected}")
+            v.number = number
+            self.check_vsize(v, type_at, vsize)
             v.begin_at = self.at
             v.begin = self.number(4 if out.kind == 1 else 8, "begin")
             out.variables.append(v)
@@ -288,7 +330,7 @@ class Decoder:
     def check_sizes(self):
         """R-CH-15."""
         out = self.out
-        if out.kind == 5:
+        if out.kind >= 5:
             return
         limit = 2**31 - 4 if out.kind == 1 else 2**32 - 4
         last = max(
@@ -308,11 +350,11 @@ class Decoder:
         record = [v for v in out.variables if v.is_record]
         limit = 2**31 - 1 if out.kind == 1 else LIMIT
         for v in out.variables:
-            if not out.header_length <= v.begin <= limit:
+            if not out.base <= v.begin <= limit:
                 self.error(
                     "R-CH-13",
                     v.begin_at,
-                    f"variable {v.name[:100]!r}: begin {v.begin}, expected {out.header_length} to {limit}",
+                    f"variable {v.name[:100]!r}: begin {v.begin}, expected {out.base} to {limit}",
                 )
             if v.is_record:
                 out.record_size += v.slice_bytes if len(record) == 1 else padded(v.slice_bytes)
@@ -337,7 +379,7 @@ class Decoder:
                         f"variable {v.name[:100]!r} at {v.begin}, {before.name[:100]!r} ends at {before.end}",
                     )
         for v in fixed:
-            if first and v.end > first.begin:
+            if first and (v.end > first.begin or v.begin >= first.begin):
                 behind = first if v.begin < first.begin else v
                 self.error(
                     "R-CH-16",

@@ -25,6 +25,7 @@ import zstandard
 
 sys.dont_write_bytecode = True
 import classic_reference as classic  # noqa: E402
+import extended_reference as extended  # noqa: E402
 
 # --- 1. Conventions --------------------------------------------------------------------------------
 
@@ -115,6 +116,7 @@ class File:
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
         self.decoded = 0
+        self.reading = []  # (rule, object, message): what shows only where values are read
 
     def trace(self, offset, length, structure, name, value):
         if self.fields is not None:
@@ -1047,7 +1049,7 @@ def read_block(file, entry):
     if digest128(body) != header["digest"]:
         file.find("R-BK-9", at, f"{what}: the digest of the body is not right")
         return header, None
-    if header["kind"] not in (1, 2, 5):
+    if header["kind"] not in (1, 2, 5, 6):
         return header, None
     return header, read_body(file, entry, header, body, what)
 
@@ -1082,7 +1084,7 @@ def scan_blocks(file):
 
 
 def read_body(file, entry, header, body, what):
-    """R-BK-10 to R-BK-12."""
+    """R-BK-10 to R-BK-12. None also for what a later version may read."""
     at = header.body_at
     trace = None
     if file.fields is not None and header["codec"] == 0:
@@ -1090,13 +1092,20 @@ def read_body(file, entry, header, body, what):
             at + offset, length, what + " body", name, value
         )
     try:
-        c = classic.decode(body, values_follow=False, trace=trace)
+        if header["kind"] == 6 and body[:4] == b"CDF\6":
+            c = extended.decode(body, trace)
+        else:
+            c = classic.decode(body, values_follow=False, trace=trace)
         if c.kind != header["kind"]:
             raise classic.ClassicError(
                 "R-CH-1", 3, f"a header of kind {c.kind}, the block's is {header['kind']}"
             )
     except classic.ClassicError as error:
-        file.find("R-BK-10", at, f"{what}: {error.rule} at {error.offset} in the body: {error}")
+        file.find(
+            "R-BK-10", at, f"{what}: breaks {error.rule} at its byte {error.offset}: {error}"
+        )
+        return None
+    except extended.Unsupported:
         return None
     counts = {
         "dimensions": len(c.dimensions),
@@ -1109,25 +1118,33 @@ def read_body(file, entry, header, body, what):
                 "R-BK-11", entry.at(name), f"{what}: {name} is {entry[name]}, the body has {count}"
             )
     records, length = entry["records"], entry["extent length"]
-    if records and c.record_dimension is None:
+    if c.record_dimension is None and records != fixed_records(c):
         file.find(
-            "R-BK-12", entry.at("records"), f"{what}: {records} records without record dimension"
+            "R-BK-12",
+            entry.at("records"),
+            f"{what}: {records} records without record dimension, expected {fixed_records(c)}",
         )
     elif records > header["records"] and c.record_size:
-        end = c.record_begin + records * c.record_size - c.header_length
+        end = c.record_begin + records * c.record_size - c.base
         if length != end:
             file.find(
                 "R-BK-12",
                 entry.at("extent length"),
                 f"{what}: extent of {length} bytes, {records} records end at {end}",
             )
-    elif length < c.values_end(records) - c.header_length:
+    elif length < c.values_end(records) - c.base:
         file.find(
             "R-BK-12",
             entry.at("extent length"),
-            f"{what}: extent of {length} bytes, the values of {records} records need {c.values_end(records) - c.header_length}",
+            f"{what}: extent of {length} bytes, the values of {records} records need {c.values_end(records) - c.base}",
         )
     return c
+
+
+def fixed_records(c):
+    """Records of a block without record dimension: 15, of the first dimension that may grow."""
+    unlimited = c.extension.unlimited if c.extension else ()
+    return c.dimensions[min(unlimited)].length if unlimited else 0
 
 
 # 8.2 Codecs
@@ -1452,12 +1469,30 @@ def read_piece(file, row, what):
     return piece
 
 
-def fill_of(variable):
+def fill_of(c, variable):
     """10.1: the bytes of one fill value."""
+    if variable.type not in classic.SIZES:
+        return bytes(c.extension.size_of(variable.type))
     fill = next((a for a in variable.attributes if a.name == b"_FillValue"), None)
     if fill is not None and fill.type == variable.type and fill.count == 1:
         return fill.raw
     return classic.DEFAULT_FILL[variable.type]
+
+
+def stretch(file, entry, start, end, fill):
+    """Bytes of an extent, holes as fill values."""
+    starts = [piece.logical for piece in entry.pieces]
+    run = bytearray(fill * ((end - start) // len(fill)))
+    for piece in entry.pieces[max(0, bisect.bisect_right(starts, start) - 1) :]:
+        low, high = max(start, piece.logical), min(end, piece.logical + piece.raw)
+        if piece.logical >= end:
+            break
+        if low < high and piece.position:
+            at = piece.position + low - piece.logical
+            run[low - start : high - start] = file.data[at : at + high - low].ljust(
+                high - low, b"\0"
+            )
+    return run
 
 
 def variable_bytes(file, entry, c, variable):
@@ -1467,24 +1502,70 @@ def variable_bytes(file, entry, c, variable):
     file.decoded += total + 64 * runs
     if entry.pieces is None or total > MAX_BODY or file.decoded > MAX_DECODED:
         return None
-    fill = fill_of(variable)
-    starts = [piece.logical for piece in entry.pieces]
-    out = bytearray()
+    fill, out = fill_of(c, variable), bytearray()
     for record in range(runs):
-        start = variable.begin - c.header_length + record * c.record_size
-        end = start + variable.slice_bytes
-        run = bytearray(fill * (variable.slice_bytes // len(fill)))
-        for piece in entry.pieces[max(0, bisect.bisect_right(starts, start) - 1) :]:
-            low, high = max(start, piece.logical), min(end, piece.logical + piece.raw)
-            if piece.logical >= end:
-                break
-            if low < high and piece.position:
-                at = piece.position + low - piece.logical
-                run[low - start : high - start] = file.data[at : at + high - low].ljust(
-                    high - low, b"\0"
-                )
-        out += run
+        start = variable.begin - c.base + record * c.record_size
+        out += stretch(file, entry, start, start + variable.slice_bytes, fill)
     return out
+
+
+def region_bytes(file, entry, c, variable, storage, properties):
+    """15.2: (the array, what its values of variable length lead to); None past the limits."""
+    mine = {
+        number: content
+        for number, owner, attribute, content in properties
+        if (owner, attribute) == (variable.number, extended.NO_ATTRIBUTE)
+    }
+    if extended.EXTERNAL in mine or extended.VIRTUAL in mine:
+        raise extended.Unsupported("values in other files")
+    size = c.extension.size_of(variable.type)
+    fill = mine.get(extended.CREATION) or bytes(size)
+    shape = shape_of(entry, c, variable)
+    total = size
+    for n in shape:
+        total *= n
+    file.decoded += max(total, storage.region_length) + 64
+    if (
+        entry.pieces is None
+        or max(total, storage.region_length) > MAX_BODY
+        or file.decoded > MAX_DECODED
+    ):
+        return None
+    if storage.kind == extended.NONE:
+        return fill[:size] * (total // size), fill
+    region = stretch(
+        file, entry, variable.begin, variable.begin + storage.region_length, b"\0"
+    )
+    if storage.kind == extended.HEAP:
+        return region[:total], region
+    return extended.array_of_chunks(storage, region, shape, size, fill[:size]), b""
+
+
+def read_values(file, entry, c, variable, properties):
+    """(bytes, values as JSON has them); None for what is not read. Tells of R-XC-1 and R-XV-1."""
+    storage = c.extension and c.extension.storage.get(variable.number)
+    try:
+        if storage:
+            raw, region = region_bytes(file, entry, c, variable, storage, properties) or (None, b"")
+        else:
+            raw, region = variable_bytes(file, entry, c, variable), b""
+        if raw is None or c.extension is None:
+            return raw, None if raw is None else values_text(variable.type, raw[: 8 * SMALL])
+        return raw, extended.Values(c.extension, region).list(variable.type, bytes(raw))
+    except extended.Unsupported:
+        return None, None
+    except extended.ValueError_ as error:
+        file.reading.append((error.rule, variable_path(entry, variable), str(error)))
+        return None, None
+
+
+def variable_path(entry, variable):
+    return "/".join(str(name_text(n)) for n in (entry.name, variable.name) if n)
+
+
+def shape_of(entry, c, variable):
+    dimensions = [c.dimensions[d] for d in variable.dimensions]
+    return [entry["records"] if d.is_record else d.length for d in dimensions]
 
 
 # --- 11. Dead space --------------------------------------------------------------------------------
@@ -1556,8 +1637,7 @@ KNOWN = {
     "compatible features": 7,
 }
 REFUSED = {
-    2: "a body of kind 6",
-    3: "chunked storage",
+    3: "storage sections beside the body",
     4: "external files",
     5: "a piece with a codec",
 }
@@ -1606,15 +1686,76 @@ def values_text(type_, raw):
     return [v if not isinstance(v, float) or v - v == 0 else str(v) for v in values]
 
 
-def attributes_document(attributes):
+def attributes_document(attributes, extension=None, broken=lambda attribute, error: None):
     return [
         {
             "name": name_text(a.name),
-            "type": classic.TYPES[a.type],
-            "values": values_text(a.type, a.raw),
+            "type": type_text(a.type),
+            "values": attribute_values(a, extension, broken),
         }
         for a in attributes
     ]
+
+
+def attribute_values(attribute, extension, broken):
+    if attribute.type in classic.SIZES:
+        return values_text(attribute.type, attribute.raw)
+    array = attribute.raw[: attribute.count * extension.size_of(attribute.type)]
+    try:
+        return extended.Values(extension, attribute.raw).list(attribute.type, array)
+    except extended.Unsupported:
+        return None
+    except extended.ValueError_ as error:
+        broken(attribute, error)
+        return None
+
+
+def type_text(code):
+    return classic.TYPES.get(code, f"type {code}")
+
+
+def type_document(number, t):
+    plain = lambda v: name_text(v) if isinstance(v, bytes) else v
+    out = {"type": extended.FIRST_TYPE + number, "class": extended.CLASSES[t.class_]}
+    out |= {"size": t.size} | ({"name": name_text(t.name)} if t.name else {})
+    for name, value in t.items():
+        if name == "base":
+            value = type_text(value)
+        elif name == "fields":
+            value = [[type_text(code), offset, name_text(field)] for code, offset, field in value]
+        elif name == "values":
+            value = [v.hex() for v in value]
+        elif name == "names":
+            value = list(map(name_text, value))
+        out[name] = plain(value)
+    return out
+
+
+def storage_document(storage):
+    out = {"kind": extended.STORAGE_KINDS[storage.kind], "region_length": storage.region_length}
+    if storage.kind == extended.CHUNKS:
+        out["chunk"] = storage.chunk
+        out["filters"] = [
+            {"id": f.id, "flags": f.flags, "name": name_text(f.name), "parameters": f.parameters}
+            for f in storage.filters
+        ]
+    return out
+
+
+def dimension_document(c, number):
+    d = c.dimensions[number]
+    out = {"name": name_text(d.name), "length": d.length, "record": d.is_record}
+    return out | ({"unlimited": number in c.extension.unlimited} if c.extension else {})
+
+
+def read_hdf5_section(file, entry, c):
+    if c.extension is None:
+        return []
+    try:
+        return extended.read_properties(c.extension.hdf5)
+    except extended.ValueError_ as error:
+        file.reading.append((error.rule, str(name_text(entry.name)), str(error)))
+        return []
 
 
 def block_document(file, entry, header, c):
@@ -1629,27 +1770,39 @@ def block_document(file, entry, header, c):
     }
     if c is None:
         return document
-    document["dimensions"] = [
-        {"name": name_text(d.name), "length": d.length, "record": d.is_record} for d in c.dimensions
-    ]
-    document["attributes"] = attributes_document(c.attributes)
+
+    def attributes(owner):
+        path = variable_path(entry, owner) if owner is not c else str(name_text(entry.name))
+        return attributes_document(
+            owner.attributes,
+            c.extension,
+            lambda a, error: file.reading.append(
+                (error.rule, f"{path}:{name_text(a.name)}", str(error))
+            ),
+        )
+
+    properties = read_hdf5_section(file, entry, c)
+    if c.extension:
+        document["types"] = [type_document(*item) for item in enumerate(c.extension.types)]
+        document["hdf5"] = [list(p[:3]) for p in properties]
+    document["dimensions"] = [dimension_document(c, n) for n in range(len(c.dimensions))]
+    document["attributes"] = attributes(c)
     document["variables"] = []
     for v in c.variables:
-        raw = variable_bytes(file, entry, c, v)
-        shape = [
-            entry["records"] if c.dimensions[d].is_record else c.dimensions[d].length
-            for d in v.dimensions
-        ]
+        raw, values = read_values(file, entry, c, v, properties)
         item = {
             "name": name_text(v.name),
-            "type": classic.TYPES[v.type],
+            "type": type_text(v.type),
             "dimensions": [name_text(c.dimensions[d].name) for d in v.dimensions],
-            "shape": shape,
-            "attributes": attributes_document(v.attributes),
+            "shape": shape_of(entry, c, v),
+            "attributes": attributes(v),
             "sha256": hashlib.sha256(raw).hexdigest() if raw is not None else None,
         }
-        if raw is not None and len(raw) // classic.SIZES[v.type] <= SMALL:
-            item["values"] = values_text(v.type, raw)
+        if c.extension and v.number in c.extension.storage:
+            item["storage"] = storage_document(c.extension.storage[v.number])
+        size = c.extension.size_of(v.type) if c.extension else classic.SIZES[v.type]
+        if raw is not None and len(raw) // size <= SMALL:
+            item["values"] = values
         document["variables"].append(item)
     return document
 
@@ -1670,6 +1823,8 @@ def nmb_document(file):
         {"rule": r, "offset": o, "message": m, "unsupported": (r, o) in file.unsupported}
         for r, o, m in file.findings
     ]
+    if file.reading:
+        document["reading"] = [{"rule": r, "object": o, "message": m} for r, o, m in file.reading]
     return document
 
 
@@ -1692,7 +1847,7 @@ def classic_document(data):
             "variables": [
                 {
                     "name": name_text(v.name),
-                    "type": classic.TYPES[v.type],
+                    "type": type_text(v.type),
                     "begin": v.begin,
                     "dimensions": [name_text(c.dimensions[d].name) for d in v.dimensions],
                     "attributes": attributes_document(v.attributes),

@@ -13,6 +13,8 @@ import sys
 import xxhash
 import zstandard
 
+import assemble_extended
+
 # --- Text ------------------------------------------------------------------------------------------
 
 TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"(\*\d+)?|([()=,])|([^\s"()=,]+))')
@@ -92,8 +94,11 @@ def encode_values(type_, words):
     return struct.pack(f">{len(words)}{code}", *map(number, words))
 
 
+LITTLE = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
+
+
 def encode_bytes(words):
-    """A sequence of `hex ..`, `zero N`, `TYPE values`, quoted text."""
+    """A sequence of `hex ..`, `zero N`, `TYPE values`, `u32 values`, quoted text, `text ..`."""
     out, i = b"", 0
     while i < len(words):
         start = i = i + 1
@@ -103,8 +108,13 @@ def encode_bytes(words):
             continue
         while (
             i < len(words)
-            and (words[i] not in TYPES and words[i] not in ("hex", "zero"))
-            and not (isinstance(words[i], Text) and word not in ("char", "hex"))
+            and (
+                isinstance(words[i], Text)
+                or words[i] not in TYPES
+                and words[i] not in LITTLE
+                and words[i] not in ("hex", "zero", "text")
+            )
+            and not (isinstance(words[i], Text) and word not in ("char", "hex", "text"))
         ):
             i += 1
         if word == "zero":
@@ -113,6 +123,11 @@ def encode_bytes(words):
             out += encode_hex(words[start:i])
         elif word in TYPES:
             out += encode_values(word, words[start:i])
+        elif word in LITTLE:
+            values = [int(w, 0) for w in words[start:i]]
+            out += struct.pack(f"<{len(values)}{LITTLE[word]}", *values)
+        elif word == "text":  # as sections have it: behind its length
+            out += b"".join(assemble_extended.text(raw(w)) for w in words[start:i])
         else:
             raise VectorError(f"bytes expected, found {word!r}")
     return out
@@ -614,7 +629,7 @@ class Assembler:
             if target == f"body {quote(entry.name)}":
                 body = body[:offset] + data + body[offset + len(data) :]
         codec = spec["codec"]
-        self.used["incompatible features"] |= 1 if codec else 0
+        self.used["incompatible features"] |= (1 if codec else 0) | (4 if spec["kind"] == 6 else 0)
         stored = spec["stored"] if spec.get("stored") is not None else self.compress(codec, body)
         stored_at = 152 + up(len(name))
         position = self.allocate(stored_at + len(stored))
@@ -669,6 +684,8 @@ class Assembler:
         self.name_place(f"body {quote(entry.name)}", position + stored_at)
         self.name_place(f"stored {quote(entry.name)}", position + stored_at)
         self.name_place(f"body {quote(entry.name)}", position + stored_at + len(stored), "padding")
+        for place_name, offset in spec.get("body places", {}).items():
+            self.name_place(f"body {quote(entry.name)}", position + stored_at + offset, place_name)
         digest = values["digest"]
         for target, field, value, _ in self.sets:
             if target == label and field == "digest":
@@ -1133,9 +1150,14 @@ class BlockText:
             "pieces": None,
         }
         self.counts = {}
+        self.extended = None  # of kind 6
 
     def line(self, words):
         key, rest = words[0], words[1:]
+        if words == ["kind", "6"]:
+            self.extended = assemble_extended.ExtendedBlock()
+        if self.extended and self.extended_line(key, rest):
+            return True
         if key in ("kind", "codec", "records", "samples"):
             self.spec[key] = int(rest[0], 0)
         elif key == "counts":
@@ -1172,6 +1194,55 @@ class BlockText:
             return False
         return True
 
+    def extended_line(self, key, rest):
+        block = self.extended
+        variable = block.variables[-1] if block.variables else None
+        if key == "dim":
+            length = None if rest[1] == "unlimited" else int(rest[1])
+            block.add_dimension(raw(rest[0]), length, "grows" in rest)
+        elif key == "att":
+            code = type_code(rest[1])
+            if code >= 256:  # count, bytes
+                block.add_attribute(raw(rest[0]), code, int(rest[2]), encode_bytes(rest[3:]))
+            else:
+                values = encode_values(rest[1], rest[2:])
+                block.add_attribute(raw(rest[0]), code, len(values) // SIZES[rest[1]], values)
+        elif key == "var":
+            stop = rest.index(")") if ")" in rest else 1
+            dimensions = [raw(w) for w in rest[3:stop] if w != ","]
+            block.variables.append(
+                assemble_extended.Variable(raw(rest[0]), type_code(rest[1]), dimensions)
+            )
+            if "=" in rest:
+                block.variables[-1].array = encode_values(rest[1], rest[rest.index("=") + 1 :])
+        elif key == "bytes":
+            variable.array += encode_bytes(rest)
+        elif key == "heap":
+            variable.kind = assemble_extended.HEAP
+            variable.heap += encode_bytes(rest)
+        elif key == "chunks":
+            variable.kind, variable.chunk = assemble_extended.CHUNKS, list(map(int, rest))
+        elif key == "never":
+            variable.kind = assemble_extended.NONE
+        elif key == "filter":  # ID FLAGS NAME PARAMETERS
+            block.add_filter(int(rest[0]), int(rest[1]), raw(rest[2]), list(map(int, rest[3:])))
+        elif key == "chunk":
+            mask, rest = (int(rest[1]), rest[2:]) if rest[:1] == ["mask"] else (0, rest)
+            variable.chunks.append((mask, encode_bytes(rest)))
+        elif key == "type":  # CLASS SIZE [named NAME] BYTES
+            name, tail = (raw(rest[3]), rest[4:]) if rest[2:3] == ["named"] else (b"", rest[2:])
+            block.add_type(rest[0], int(rest[1], 0), name, encode_bytes(tail))
+        elif key == "property":  # NUMBER OWNER ATTRIBUTE BYTES
+            owner, attribute = (
+                assemble_extended.ALL_BITS if w in ("group", "none") else int(w) for w in rest[1:3]
+            )
+            block.add_property(int(rest[0]), owner, attribute, encode_bytes(rest[3:]))
+        elif key == "section":  # TYPE FLAGS BYTES
+            block.sections[int(rest[0])] = int(rest[1]), encode_bytes(rest[2:])
+        else:
+            return False
+        return True
+
     def variable(self, words):
         name, type_ = words[0], words[1]
         dims = []
@@ -1188,7 +1259,14 @@ class BlockText:
     def finish(self, assembler):
         spec = self.spec
         spec["codec"] = assembler.options["codec"] if spec["codec"] is None else spec["codec"]
-        if self.header is not None:
+        if self.extended and self.header is None:
+            body, extent = self.extended.encode(spec["records"])
+            spec["records"] = self.extended.record_count(spec["records"])
+            spec["body"], spec["extent"] = body, extent
+            spec["counts"], spec["body places"] = self.extended.counts(), self.extended.places
+            if self.extent_bytes is not None:
+                spec["extent"] = self.extent_bytes
+        elif self.header is not None:
             spec["body"], spec["extent"], spec["counts"] = (
                 self.header,
                 self.extent_bytes or b"",
@@ -1215,6 +1293,10 @@ class BlockText:
             for d in dims:
                 size *= lengths[d] or self.spec["records"]
             self.dataset.values.setdefault(name, bytes(size))
+
+
+def type_code(word):
+    return TYPES[word][0] if word in TYPES else int(word)
 
 
 def act_block(name, builder):
