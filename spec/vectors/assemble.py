@@ -144,8 +144,11 @@ def encode_hex(words):
     return out
 
 
+REPEATED = re.compile(r"\{i(\+\d+)?(:\d+)?\}")
+
+
 def expand(lines):
-    """`repeat N` .. `end repeat`: the lines between, N times, with {i}, {i:04} and the like replaced."""
+    """`repeat N` .. `end repeat`: the lines between, N times, with {i}, {i:04}, {i+256} replaced."""
     out = []
     lines = list(lines)
     i = 0
@@ -158,7 +161,7 @@ def expand(lines):
             )
             for k in range(int(words[1])):
                 out += [
-                    (n, re.sub(r"\{i(:\d+)?\}", lambda m: format(k, (m[1] or ":")[1:]), s))
+                    (n, REPEATED.sub(lambda m: format(k + int(m[1] or 0), (m[2] or ":")[1:]), s))
                     for n, s in lines[i + 1 : stop]
                 ]
             i = stop
@@ -1237,6 +1240,8 @@ class BlockText:
                 assemble_extended.ALL_BITS if w in ("group", "none") else int(w) for w in rest[1:3]
             )
             block.add_property(int(rest[0]), owner, attribute, encode_bytes(rest[3:]))
+        elif key == "behind":  # the last section
+            block.behind += encode_bytes(rest)
         elif key == "section":  # TYPE FLAGS BYTES
             block.sections[int(rest[0])] = int(rest[1]), encode_bytes(rest[2:])
         else:

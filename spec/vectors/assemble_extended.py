@@ -51,6 +51,7 @@ class ExtendedBlock:
     def __init__(self):
         self.dims, self.attributes, self.variables = [], [], []
         self.types, self.properties, self.sections = [], [], {}
+        self.behind = b""  # bytes behind the last section
         self.places = {}  # name: offset in the body
 
     # Lines
@@ -183,7 +184,7 @@ class ExtendedBlock:
                 out.extend(raw)
             out.extend(bytes(-len(out) % 8))
         mark("end")
-        return bytes(out)
+        return bytes(out) + self.behind
 
     def all_sections(self):
         """{type: (flags, [(place, bytes)])}"""
