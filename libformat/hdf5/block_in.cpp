@@ -9,6 +9,7 @@
 #include "hdf5_id.h"
 #include "memory_layout.h"
 #include "nmb/classic_header.h"
+#include "resource_limits.h"
 #include "scales_in.h"
 #include "selection_in.h"
 #include "wire/checked.h"
@@ -19,7 +20,7 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kMostSlab = 1 << 20;  // bytes of values converted at a time
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of an attribute, of chunks
 
 std::uint64_t product(const std::vector<std::uint64_t>& lengths, const std::string& object) {
   std::uint64_t n = 1;
@@ -138,6 +139,22 @@ bool has_misplaced_chunks(const Space& space) {
   return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
 }
 
+// How many chunks a data set has.
+std::uint64_t chunks_present(hid_t data_set, const std::string& object) {
+  if (H5Dget_storage_size(data_set) == 0) return 0;
+  const Id space(H5Dget_space(data_set), H5Sclose, object);
+  hsize_t present = 0;
+  checked(H5Dget_num_chunks(data_set, space, &present), object);
+  return present;
+}
+
+// HDF5 1.10 goes over the chunks of a data set one by one to tell where one is, at about 64 bytes
+// copied in the time of a step: whether to read them all, which finds each at once, costs less.
+bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
+  constexpr std::uint64_t kFew = 1024, kBytesAStep = 64;
+  return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
+}
+
 struct ReadValues {
   std::vector<std::byte> bytes;
   hid_t type, space;
@@ -149,10 +166,18 @@ struct ReadValues {
 
 }  // namespace
 
-std::uint64_t Spool::append(std::span<const std::byte> bytes) {
-  const std::uint64_t at = reserve(bytes.size());
+std::uint64_t Spool::append(std::span<const std::byte> bytes, const std::string& object) {
+  const std::uint64_t at = reserve(bytes.size(), object);
   write_at(at, bytes);
   return at;
+}
+
+std::uint64_t Spool::reserve(std::uint64_t bytes, const std::string& object) {
+  if (bytes > most_ - size_)
+    throw Failure(Code::kLimit, object + ": found more than " + std::to_string(most_) +
+                                    " bytes of values to decode and of chunks' places, expected at "
+                                    "most that for a file of this size");
+  return std::exchange(size_, size_ + bytes);
 }
 
 void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -430,7 +455,7 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   if (layout == H5D_COMPACT) {
     std::vector<std::byte> values(bytes);
     checked(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object);
-    runs_.push_back({begin, bytes, file_.spool->append(values), RunSource::kSpool});
+    runs_.push_back({begin, bytes, file_.spool->append(values, object), RunSource::kSpool});
   } else {
     const haddr_t at = H5Dget_offset(data_set);
     if (at == HADDR_UNDEF) return without_values();
@@ -445,18 +470,60 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   return begin;
 }
 
+// Where the stored bytes of the chunk at `at` are, of length 0 if there are none. copied: in the
+// spool.
+BlockIn::Run BlockIn::find_chunk(const std::string& object, hid_t data_set, const hsize_t* at,
+                                 bool copied, unsigned* mask) {
+  hsize_t length = 0;
+  if (copied) {
+    // It fails for chunks that are not there.
+    if (H5Dget_chunk_storage_size(data_set, at, &length) < 0 || length == 0)
+      return {0, 0, 0, RunSource::kSpool};
+    if (length > file_.size)
+      throw Failure(Code::kDamaged, object + ": found a chunk of " + std::to_string(length) +
+                                        " bytes, expected at most the file's " +
+                                        std::to_string(file_.size));
+    std::vector<std::byte> bytes(length);
+    checked(H5Dread_chunk(data_set, H5P_DEFAULT, at, mask, bytes.data()), object);
+    return {0, length, file_.spool->append(bytes, object), RunSource::kSpool};
+  }
+  haddr_t place = HADDR_UNDEF;
+  checked(H5Dget_chunk_info_by_coord(data_set, at, mask, &place, &length), object);
+  if (place == HADDR_UNDEF) return {0, 0, 0, RunSource::kFile};
+  place += file_.chunk_base;
+  if (place > file_.size || length > file_.size - place)
+    throw Failure(Code::kDamaged, object + ": found a chunk of " + std::to_string(length) +
+                                      " bytes at " + std::to_string(place) +
+                                      ", expected an end within the file's " +
+                                      std::to_string(file_.size));
+  return {0, length, place, RunSource::kFile};
+}
+
+// Adds to the last run what follows it in the same source.
+void BlockIn::add_run(const Run& run) {
+  if (!runs_.empty()) {
+    Run& last = runs_.back();
+    if (last.from == run.from && last.source + last.length == run.source &&
+        last.offset + last.length == run.offset) {
+      last.length += run.length;
+      return;
+    }
+  }
+  runs_.push_back(run);
+}
+
 std::uint64_t BlockIn::add_heap(VarId variable, const std::string& object, hid_t data_set,
                                 hid_t type, Type code, const Space& space) {
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
   const std::uint64_t count = product(space.lengths, object);
   const std::uint64_t array = count * size, begin = next_begin();
-  const std::uint64_t elements_at = file_.spool->reserve(array);
+  const std::uint64_t elements_at = file_.spool->reserve(array, object);
   Heap heap(array);
   const auto flush = [&] {
     const std::vector<std::byte> bytes = heap.take();
     if (bytes.empty()) return;
-    const std::uint64_t at = file_.spool->append(bytes);
+    const std::uint64_t at = file_.spool->append(bytes, object);
     runs_.push_back({begin + heap.end() - bytes.size(), bytes.size(), at, RunSource::kSpool});
   };
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
@@ -489,9 +556,13 @@ std::uint64_t BlockIn::add_heap(VarId variable, const std::string& object, hid_t
       memory_space = Id(H5Screate_simple(1, &elements, nullptr), H5Sclose, object);
     }
     ReadValues read{std::vector<std::byte>(slab * step), type, -1};
-    checked(H5Dread(data_set, type, memory_space, rank == 0 ? H5S_ALL : static_cast<hid_t>(file_space),
-                    H5P_DEFAULT, read.bytes.data()),
-            object);
+    {
+      const OpeningAllowed filters;
+      checked(H5Dread(data_set, type, memory_space,
+                      rank == 0 ? H5S_ALL : static_cast<hid_t>(file_space), H5P_DEFAULT,
+                      read.bytes.data()),
+              object);
+    }
     read.space = memory_space;
     std::vector<std::byte> values;
     encode_values(table, code, file_.references, read.bytes.data(), slab, &values, &heap);
@@ -531,6 +602,7 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
     chunk_bytes *= chunk[i];
   }
   const std::uint64_t begin = next_begin();
+  const std::uint64_t table_at = file_.spool->reserve(chunks * ChunkRow::kLength, object);
   std::vector<std::byte> table(chunks * ChunkRow::kLength);
   std::uint64_t end = table.size();
   const auto put_row = [&](std::uint64_t number, std::uint64_t offset, std::uint64_t length,
@@ -541,41 +613,19 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
     store_le(row + 16, mask);
   };
   std::vector<hsize_t> at(rank, 0);
-  const bool any = chunks > 0 && H5Dget_storage_size(data_set) > 0;
+  const std::uint64_t present = chunks == 0 ? 0 : chunks_present(data_set, object);
   const bool misplaced = has_misplaced_chunks(space);
-  for (std::uint64_t n = 0; any && n < chunks; ++n) {
+  const bool copied = misplaced || costs_less_to_copy(data_set, present);
+  std::uint64_t found = 0;
+  for (std::uint64_t n = 0; n < chunks && found < present; ++n) {
     unsigned mask = 0;
-    haddr_t place = HADDR_UNDEF;
-    hsize_t length = 0;
-    if (misplaced) {
-      // Read, where it cannot be told where it is.
-      if (H5Dget_chunk_storage_size(data_set, at.data(), &length) >= 0 && length > 0) {
-        std::vector<std::byte> bytes(length);
-        checked(H5Dread_chunk(data_set, H5P_DEFAULT, at.data(), &mask, bytes.data()), object);
-        put_row(n, end, length, mask);
-        runs_.push_back({begin + end, length, file_.spool->append(bytes), RunSource::kSpool});
-        end += length;
-      }
-    } else {
-      checked(H5Dget_chunk_info_by_coord(data_set, at.data(), &mask, &place, &length), object);
-    }
-    if (place != HADDR_UNDEF) {
-      place += file_.chunk_base;
-      if (place > file_.size || length > file_.size - place)
-        throw Failure(Code::kDamaged, object + ": found a chunk of " + std::to_string(length) +
-                                          " bytes at " + std::to_string(place) +
-                                          ", expected an end within the file's " +
-                                          std::to_string(file_.size));
-      put_row(n, end, length, mask);
-      Run run{begin + end, length, place, RunSource::kFile};
-      // Chunks that follow each other in the file are one run.
-      if (!runs_.empty() && n > 0 && runs_.back().from == RunSource::kFile &&
-          runs_.back().source + runs_.back().length == place &&
-          runs_.back().offset + runs_.back().length == run.offset)
-        runs_.back().length += length;
-      else
-        runs_.push_back(run);
-      end += length;
+    Run run = find_chunk(object, data_set, at.data(), copied, &mask);
+    if (run.length > 0) {
+      ++found;
+      run.offset = begin + end;
+      put_row(n, end, run.length, mask);
+      add_run(run);
+      end += run.length;
     }
     for (std::size_t i = rank; i-- > 0;) {
       at[i] += chunk[i];
@@ -583,8 +633,15 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
       at[i] = 0;
     }
   }
-  if (!table.empty())
-    runs_.push_back({begin, table.size(), file_.spool->append(table), RunSource::kSpool});
+  // Of misplaced chunks HDF5 finds some nowhere, and reads fill values there.
+  if (copied && !misplaced && found < present)
+    throw Failure(Code::kDamaged, object + ": found " + std::to_string(found) +
+                                      " chunks in their places, expected " +
+                                      std::to_string(present));
+  if (!table.empty()) {
+    file_.spool->write_at(table_at, table);
+    runs_.push_back({begin, table.size(), table_at, RunSource::kSpool});
+  }
   storage.region_length = end;
   storage_.push_back(std::move(storage));
   extent_end_ = begin + end;

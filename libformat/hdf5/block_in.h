@@ -22,15 +22,18 @@ namespace nmb::hdf5 {
 class Spool {
  public:
   explicit Spool(int descriptor) : descriptor_(descriptor) {}
-  // Returns where they are. Throws Failure.
-  std::uint64_t append(std::span<const std::byte> bytes);
+  // The most bytes it may have.
+  void set_most(std::uint64_t bytes) { most_ = bytes; }
+  // Returns where they are. object: for the message. Throws Failure (kLimit, kNoSpace, kIo).
+  std::uint64_t append(std::span<const std::byte> bytes, const std::string& object);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Sets bytes apart, which read as zero until they are written.
-  std::uint64_t reserve(std::uint64_t bytes) { return std::exchange(size_, size_ + bytes); }
+  // Sets bytes apart, which read as zero until they are written. Throws Failure (kLimit).
+  std::uint64_t reserve(std::uint64_t bytes, const std::string& object);
 
  private:
   int descriptor_;
   std::uint64_t size_ = 0;
+  std::uint64_t most_ = 0;
 };
 
 // The file that is read, as all its blocks see it.
@@ -88,6 +91,9 @@ class BlockIn {
                          Type code, const Space& space);
   void add_external(VarId variable, const std::string& object, hid_t plist);
   void add_virtual(VarId variable, const std::string& object, hid_t plist);
+  Run find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
+                 unsigned* mask);
+  void add_run(const Run& run);
   std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
   void add_property(Property property);
   bool has_default_links() const;

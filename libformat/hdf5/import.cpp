@@ -1,6 +1,6 @@
-// Walks an HDF5 file, group by group (see import.h). Objects are met in the order of links from the
-// root group on (spec/hdf5_section.md): the first link to an object is where it is, others lead
-// there.
+// Walks an HDF5 file, group by group (see import.h). Objects are met in the order of links, all of a
+// group ahead of those of its groups (spec/hdf5_section.md): the first link to an object is where it
+// is, others lead there.
 #include "import.h"
 
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 
 #include "block_in.h"
 #include "hdf5_id.h"
+#include "resource_limits.h"
 #include "selection_in.h"
 #include "wire/items.h"
 
@@ -23,6 +24,9 @@ namespace {
 
 constexpr std::size_t kMostDepth = 256;          // groups within groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
+// Bytes of the spool, and for each byte of the file: few bytes tell of many chunks that are not
+// there, and of many values that are none.
+constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
 struct FoundLink {
   std::string name;
@@ -74,7 +78,9 @@ class Importer {
     if (in_.descriptor < 0 || fstat(in_.descriptor, &about) != 0)
       throw Failure(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
-    file_ = Id(H5Fopen(in_.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "file");
+    spool_.set_most(kMostSpool + kMostSpoolFactor * in_.size);
+    file_ = open_file(in_.path);
+    refuse_opening();
     in_.file = file_;
     in_.spool = &spool_;
     in_.path_of = [this](hid_t object) { return path_of(object); };
@@ -86,6 +92,7 @@ class Importer {
     user_block_ = user_block;
     find_chunk_base();
     const Id root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "/");
+    visited_.emplace(address_of(root, "/"), "/");
     import_group(root, "/", 0);
     tell(Message::kDone, {});
   }
@@ -110,25 +117,30 @@ class Importer {
     if (depth > kMostDepth)
       throw Failure(Code::kLimit, "found groups more than " + std::to_string(kMostDepth) +
                                       " deep, at " + path);
-    visited_.emplace(address_of(group, path), path);
     BlockIn block(in_, path.substr(1));
     if (path == "/" && user_block_ > 0) block.add_user_block(read_user_block());
     block.add_group(group);
+    std::vector<std::string> groups;  // met here first
     for (FoundLink& found : links_of(group, path)) {
       Link link;
       link.name = std::move(found.name);
       link.character_set = found.character_set;
       if (found.type == H5L_TYPE_HARD)
-        import_object(group, found.address, join(path, link.name), depth, &block, &link);
+        import_object(group, found.address, join(path, link.name), &block, &groups, &link);
       else
         describe_link(group, found, path, &link);
       block.add_link(std::move(link));
     }
     tell(Message::kBlock, block.message());
+    for (const std::string& name : groups) {
+      const std::string child = join(path, name);
+      const Id next(H5Gopen2(group, name.c_str(), H5P_DEFAULT), H5Gclose, child);
+      import_group(next, child, depth + 1);
+    }
   }
 
-  void import_object(hid_t group, haddr_t address, const std::string& path, std::size_t depth,
-                     BlockIn* block, Link* link) {
+  void import_object(hid_t group, haddr_t address, const std::string& path, BlockIn* block,
+                     std::vector<std::string>* groups, Link* link) {
     const auto before = visited_.find(address);
     if (before != visited_.end()) {
       link->kind = LinkKind::kHard;
@@ -136,20 +148,19 @@ class Importer {
       return;
     }
     const Id object(H5Oopen(group, link->name.c_str(), H5P_DEFAULT), H5Oclose, path);
+    visited_.emplace(address, path);
     switch (H5Iget_type(object)) {
       case H5I_GROUP:
         link->kind = LinkKind::kGroup;
-        import_group(object, path, depth + 1);
+        groups->push_back(link->name);
         return;
       case H5I_DATASET:
-        visited_.emplace(address, path);
         link->kind = LinkKind::kVariable;
         link->number = block->next_variable();
         block->add_variable(link->name, object);
         link->name.clear();
         return;
       case H5I_DATATYPE:
-        visited_.emplace(address, path);
         link->kind = LinkKind::kType;
         link->number = static_cast<std::uint32_t>(block->add_named_type(object));
         return;
@@ -194,6 +205,7 @@ class Importer {
     if (const auto found = visited_.find(address); found != visited_.end()) return found->second;
     if (paths_.empty()) {
       const Id root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "/");
+      paths_.emplace(address_of(root, "/"), "/");
       find_paths(root, "/", 0);
     }
     const auto found = paths_.find(address);
@@ -201,25 +213,30 @@ class Importer {
   }
   void find_paths(hid_t group, const std::string& path, std::size_t depth) {
     if (depth > kMostDepth) throw Failure(Code::kLimit, "found groups too deep, at " + path);
-    paths_.emplace(address_of(group, path), path);
+    std::vector<std::string> groups;
     for (const FoundLink& link : links_of(group, path)) {
       if (link.type != H5L_TYPE_HARD || paths_.contains(link.address)) continue;
       const std::string target = join(path, link.name);
       H5O_info_t info;
       checked(H5Oget_info_by_name2(group, link.name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT),
               target);
-      if (info.type == H5O_TYPE_GROUP) {
-        const Id next(H5Gopen2(group, link.name.c_str(), H5P_DEFAULT), H5Gclose, target);
-        find_paths(next, target, depth + 1);
-      } else {
-        paths_.emplace(link.address, target);
-      }
+      paths_.emplace(link.address, target);
+      if (info.type == H5O_TYPE_GROUP) groups.push_back(link.name);
+    }
+    for (const std::string& name : groups) {
+      const std::string child = join(path, name);
+      const Id next(H5Gopen2(group, name.c_str(), H5P_DEFAULT), H5Gclose, child);
+      find_paths(next, child, depth + 1);
     }
   }
   std::string object_path(const void* reference) {
     hobj_ref_t address;
     std::memcpy(&address, reference, sizeof address);
     if (address == 0 || address == HADDR_UNDEF) return {};
+    if (address >= in_.size)
+      throw Failure(Code::kDamaged,
+                    "a reference to an object: found it at " + std::to_string(address) +
+                        ", expected it within the file's " + std::to_string(in_.size));
     std::string path = path_at(address);
     if (path.empty())
       throw Failure(Code::kUnsupported, "a reference to an object at " + std::to_string(address) +
@@ -243,6 +260,14 @@ class Importer {
   }
 
   // --- the file's bytes ---
+  static Id open_file(const std::string& path) {
+    // Slabs of values are less than a chunk: it is decompressed once where the cache holds it.
+    constexpr std::size_t kSlots = 521, kCache = 64 << 20;
+    constexpr double kPreemption = 0.75;
+    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "file");
+    checked(H5Pset_cache(access, 0, kSlots, kCache, kPreemption), "file");
+    return Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "file");
+  }
   std::vector<std::byte> read_user_block() const {
     if (user_block_ > std::min(in_.size, kMostUserBlock))
       throw Failure(Code::kLimit, "found a user block of " + std::to_string(user_block_) + " bytes");

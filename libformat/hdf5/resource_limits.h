@@ -8,4 +8,17 @@ namespace nmb::hdf5 {
 // CPU time and memory, by the size of the file.
 void limit_resources(const std::string& path);
 
+// From now on this process opens no file: virtual data sets make HDF5 open whatever files they
+// name.
+void refuse_opening();
+
+// While one lives, files are opened again: the plug-ins of filters.
+class OpeningAllowed {
+ public:
+  OpeningAllowed();
+  ~OpeningAllowed();
+  OpeningAllowed(const OpeningAllowed&) = delete;
+  OpeningAllowed& operator=(const OpeningAllowed&) = delete;
+};
+
 }  // namespace nmb::hdf5

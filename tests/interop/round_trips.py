@@ -86,7 +86,7 @@ class RoundTrip:
         name = "back.nc" if kind == "classic" or netcdf4 else "back.h5"
         self.tool("nmconvert", self.path, "made.nmb", refusal="refused")
         self.tool("nmverify", "made.nmb")
-        self.tool("nmconvert", "made.nmb", name)
+        self.tool("nmconvert", "made.nmb", name, refusal="refused")
         return self.work / name
 
     def result(self, netcdf4, kind):

@@ -38,7 +38,7 @@ struct GroupBlock {
   std::shared_ptr<const ByteSource> extent;  // reads the file and the spool; nullptr: empty
 };
 
-// Calls visit() for each group of the file, the root group last. kDamaged: HDF5 cannot read it or
+// Calls visit() for each group of the file, the root group first. kDamaged: HDF5 cannot read it or
 // ended; kUnsupported: something in it that has no form here; kLimit: too much time or memory;
 // kIo; visit's first failure.
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,

@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+"""HDF5 and netCDF-4 files through nmconvert, nmcat and nminspect: what comes back is the same, values that are
+shown are h5py's, and what fails leaves nothing behind.
+
+    nmconvert_hdf5_test.py --tools FOLDER
+
+Skipped (exit code 77) without h5py or netCDF4-python.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+try:
+    import h5py
+    import netCDF4
+    import numpy
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+import compare_files
+
+
+class Test:
+    def __init__(self, tools, work):
+        self.tools, self.work, self.problems = tools, Path(work), []
+
+    def run(self, tool, *arguments, exit_code=0, says=None, environment=None):
+        done = subprocess.run(
+            [self.tools / tool, *arguments], cwd=self.work, capture_output=True, text=True, timeout=120,
+            env=os.environ | (environment or {}),
+        )
+        words = " ".join(map(str, (tool, *arguments)))
+        if done.returncode != exit_code:
+            self.problems.append(f"{words}: exit code {done.returncode}, expected {exit_code}: {done.stderr}")
+        if says is not None and says not in done.stderr:
+            self.problems.append(f"{words}: said {done.stderr!r}, expected {says!r}")
+        return done.stdout
+
+    def check(self, true, problem):
+        if not true:
+            self.problems.append(problem)
+
+    def check_round_trip(self, name, back):
+        self.run("nmconvert", name, "made.nmb", "-f")
+        self.run("nmverify", "made.nmb")
+        self.run("nmconvert", "made.nmb", back, "-f")
+        out = compare_files.compare(self.work / name, self.work / back, raw_chunks=True)
+        self.check(not out.found, f"{name}: not the same as {back}: {out.found[:3]}")
+
+
+def make_hdf5(path):
+    """Values of many types, each in another storage."""
+    numbers = numpy.arange(600, dtype="<i4").reshape(20, 30) - 300
+    with h5py.File(path, "w") as f:
+        f["le"] = numbers
+        f["be"] = numbers.astype(">i8")
+        f["real"] = numbers.astype("<f4") / 7
+        f.create_dataset("packed", data=numbers, chunks=(7, 11), shuffle=True, compression="gzip", fletcher32=True)
+        f.create_dataset("summed", data=numbers.astype("<f8"), chunks=(20, 3), fletcher32=True)
+        f.create_dataset("grows", data=numbers[:, 0], maxshape=(None,), chunks=(8,))
+        f.create_dataset("holes", shape=(20, 30), dtype="<i4", chunks=(5, 5), fillvalue=-9)
+        f["holes"][0:5, 0:5] = 1
+        f.create_dataset("unwritten", shape=(4,), dtype="<i2", fillvalue=7)
+        f.create_dataset("text", data=["", "one", "zwölf"], dtype=h5py.string_dtype())
+        pair = numpy.dtype([("id", "<i4"), ("at", "<f8", (2,))])
+        f["pairs"] = numpy.array([(1, (0.5, 1.5)), (2, (2.5, 3.5))], dtype=pair)
+        f["pairs"].attrs["units"] = "m"
+        f["ragged"] = numpy.array([numpy.array([1, 2], "<i4"), numpy.array([], "<i4")], dtype=h5py.vlen_dtype("<i4"))
+        f["switch"] = numpy.array([0, 1], dtype=h5py.enum_dtype({"off": 0, "on": 1}, basetype="<i1"))
+        f["a/b/deep"] = 1.5
+        f["a/again"] = f["le"]
+        f["a/soft"] = h5py.SoftLink("/nowhere")
+        f["a/outside"] = h5py.ExternalLink("other.h5", "/x")
+        f["target"] = f["le"].ref
+        f["a"].attrs["who"] = f["a/b"].ref
+
+
+def make_netcdf4(path):
+    with netCDF4.Dataset(path, "w") as f:
+        f.title = "made"
+        f.createDimension("time", None)
+        f.createDimension("x", 5)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units = "days since 2000-01-01"
+        tas = f.createVariable("tas", "f4", ("time", "x"), zlib=True, fill_value=-1e20)
+        tas[:] = numpy.arange(15).reshape(3, 5)
+        time[:] = [0, 1, 2]
+        group = f.createGroup("more")
+        names = group.createVariable("names", str, ("x",))
+        names[0] = "first"
+
+
+def shown(test, name):
+    return json.loads(test.run("nminspect", "dump", "made.nmb", name, "--json"))["values"]
+
+
+def check_values(test):
+    """What nminspect shows are h5py's values."""
+    test.run("nmconvert", "many.h5", "made.nmb", "-f")
+    with h5py.File(test.work / "many.h5") as f:
+        for name in ("le", "be", "real", "packed", "summed", "grows", "holes", "unwritten", "a/b/deep"):
+            found = numpy.array(shown(test, name), dtype=f[name].dtype)
+            test.check(numpy.array_equal(found, f[name][()]), f"{name}: other values shown")
+    for name, expected in (
+        ("text", ["", "one", "zwölf"]),
+        ("pairs", [{"id": 1, "at": [0.5, 1.5]}, {"id": 2, "at": [2.5, 3.5]}]),
+        ("ragged", [[1, 2], []]),
+        ("switch", ["off", "on"]),
+        ("target", "/le"),
+    ):
+        found = shown(test, name)
+        test.check(found == expected, f"{name}: shown {found}, expected {expected}")
+    count = test.run("nminspect", "count", "made.nmb", "--what", "blocks")
+    test.check(count.strip() == "3", f"blocks: {count}, expected 3")
+
+
+def check_failures(test):
+    work = test.work
+    whole = (work / "many.h5").read_bytes()
+    (work / "cut.h5").write_bytes(whole[: len(whole) // 2])
+    test.run("nmconvert", "cut.h5", "no.nmb", exit_code=1, says="cut.h5")
+    test.run("nmconvert", "many.h5", "no.nmb", exit_code=2, says="nmb-hdf5", environment={"NMB_PLUGIN_PATH": "/nowhere"})
+    test.run("nmconvert", "many.h5", "no.h5", exit_code=2, says="HDF5")
+    test.run("nmconvert", "many.h5", "made.nmb", exit_code=2, says="exists")
+    (work / "there.h5").write_text("mine")
+    test.run("nmconvert", "made.nmb", "there.h5", exit_code=2, says="exists")
+    test.check((work / "there.h5").read_text() == "mine", "an existing file was changed")
+    test.run("nmconvert", "made.nmb", "no.nc", "--to", "cdf5", exit_code=1)
+    left = [p.name for p in work.iterdir() if p.name.startswith((".", "no."))]
+    test.check(not left, f"left behind: {left}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tools", type=Path, required=True)
+    tools = parser.parse_args().tools.resolve()
+    with tempfile.TemporaryDirectory() as work:
+        test = Test(tools, work)
+        make_hdf5(test.work / "many.h5")
+        make_netcdf4(test.work / "four.nc")
+        test.check_round_trip("many.h5", "back.h5")
+        test.check_round_trip("four.nc", "back.nc")
+        check_values(test)
+        check_failures(test)
+        test.run("nmcat", "many.h5", "four.nc", "-o", "both.nmb")
+        test.run("nmverify", "both.nmb")
+        blocks = test.run("nminspect", "ls", "both.nmb").split()
+        test.check(
+            blocks == ["four", "four/more", "many", "many/a", "many/a/b"], f"blocks of two inputs: {blocks}"
+        )
+    for problem in test.problems:
+        print(problem)
+    return 1 if test.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
