@@ -2,7 +2,7 @@
 
 decode() returns the Header of classic_reference.py with an Extension. What hinders reading is raised as
 ClassicError, whose offsets count from the body's first byte. Values that break R-XC-1 or R-XV-1, and an
-hdf5 section that breaks R-H5-1, are raised as ValueError_: these rules hold for what is read.
+hdf5 section that breaks R-H5-1, are raised as BrokenValue: these rules hold for what is read.
 """
 
 import fractions
@@ -28,7 +28,7 @@ class Unsupported(Exception):
     """A later version may read it."""
 
 
-class ValueError_(Exception):
+class BrokenValue(Exception):
     """A value cannot be read: the rule that it breaks."""
 
     def __init__(self, rule, message):
@@ -160,7 +160,12 @@ class ExtendedDecoder(classic.Decoder):
             return expected
         at, heap = self.at, self.out.extension.is_heap(type_)
         length = self.count("attribute length")
-        if length < expected or not heap and length != expected or classic.padded(length) > self.left():
+        if (
+            length < expected
+            or not heap
+            and length != expected
+            or classic.padded(length) > self.left()
+        ):
             self.error(
                 "R-XB-3",
                 at,
@@ -269,7 +274,9 @@ def read_dimensions(extension, items):
 # --- 15.1 Types ------------------------------------------------------------------------------------
 
 CLASSES = "integer float time string bitfield opaque compound reference enum sequence array".split()
-INTEGER, FLOAT, TIME, STRING, BITFIELD, OPAQUE, COMPOUND, REFERENCE, ENUM, SEQUENCE, ARRAY = range(11)
+INTEGER, FLOAT, TIME, STRING, BITFIELD, OPAQUE, COMPOUND, REFERENCE, ENUM, SEQUENCE, ARRAY = range(
+    11
+)
 BIT_CLASSES = (INTEGER, FLOAT, TIME, BITFIELD)
 BITS = ["byte order", "signed", "low padding", "high padding"]
 FLOAT_PARTS = ["sign position", "exponent position", "exponent size"]
@@ -435,7 +442,9 @@ def read_storage(extension, items):
     items.rule, last = "R-XS-1", -1
     while items.left():
         items.mark = items.at
-        number, kind, rank = (items.number(n, name) for n, name in ((4, "variable"), (2, "kind"), (2, "rank")))
+        number, kind, rank = (
+            items.number(n, name) for n, name in ((4, "variable"), (2, "kind"), (2, "rank"))
+        )
         if number <= last or kind not in STORAGE_KINDS or (rank > 0) != (kind == CHUNKS):
             items.fail(f"variable {number} behind {last}, kind {kind}, a chunk of rank {rank}")
         storage = Storage(items.mark, kind, items.number(8, "region length"))
@@ -488,16 +497,18 @@ def unfilter(filter_, raw, limit, value_size):
         if not stream.eof and len(out) <= limit:
             raise ValueError("a deflate stream that is cut")
         return out
-    return zstandard.ZstdDecompressor().stream_reader(
-        io.BytesIO(raw), read_across_frames=True
-    ).read(limit + 1)
+    return (
+        zstandard.ZstdDecompressor()
+        .stream_reader(io.BytesIO(raw), read_across_frames=True)
+        .read(limit + 1)
+    )
 
 
 def chunk_of(storage, region, number, length, value_size):
     """The bytes of one chunk; None: never written."""
     row = region[24 * number : 24 * number + 24]
     offset, stored, mask = struct.unpack("<QQI", row[:20])
-    wrong = lambda text: ValueError_("R-XC-1", f"chunk {number}: {text}")
+    wrong = lambda text: BrokenValue("R-XC-1", f"chunk {number}: {text}")
     if stored == 0:
         return None
     if offset + stored > len(region):
@@ -585,7 +596,7 @@ class Values:
         if offset == 0:
             return None
         if offset + count * size > len(self.region):
-            raise ValueError_(
+            raise BrokenValue(
                 "R-XV-1",
                 f"{count} elements of {size} bytes at {offset} of {len(self.region)}",
             )
@@ -635,7 +646,7 @@ class Values:
             return content and text_of(content)
         length = int.from_bytes(content[:4], "little")
         if 4 + length > len(content):
-            raise ValueError_("R-XV-1", f"a reference of {len(content)} bytes, path of {length}")
+            raise BrokenValue("R-XV-1", f"a reference of {len(content)} bytes, path of {length}")
         return {
             "path": text_of(content[4 : 4 + length]),
             "selection": content[4 + length :].hex(),
@@ -684,7 +695,7 @@ REPEATED = (TYPE_ATTRIBUTES, TYPE_COMMENT)
 
 def read_properties(section):
     """[(number, owner, attribute, content)]; content: a fill value for CREATION, else None."""
-    wrong = lambda rule, offset, text: ValueError_(rule, f"hdf5 section at {offset}: {text}")
+    wrong = lambda rule, offset, text: BrokenValue(rule, f"hdf5 section at {offset}: {text}")
     items, out, last = Items(section, 0, len(section), "R-H5-1", error=wrong), [], None
     while items.left():
         items.mark = items.at

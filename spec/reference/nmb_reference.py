@@ -1101,9 +1101,7 @@ def read_body(file, entry, header, body, what):
                 "R-CH-1", 3, f"a header of kind {c.kind}, the block's is {header['kind']}"
             )
     except classic.ClassicError as error:
-        file.find(
-            "R-BK-10", at, f"{what}: breaks {error.rule} at its byte {error.offset}: {error}"
-        )
+        file.find("R-BK-10", at, f"{what}: breaks {error.rule} at its byte {error.offset}: {error}")
         return None
     except extended.Unsupported:
         return None
@@ -1533,9 +1531,7 @@ def region_bytes(file, entry, c, variable, storage, properties):
         return None
     if storage.kind == extended.NONE:
         return fill[:size] * (total // size), fill
-    region = stretch(
-        file, entry, variable.begin, variable.begin + storage.region_length, b"\0"
-    )
+    region = stretch(file, entry, variable.begin, variable.begin + storage.region_length, b"\0")
     if storage.kind == extended.HEAP:
         return region[:total], region
     return extended.array_of_chunks(storage, region, shape, size, fill[:size]), b""
@@ -1554,7 +1550,7 @@ def read_values(file, entry, c, variable, properties):
         return raw, extended.Values(c.extension, region).list(variable.type, bytes(raw))
     except extended.Unsupported:
         return None, None
-    except extended.ValueError_ as error:
+    except extended.BrokenValue as error:
         file.reading.append((error.rule, variable_path(entry, variable), str(error)))
         return None, None
 
@@ -1705,7 +1701,7 @@ def attribute_values(attribute, extension, broken):
         return extended.Values(extension, attribute.raw).list(attribute.type, array)
     except extended.Unsupported:
         return None
-    except extended.ValueError_ as error:
+    except extended.BrokenValue as error:
         broken(attribute, error)
         return None
 
@@ -1753,7 +1749,7 @@ def read_hdf5_section(file, entry, c):
         return []
     try:
         return extended.read_properties(c.extension.hdf5)
-    except extended.ValueError_ as error:
+    except extended.BrokenValue as error:
         file.reading.append((error.rule, str(name_text(entry.name)), str(error)))
         return []
 
