@@ -19,7 +19,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostSlab = 1 << 20;  // bytes of values converted at a time
+constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values converted at a time
 constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of an attribute, of chunks
 
 std::uint64_t product(const std::vector<std::uint64_t>& lengths, const std::string& object) {
@@ -48,7 +48,8 @@ Space space_of(hid_t id, const std::string& object) {
   std::vector<hsize_t> lengths(static_cast<std::size_t>(rank)), maximum(lengths.size());
   checked(H5Sget_simple_extent_dims(id, lengths.data(), maximum.data()), object);
   space.lengths.assign(lengths.begin(), lengths.end());
-  for (const hsize_t m : maximum) space.maximum.push_back(m == H5S_UNLIMITED ? kUnlimitedLength : m);
+  for (const hsize_t m : maximum)
+    space.maximum.push_back(m == H5S_UNLIMITED ? kUnlimitedLength : m);
   return space;
 }
 
@@ -116,8 +117,7 @@ CharacterSet default_set(const std::string& name) {
 
 // The names of an object's attributes with their character sets, in order of creation if that is
 // tracked, else of names.
-std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object,
-                                                                  bool tracked,
+std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object, bool tracked,
                                                                   const std::string& text) {
   std::vector<std::pair<std::string, CharacterSet>> names;
   const auto take = [](hid_t, const char* name, const H5A_info_t* info, void* out) -> herr_t {
@@ -132,8 +132,8 @@ std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object,
   return names;
 }
 
-// Whether HDF5 1.10 may tell wrong places of chunks: by its index for one unlimited dimension, where
-// that is not the first.
+// Whether HDF5 1.10 may tell wrong places of chunks: by its index for one unlimited dimension,
+// where that is not the first.
 bool has_misplaced_chunks(const Space& space) {
   const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
   return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
@@ -328,8 +328,7 @@ DimId BlockIn::dimension(const std::string& key, const std::string& name, std::u
 
 std::vector<DimId> BlockIn::dimensions_of(const std::string& path, hid_t data_set,
                                           const Space& space) {
-  const std::vector<std::string> scales =
-      scales_of(file_, path, data_set, space.lengths.size());
+  const std::vector<std::string> scales = scales_of(file_, path, data_set, space.lengths.size());
   std::vector<DimId> ids;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
@@ -339,8 +338,8 @@ std::vector<DimId> BlockIn::dimensions_of(const std::string& path, hid_t data_se
     // Data sets on one scale may differ in length: each length is a dimension.
     const std::string key =
         scales[i] + "/" + std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
-    ids.push_back(dimension(key, scales[i].substr(scales[i].rfind('/') + 1), space.lengths[i],
-                            unlimited));
+    ids.push_back(
+        dimension(key, scales[i].substr(scales[i].rfind('/') + 1), space.lengths[i], unlimited));
   }
   return ids;
 }
@@ -359,8 +358,8 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
 
   bool is_default = true;
   for (std::size_t i = 0; i < space.lengths.size(); ++i)
-    is_default = is_default && (space.maximum[i] == space.lengths[i] ||
-                                space.maximum[i] == kUnlimitedLength);
+    is_default = is_default &&
+                 (space.maximum[i] == space.lengths[i] || space.maximum[i] == kUnlimitedLength);
   if (space.space_class == SpaceClass::kNull ||
       (space.space_class == SpaceClass::kSimple && space.lengths.empty()))
     is_default = false;
@@ -450,7 +449,7 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
     if (count == 0 || H5Dget_storage_size(data_set) == 0) return without_values();
     return add_heap(variable, object, data_set, type, code, space);
   }
-  if (chunked) return add_chunks(variable, object, data_set, plist, space, table.value_size(code));
+  if (chunked) return add_chunks(variable, object, data_set, plist, space);
   if (count == 0) return extent_end_;
   if (layout == H5D_COMPACT) {
     std::vector<std::byte> values(bytes);
@@ -536,7 +535,8 @@ std::uint64_t BlockIn::add_heap(VarId variable, const std::string& object, hid_t
   const std::uint64_t most = std::max<std::uint64_t>(1, kMostSlab / step);
   while (split > 0 && inner * space.lengths[split - 1] <= most) inner *= space.lengths[--split];
   const std::size_t along = split == 0 ? 0 : split - 1;
-  const std::uint64_t rows = split == 0 ? (rank == 0 ? 1 : space.lengths[0]) : std::max<std::uint64_t>(1, most / inner);
+  const std::uint64_t rows =
+      split == 0 ? (rank == 0 ? 1 : space.lengths[0]) : std::max<std::uint64_t>(1, most / inner);
   for (std::size_t i = 0; i < along; ++i) length[i] = 1;
   const Id file_space(H5Dget_space(data_set), H5Sclose, object);
   std::uint64_t done = 0;
@@ -584,7 +584,7 @@ std::uint64_t BlockIn::add_heap(VarId variable, const std::string& object, hid_t
 }
 
 std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid_t data_set,
-                                  hid_t plist, const Space& space, std::uint64_t value_size) {
+                                  hid_t plist, const Space& space) {
   const std::size_t rank = space.lengths.size();
   Storage storage{variable, StorageKind::kChunked, 0, {}, filters_of(plist, object)};
   std::vector<hsize_t> chunk(rank);
@@ -592,14 +592,13 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
       static_cast<int>(rank))
     throw Failure(Code::kDamaged, object + ": found a chunk of another rank");
   storage.chunk.assign(chunk.begin(), chunk.end());
-  std::uint64_t chunks = 1, chunk_bytes = value_size;
+  std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < rank; ++i) {
     if (chunk[i] == 0) throw Failure(Code::kDamaged, object + ": found a chunk of length 0");
     const std::uint64_t n = space.lengths[i] / chunk[i] + (space.lengths[i] % chunk[i] != 0);
     if (!checked_mul(chunks, n, &chunks) || chunks > kMostTable / ChunkRow::kLength)
       throw Failure(Code::kLimit, object + ": found more than " +
                                       std::to_string(kMostTable / ChunkRow::kLength) + " chunks");
-    chunk_bytes *= chunk[i];
   }
   const std::uint64_t begin = next_begin();
   const std::uint64_t table_at = file_.spool->reserve(chunks * ChunkRow::kLength, object);
@@ -726,7 +725,8 @@ std::vector<std::byte> BlockIn::message() {
   for (const Property& p : properties_) append_property(p, &extension->hdf5);
   metadata_.set_extension(std::move(extension));
   Result<std::vector<std::byte>> body = encode_extended_body(metadata_, 0);
-  if (!body.ok()) throw Failure(body.status().code(), "group /" + name_ + ": " + body.status().message());
+  if (!body.ok())
+    throw Failure(body.status().code(), "group /" + name_ + ": " + body.status().message());
 
   std::vector<std::byte> message;
   ItemsOut out(&message);

@@ -86,7 +86,7 @@ class BlockIn {
   std::uint64_t add_values(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
                            hid_t type, Type code, const Space& space, Creation* creation);
   std::uint64_t add_chunks(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
-                           const Space& space, std::uint64_t value_size);
+                           const Space& space);
   std::uint64_t add_heap(VarId variable, const std::string& object, hid_t data_set, hid_t type,
                          Type code, const Space& space);
   void add_external(VarId variable, const std::string& object, hid_t plist);

@@ -131,13 +131,12 @@ class Hdf5Export {
   }
 
   Status define_type_comment(SourceBlock& source, const Property& property) {
-    if (!source.types().table().has(property.type) ||
-        !TypeTable::is_extended(property.type))
+    if (!source.types().table().has(property.type) || !TypeTable::is_extended(property.type))
       return Status(Code::kDamaged, "found a comment of a type that is not there");
     NMB_ASSIGN(const hid_t type, source.types().stored(property.type));
-    NMB_ASSIGN(const std::string text, c_text({reinterpret_cast<const char*>(property.bytes.data()),
-                                               property.bytes.size()},
-                                              "comment"));
+    NMB_ASSIGN(const std::string text,
+               c_text({reinterpret_cast<const char*>(property.bytes.data()), property.bytes.size()},
+                      "comment"));
     return check_hdf5(H5Oset_comment(type, text.c_str()), "comment");
   }
 

@@ -1,6 +1,6 @@
-// Walks an HDF5 file, group by group (see import.h). Objects are met in the order of links, all of a
-// group ahead of those of its groups (spec/hdf5_section.md): the first link to an object is where it
-// is, others lead there.
+// Walks an HDF5 file, group by group (see import.h). Objects are met in the order of links, all of
+// a group ahead of those of its groups (spec/hdf5_section.md): the first link to an object is where
+// it is, others lead there.
 #include "import.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostDepth = 256;          // groups within groups
+constexpr std::size_t kMostDepth = 256;  // groups within groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
 // Bytes of the spool, and for each byte of the file: few bytes tell of many chunks that are not
 // there, and of many values that are none.
@@ -32,7 +32,7 @@ struct FoundLink {
   std::string name;
   H5L_type_t type;
   CharacterSet character_set;
-  haddr_t address;    // of a hard link
+  haddr_t address;     // of a hard link
   std::size_t length;  // of the value of others
 };
 
@@ -115,8 +115,8 @@ class Importer {
  private:
   void import_group(hid_t group, const std::string& path, std::size_t depth) {
     if (depth > kMostDepth)
-      throw Failure(Code::kLimit, "found groups more than " + std::to_string(kMostDepth) +
-                                      " deep, at " + path);
+      throw Failure(Code::kLimit,
+                    "found groups more than " + std::to_string(kMostDepth) + " deep, at " + path);
     BlockIn block(in_, path.substr(1));
     if (path == "/" && user_block_ > 0) block.add_user_block(read_user_block());
     block.add_group(group);
@@ -270,12 +270,13 @@ class Importer {
   }
   std::vector<std::byte> read_user_block() const {
     if (user_block_ > std::min(in_.size, kMostUserBlock))
-      throw Failure(Code::kLimit, "found a user block of " + std::to_string(user_block_) + " bytes");
+      throw Failure(Code::kLimit,
+                    "found a user block of " + std::to_string(user_block_) + " bytes");
     std::vector<std::byte> bytes(user_block_);
     std::size_t done = 0;
     while (done < bytes.size()) {
-      const ssize_t n = pread(in_.descriptor, bytes.data() + done, bytes.size() - done,
-                              static_cast<off_t>(done));
+      const ssize_t n =
+          pread(in_.descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) throw Failure(Code::kIo, std::string("reading: ") + std::strerror(errno));
       done += static_cast<std::size_t>(n);
@@ -286,8 +287,8 @@ class Importer {
   void find_chunk_base() {
     unsigned major = 0, minor = 0, release = 0;
     checked(H5get_libversion(&major, &minor, &release), "file");
-    const bool without = major == 1 && (minor < 10 || (minor == 10 && release < 9) ||
-                                        (minor == 12 && release < 2));
+    const bool without =
+        major == 1 && (minor < 10 || (minor == 10 && release < 9) || (minor == 12 && release < 2));
     in_.chunk_base = without ? user_block_ : 0;
   }
 
@@ -297,7 +298,7 @@ class Importer {
   std::uint64_t user_block_ = 0;
   std::unordered_map<haddr_t, std::string> visited_;  // where each object was first met
   std::unordered_map<haddr_t, std::string> paths_;    // the same of all, once it is asked for
-  std::uint64_t unlinked_ = 0;  // named datatypes without a link so far
+  std::uint64_t unlinked_ = 0;                        // named datatypes without a link so far
 };
 
 void tell_failure(Code code, const std::string& message) {

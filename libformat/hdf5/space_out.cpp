@@ -61,8 +61,9 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   return make_space(space);
 }
 
-// Whether it can be told where `count` blocks of `block` every `stride` from `start` on end. Whether
-// that is in the space is for those who use it: what a virtual data set is made of may grow.
+// Whether it can be told where `count` blocks of `block` every `stride` from `start` on end.
+// Whether that is in the space is for those who use it: what a virtual data set is made of may
+// grow.
 bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
   if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;
   std::uint64_t end = 0;
@@ -114,8 +115,7 @@ Status select_regular(ItemsIn* in, hid_t space, std::size_t rank) {
       take_lengths(in, 1, 8, part);
   if (!in->ok()) return in->status();
   for (std::size_t i = 0; i < rank; ++i)
-    if (!has_end(start[i], stride[i], count[i], block[i]))
-      return wrong("a hyperslab past 2^63");
+    if (!has_end(start[i], stride[i], count[i], block[i])) return wrong("a hyperslab past 2^63");
   return check_hdf5(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), stride.data(),
                                         count.data(), block.data()),
                     "a hyperslab");

@@ -145,8 +145,8 @@ ExtendedType TypesIn::describe(hid_t type) {
         const Id member(H5Tget_member_type(type, n), H5Tclose, kType);
         field.type = code_of(member);
         if (table_.needs_heap(field.type))
-          growth.emplace_back(field.offset, table_.value_size(field.type) -
-                                                memory_size(table_, field.type));
+          growth.emplace_back(field.offset,
+                              table_.value_size(field.type) - memory_size(table_, field.type));
         out.fields.push_back(std::move(field));
       }
       for (ExtendedType::Field& field : out.fields) {

@@ -45,7 +45,8 @@ class Encoder {
         break;
       case TypeClass::kArray: {
         const std::uint64_t size = types_.value_size(t.base), step = memory_size(types_, t.base);
-        for (std::uint64_t at = 0; at < t.size; at += size, from += step) put(t.base, from, to + at);
+        for (std::uint64_t at = 0; at < t.size; at += size, from += step)
+          put(t.base, from, to + at);
         break;
       }
       default:

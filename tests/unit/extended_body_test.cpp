@@ -162,7 +162,8 @@ TEST(ExtendedBody, AnyCutOrChangedByteIsReadOrRefused) {
       std::vector<std::byte> changed = body;
       changed[at] ^= static_cast<std::byte>(flip);
       const Result<ClassicHeader> header = decode(changed);
-      if (!header.ok()) ++refused;
+      if (!header.ok())
+        ++refused;
       else
         EXPECT_TRUE(encode_extended_body(header->metadata, 0).ok()) << at;
     }
@@ -182,18 +183,33 @@ struct Broken {
 
 TEST(ExtendedBody, RulesOfSections) {
   const Broken kBroken[] = {
-      {"R-XD-1", [](Example* e) { e->extension->unlimited = {{3, false}}; }},
-      {"R-XD-1", [](Example* e) { e->extension->unlimited = {{2, false}, {1, false}}; }},
-      {"R-XD-2", [](Example* e) { e->extension->unlimited = {{2, true}}; }},
+      {"R-XD-1",
+       [](Example* e) {
+         e->extension->unlimited = {{3, false}};
+       }},
+      {"R-XD-1",
+       [](Example* e) {
+         e->extension->unlimited = {{2, false}, {1, false}};
+       }},
+      {"R-XD-2",
+       [](Example* e) {
+         e->extension->unlimited = {{2, true}};
+       }},
       {"R-XS-1", [](Example* e) { e->extension->storage[2].variable = 5; }},
       {"R-XS-1", [](Example* e) { e->extension->storage[2].variable = 1; }},
       {"R-XS-1", [](Example* e) { e->extension->storage[1].filters.resize(33); }},
       {"R-XS-2", [](Example* e) { e->extension->storage[0].region_length = 111; }},
       {"R-XS-2", [](Example* e) { e->extension->storage[1].region_length = 71; }},
       {"R-XS-2", [](Example* e) { e->extension->storage[2].region_length = 8; }},
-      {"R-XS-2", [](Example* e) { e->extension->storage[1].chunk = {4, 0}; }},
+      {"R-XS-2",
+       [](Example* e) {
+         e->extension->storage[1].chunk = {4, 0};
+       }},
       {"R-XS-2", [](Example* e) { e->extension->storage[1].chunk = {4}; }},
-      {"R-XS-2", [](Example* e) { e->extension->storage[1].chunk = {1 << 20, 1 << 12}; }},
+      {"R-XS-2",
+       [](Example* e) {
+         e->extension->storage[1].chunk = {1 << 20, 1 << 12};
+       }},
       {"R-XS-2", [](Example* e) { e->extension->storage.erase(e->extension->storage.begin()); }},
   };
   for (const Broken& broken : kBroken) {

@@ -45,8 +45,7 @@ class Converter {
                     "found one file as INPUT and OUTPUT, expected two");
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
     const bool hdf5_in = kind == FileKind::kHdf5 && what.to == "nmb";
-    if (kind != FileKind::kNmb && !is_classic(kind) && !hdf5_in)
-      return refused_kind(*file_, kind);
+    if (kind != FileKind::kNmb && !is_classic(kind) && !hdf5_in) return refused_kind(*file_, kind);
     if (kind != FileKind::kNmb && (what.to == "hdf5" || what.to == "nc4"))
       return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
                     "found a " + std::string(kind_name(kind)) +
@@ -101,8 +100,8 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes, .verify_values = true}));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
-    if (wants_hdf5(*reader)) return write_hdf5(*reader, record_.of.input, record_.of.output,
-                                               extract_options(), ranks_);
+    if (wants_hdf5(*reader))
+      return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));

@@ -14,7 +14,8 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("output", output_, "the file to write")->type_name("OUTPUT");
   app.add_option(
          "--to", batch_.to,
-         "kind of output: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, by "
+         "kind of output: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
+         "by "
          "where the input came from; of a list, NMB, and .nc where the input's ending is .nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));

@@ -100,8 +100,7 @@ Result<std::vector<Conversion>> plan_conversions(const std::vector<std::string>&
   for (const std::string& input : inputs) {
     Conversion conversion{input, {}, to, block};
     if (to.empty() && !block && !input.ends_with(".nmb")) conversion.to = "nmb";
-    NMB_ASSIGN(conversion.output,
-               output_name(input, folder, ending_of(conversion.to)));
+    NMB_ASSIGN(conversion.output, output_name(input, folder, ending_of(conversion.to)));
     conversions.push_back(std::move(conversion));
   }
   NMB_TRY(check_distinct(conversions));

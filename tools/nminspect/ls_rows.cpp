@@ -72,7 +72,12 @@ Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choic
       file, [&](const BlockEntry& holder, const Dataset& dataset, VarId id) -> Result<bool> {
         const Variable found = dataset.metadata.variable(id);
         NMB_ASSIGN(VariableShape shape, dataset.shape(id));
-        ObjectRow row{holder.name, std::string(found.name), type_text(dataset.metadata, found.type), {}, {}, 0};
+        ObjectRow row{holder.name,
+                      std::string(found.name),
+                      type_text(dataset.metadata, found.type),
+                      {},
+                      {},
+                      0};
         for (const DimId dimension : found.dimensions)
           row.dimensions.emplace_back(dataset.metadata.dimension(dimension).name);
         row.lengths = std::move(shape.lengths);

@@ -1,5 +1,5 @@
-// The classic netCDF header (CDF-1, CDF-2, CDF-5, and kind 6 of a block's body): one decoder for every consumer, one encoder, one
-// layout computation (spec/format.md, "Classic header").
+// The classic netCDF header (CDF-1, CDF-2, CDF-5, and kind 6 of a block's body): one decoder for
+// every consumer, one encoder, one layout computation (spec/format.md, "Classic header").
 #pragma once
 
 #include <cstdint>

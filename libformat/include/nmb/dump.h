@@ -71,7 +71,6 @@ enum class ValueFormat : std::uint8_t { kCdl, kJson };
 // does not fit the shape.
 NMB_EXPORT Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
                                std::shared_ptr<const ByteSource> extent, VarId variable,
-                               const Hyperslab& slab,
-                               ValueFormat format, const TextSink& sink);
+                               const Hyperslab& slab, ValueFormat format, const TextSink& sink);
 
 }  // namespace nmb

@@ -113,8 +113,8 @@ class TypeTable {
   NMB_EXPORT Result<Type> add(ExtendedType type);
   // How messages and listings call a type: "int", "string(12)", "compound{x, y}".
   NMB_EXPORT std::string text(Type type) const;
-  // The classic type whose values have the same bits but for the order of bytes, if there is one; of
-  // a classic type itself.
+  // The classic type whose values have the same bits but for the order of bytes, if there is one;
+  // of a classic type itself.
   NMB_EXPORT std::optional<Type> classic(Type type) const;
   // Whether values of a type that has a classic() one have their bytes in the other order.
   bool is_swapped(Type type) const {
@@ -156,9 +156,9 @@ struct Filter {
 struct Storage {
   VarId variable = 0;
   StorageKind kind = StorageKind::kHeap;
-  std::uint64_t region_length = 0;     // bytes from the variable's begin
-  std::vector<std::uint64_t> chunk;    // lengths of a chunk, as many as the variable has dimensions
-  std::vector<Filter> filters;         // in the order in which a writer applies them
+  std::uint64_t region_length = 0;   // bytes from the variable's begin
+  std::vector<std::uint64_t> chunk;  // lengths of a chunk, as many as the variable has dimensions
+  std::vector<Filter> filters;       // in the order in which a writer applies them
 };
 
 // A row of a chunk table: chunks in row-major order, from 0 in each dimension.

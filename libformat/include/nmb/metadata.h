@@ -28,7 +28,7 @@ struct Dimension {
 struct Attribute {
   std::string_view name;
   Type type;
-  std::uint64_t count;                // values
+  std::uint64_t count;  // values
   // External form: big-endian, count * type_size(type) bytes. Of a block's own type: count values,
   // then what they lead to (spec/format.md, section 15).
   std::span<const std::byte> values;
@@ -55,8 +55,9 @@ class Metadata {
   explicit Metadata(Names names = Names::kNew) : names_rule_(names) {}
 
   // kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1 that is not
-  // kUnlimited, or a second record dimension. IDs count from 0 in order of definition. All functions that add give kLimit past
-  // 2^31 - 1 objects of a kind or 4 GiB of names and attribute values.
+  // kUnlimited, or a second record dimension. IDs count from 0 in order of definition. All
+  // functions that add give kLimit past 2^31 - 1 objects of a kind or 4 GiB of names and attribute
+  // values.
   //
   // Past 57,344 dimensions or variables that a name is taken may be said by a later call only: one
   // that adds the 8th such object behind it at the latest, or settle_names(). The Metadata is of no
@@ -77,8 +78,8 @@ class Metadata {
   // (else kUsage). kUsage: an unknown owner.
   NMB_EXPORT Status put_attribute(VarId owner, std::string_view name, Type type,
                                   std::span<const std::byte> values);
-  // What a body of kind 6 says beyond these definitions: ahead of the first that is of a type of its
-  // own. nullptr: nothing.
+  // What a body of kind 6 says beyond these definitions: ahead of the first that is of a type of
+  // its own. nullptr: nothing.
   void set_extension(std::shared_ptr<const Extension> extension) {
     extension_ = std::move(extension);
   }
@@ -226,8 +227,8 @@ class Metadata {
   std::uint32_t search_variable(std::string_view name, std::uint32_t tag) const;
   Status check_attribute(VarId owner, std::string_view name, Type type,
                          std::span<const std::byte> values) const;
-  void append_attribute(VarId owner, std::string_view name, Type type,
-                        std::uint64_t count, std::span<const std::byte> values, bool in_table);
+  void append_attribute(VarId owner, std::string_view name, Type type, std::uint64_t count,
+                        std::span<const std::byte> values, bool in_table);
 
   GrowArray<DimensionRecord> dims_;
   GrowArray<VariableRecord> vars_;

@@ -154,8 +154,8 @@ class FillPattern {
 // The values of a variable as one array, wherever and however they are stored.
 struct ValueArray {
   VariableShape shape;
-  // A classic type, whose external form the bytes are, or one of the block's own, which differs from
-  // all classic ones by more than the order of bytes.
+  // A classic type, whose external form the bytes are, or one of the block's own, which differs
+  // from all classic ones by more than the order of bytes.
   Type type = Type::kByte;
   std::shared_ptr<const ByteSource> source;
   // What values of variable length in `source` lead to: offsets from here; else nullptr.
@@ -168,8 +168,8 @@ NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const Classi
                                           std::uint64_t records, VarId variable,
                                           std::shared_ptr<const ByteSource> extent);
 
-// Reads a hyperslab of an array, as read_hyperslab. name: of the variable, for messages. kUnsupported:
-// values that are neither numbers nor text.
+// Reads a hyperslab of an array, as read_hyperslab. name: of the variable, for messages.
+// kUnsupported: values that are neither numbers nor text.
 NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, const Hyperslab& slab,
                              MemoryType memory, void* out, Kind kind = Kind::kCdf5);
 

@@ -12,9 +12,9 @@ namespace nmb {
 
 // Publishes `path` or leaves what was there untouched. Done by rank 0 of `ranks`; all get the
 // outcome. The HDF5 library works in a process of its own, which opens `input`, the file that
-// `reader` has open. options.kind and threads do not count; options.check: the result is read again,
-// and its groups and values are those of `input`. kDamaged, kUnsupported: what that process says;
-// kExists; kIo; kNoSpace.
+// `reader` has open. options.kind and threads do not count; options.check: the result is read
+// again, and its groups and values are those of `input`. kDamaged, kUnsupported: what that process
+// says; kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ExtractOptions& options,
                              Communicator& ranks);

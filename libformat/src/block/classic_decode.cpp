@@ -97,8 +97,8 @@ class ClassicDecoder {
     const std::uint32_t magic = bytes ? load_be<std::uint32_t>(bytes) : 0;
     const std::uint32_t version = magic & 0xFF;
     // Kind 6 is for bodies alone.
-    const bool has_kind = version == 1 || version == 2 || version == 5 ||
-                          (version == 6 && !options_.values_follow);
+    const bool has_kind =
+        version == 1 || version == 2 || version == 5 || (version == 6 && !options_.values_follow);
     if (magic >> 8 != 0x434446 || !has_kind) {
       failure_ = Status(Code::kUnknownKind, source_.name(), 0, "R-CH-1",
                         "found no magic of a classic file, expected CDF and 1, 2 or 5");
@@ -169,8 +169,7 @@ class ClassicDecoder {
     return true;
   }
   std::string type_text(Type type) const {
-    return extension_ ? extension_->types.text(type)
-                      : "type " + std::string(type_name(type));
+    return extension_ ? extension_->types.text(type) : "type " + std::string(type_name(type));
   }
 
   // The tag and count of a list whose items have at least `smallest` bytes.
@@ -253,8 +252,8 @@ class ClassicDecoder {
       const std::uint64_t length =
           count_at(reinterpret_cast<const std::byte*>(name.data()) - widths_.count + used);
       // A body of kind 6 tells elsewhere which dimension is the record dimension.
-      const bool is_record = extension_ ? is_record_dimension(header_.metadata.dimension_count())
-                                        : length == 0;
+      const bool is_record =
+          extension_ ? is_record_dimension(header_.metadata.dimension_count()) : length == 0;
       if (extension_ && is_record && length != 0)
         return fail("R-XD-2", start + used, "dimension " + quoted(name),
                     "length " + number(length) + " of the record dimension", "0");
@@ -262,7 +261,7 @@ class ClassicDecoder {
         return fail("R-CH-7", start + used, "dimension " + quoted(name), "length " + number(length),
                     "at most 2^63 - 1");
       if (is_record && header_.metadata.record_dimension())
-        return fail("R-CH-8", start + used, "dimension " + quoted(name),
+        return fail(extension_ ? "R-XD-2" : "R-CH-8", start + used, "dimension " + quoted(name),
                     "a second record dimension (length 0)", "at most one");
       check_name("dimension", name);
       const Status added =
@@ -275,7 +274,7 @@ class ClassicDecoder {
 
   bool fail_type(std::uint64_t offset, const std::string& object, std::uint32_t code) {
     return fail("R-CH-9", offset, object, "type " + number(code),
-                extension_                 ? "1 to 11, or one of the types section"
+                extension_             ? "1 to 11, or one of the types section"
                 : kind_ == Kind::kCdf5 ? "1 to 11"
                                        : "1 to 6");
   }
@@ -338,9 +337,8 @@ class ClassicDecoder {
                     padded(value_bytes) - value_bytes);
       const std::span<const std::byte> content(bytes + before, value_bytes);
       const Status added =
-          is_extended
-              ? header_.metadata.add_extended_attribute(owner, name, type, values, content)
-              : header_.metadata.add_attribute(owner, name, type, content);
+          is_extended ? header_.metadata.add_extended_attribute(owner, name, type, values, content)
+                      : header_.metadata.add_attribute(owner, name, type, content);
       if (!added.ok()) return fail_with(added, start + widths_.count);
       cursor_.skip(whole);
     }
@@ -468,8 +466,8 @@ class ClassicDecoder {
                      "at least 1, and fewer than 2^32 bytes in all");
     }
     if (region / ChunkRow::kLength < chunks)
-      return wrong("a region of " + number(region) + " bytes", "a table of " + number(chunks) +
-                                                                   " chunks");
+      return wrong("a region of " + number(region) + " bytes",
+                   "a table of " + number(chunks) + " chunks");
     return true;
   }
 

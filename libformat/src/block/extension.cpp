@@ -35,8 +35,7 @@ Status TypeTable::check(const ExtendedType& type) const {
     case TypeClass::kFloat:
     case TypeClass::kTime:
     case TypeClass::kBitfield:
-      if (type.precision == 0 ||
-          std::uint64_t{type.precision} + type.bit_offset > type.size * 8)
+      if (type.precision == 0 || std::uint64_t{type.precision} + type.bit_offset > type.size * 8)
         return wrong(number(type.precision) + " bits from " + number(type.bit_offset) + " on",
                      "at least 1, and at most the " + number(type.size * 8) + " that there are");
       return {};
@@ -51,9 +50,9 @@ Status TypeTable::check(const ExtendedType& type) const {
       return check_size(kHeapValue);
     case TypeClass::kEnum:
       NMB_TRY(check_base(type.base));
-      if (is_extended(type.base) ? at(type.base).type_class != TypeClass::kInteger
-                                 : type.base == Type::kChar || type.base == Type::kFloat ||
-                                       type.base == Type::kDouble)
+      if (is_extended(type.base)
+              ? at(type.base).type_class != TypeClass::kInteger
+              : type.base == Type::kChar || type.base == Type::kFloat || type.base == Type::kDouble)
         return wrong("an enum of " + text(type.base), "one of integers");
       if (type.values.size() != type.names.size() * value_size(type.base))
         return wrong(number(type.values.size()) + " bytes of values",
@@ -75,9 +74,9 @@ Status TypeTable::check(const ExtendedType& type) const {
         NMB_TRY(check_base(field.type));
         const std::uint64_t size = value_size(field.type);
         if (size > type.size || field.offset > type.size - size)
-          return wrong("field " + field.name + " of " + number(size) + " bytes at " +
-                           number(field.offset),
-                       "an end within " + number(type.size));
+          return wrong(
+              "field " + field.name + " of " + number(size) + " bytes at " + number(field.offset),
+              "an end within " + number(type.size));
       }
       return {};
   }
@@ -89,8 +88,8 @@ Result<Type> TypeTable::add(ExtendedType type) {
   if (types_.size() == kMost)
     return Status(Code::kLimit, "found more than " + number(kMost) + " types in a block");
   Traits traits;
-  traits.heap = type.type_class == TypeClass::kVlen ||
-                type.type_class == TypeClass::kReference || type.variable_length;
+  traits.heap = type.type_class == TypeClass::kVlen || type.type_class == TypeClass::kReference ||
+                type.variable_length;
   const auto contain = [&](Type part) {
     if (!is_extended(part)) return;
     const Traits& inner = traits_[static_cast<std::uint32_t>(part) - kFirst];
@@ -120,8 +119,8 @@ std::optional<Type> TypeTable::classic(Type type) const {
   }
   if (t.type_class == TypeClass::kFloat && whole && t.normalization == Normalization::kImplied &&
       t.mantissa_position == 0) {
-    if (t.size == 4 && t.sign_position == 31 && t.exponent_position == 23 &&
-        t.exponent_size == 8 && t.mantissa_size == 23 && t.exponent_bias == 127)
+    if (t.size == 4 && t.sign_position == 31 && t.exponent_position == 23 && t.exponent_size == 8 &&
+        t.mantissa_size == 23 && t.exponent_bias == 127)
       return Type::kFloat;
     if (t.size == 8 && t.sign_position == 63 && t.exponent_position == 52 &&
         t.exponent_size == 11 && t.mantissa_size == 52 && t.exponent_bias == 1023)

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint16_t kTypes = 2, kDimensions = 3, kHdf5 = 4, kStorage = 5;
 constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
-constexpr std::uint16_t kNamed = 1;             // flag of a type
-constexpr std::uint32_t kRecordDimension = 1;   // flag of an unlimited dimension
+constexpr std::uint16_t kNamed = 1;            // flag of a type
+constexpr std::uint32_t kRecordDimension = 1;  // flag of an unlimited dimension
 
 template <class E>
 std::uint8_t byte_of(E value) {
@@ -221,15 +221,18 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   if (payload.ok() && payload.remaining() > 0)
     payload.fail(kTypeRule, "found bytes behind what the class has");
   if (!payload.ok())
-    in->fail(kTypeRule, "type " + std::to_string(before.size()) + ": " + payload.status().message());
+    in->fail(kTypeRule,
+             "type " + std::to_string(before.size()) + ": " + payload.status().message());
   in->pad(kTypeRule);
   return t;
 }
 
 void take_types(ItemsIn* in, TypeTable* types) {
   while (in->ok() && in->remaining() > 0) {
+    in->begin_item();
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
+    in->begin_item();  // R-XT-2 is told behind the type
     const std::string which = "type " + std::to_string(types->size()) + ": ";
     const Result<Type> added = types->add(std::move(type));
     if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
@@ -238,6 +241,7 @@ void take_types(ItemsIn* in, TypeTable* types) {
 
 void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
   while (in->ok() && in->remaining() > 0) {
+    in->begin_item();
     Unlimited u;
     u.dimension = in->number<std::uint32_t>("R-XD-1");
     const auto flags = in->number<std::uint32_t>("R-XD-1");
@@ -252,6 +256,7 @@ void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
 
 void take_storage(ItemsIn* in, std::vector<Storage>* all) {
   while (in->ok() && in->remaining() > 0) {
+    in->begin_item();
     Storage s;
     s.variable = in->number<std::uint32_t>(kStorageRule);
     if (!all->empty() && s.variable <= all->back().variable)
@@ -332,22 +337,36 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
     });
 }
 
+namespace {
+
+// Those of a section that is known, else any that there are.
+bool has_flags(std::uint16_t type, std::uint16_t flags) {
+  if (type == kTypes || type == kDimensions || type == kStorage)
+    return flags == (kCriticalForReading | kCriticalForWriting);
+  if (type == kHdf5) return flags == kCriticalForWriting;
+  return flags <= (kCriticalForReading | kCriticalForWriting);
+}
+
+}  // namespace
+
 Result<Extension> decode_sections(std::span<const std::byte> bytes) {
   Extension extension;
   ItemsIn in(bytes, 0);
   std::uint16_t last = 0;
   while (in.ok() && in.remaining() > 0) {
+    in.begin_item();
     const auto type = in.number<std::uint16_t>("R-XB-2");
     const auto flags = in.number<std::uint16_t>("R-XB-2");
     const auto version = in.number<std::uint16_t>("R-XB-2");
     const auto codec = in.number<std::uint16_t>("R-XB-2");
     const auto length = in.number<std::uint64_t>("R-XB-2");
-    if (flags > (kCriticalForReading | kCriticalForWriting) || codec != 0 || version != 1)
+    if (!has_flags(type, flags) || codec != 0 || version != 1)
       in.fail("R-XB-2", "found flags " + std::to_string(flags) + ", version " +
                             std::to_string(version) + ", codec " + std::to_string(codec) +
                             " of section " + std::to_string(type));
     if (type <= last)
-      in.fail("R-XB-2", "found section " + std::to_string(type) + " behind " + std::to_string(last));
+      in.fail("R-XB-2",
+              "found section " + std::to_string(type) + " behind " + std::to_string(last));
     last = type;
     const std::size_t at = in.offset();
     const std::span<const std::byte> payload = in.take(length, "R-XB-2");
@@ -363,8 +382,9 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     } else if (type == kHdf5) {
       extension.hdf5.assign(payload.begin(), payload.end());
     } else if (flags & kCriticalForReading) {
-      return Status(Code::kUnsupported, "found section " + std::to_string(type) +
-                                            " of an extended body, which this version does not read");
+      return Status(Code::kUnsupported,
+                    "found section " + std::to_string(type) +
+                        " of an extended body, which this version does not read");
     }
     if (!content.ok()) return content.status();
   }

@@ -193,9 +193,8 @@ Status Metadata::check_attribute(VarId owner, std::string_view name, Type type,
   return check_room(atts_.size(), heap_.size(), std::uint64_t{name.size()} + values.size());
 }
 
-void Metadata::append_attribute(VarId owner, std::string_view name, Type type,
-                                std::uint64_t count, std::span<const std::byte> values,
-                                bool in_table) {
+void Metadata::append_attribute(VarId owner, std::string_view name, Type type, std::uint64_t count,
+                                std::span<const std::byte> values, bool in_table) {
   if (in_table) att_table_.reserve_one();
   const std::uint32_t tag = in_table ? tag_of(name, owner) : 0;
   atts_.reserve_more(1);

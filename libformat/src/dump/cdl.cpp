@@ -13,8 +13,8 @@ constexpr std::size_t kLineLength = 80;
 Status put_data(TextOut& out, const DatasetText& dataset, const ClassicLayout& layout,
                 std::shared_ptr<const ByteSource> extent, VarId id) {
   const Variable variable = dataset.metadata.variable(id);
-  NMB_ASSIGN(const ValueArray array, value_array(dataset.metadata, layout, dataset.records, id,
-                                                 std::move(extent)));
+  NMB_ASSIGN(const ValueArray array,
+             value_array(dataset.metadata, layout, dataset.records, id, std::move(extent)));
   const VariableShape& shape = array.shape;
   const Hyperslab all{std::vector<std::uint64_t>(shape.lengths.size(), 0), shape.lengths, {}};
   if (element_count(all) == 0) return {};
@@ -39,7 +39,8 @@ Status put_data(TextOut& out, const DatasetText& dataset, const ClassicLayout& l
 }  // namespace
 
 Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
-                 std::shared_ptr<const ByteSource> extent, std::optional<VarId> only, const TextSink& sink) {
+                 std::shared_ptr<const ByteSource> extent, std::optional<VarId> only,
+                 const TextSink& sink) {
   TextOut out(sink);
   put_cdl_header(out, dataset);
   if (dataset.metadata.variable_count() > 0) out.put("data:\n");

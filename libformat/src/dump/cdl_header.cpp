@@ -24,8 +24,8 @@ void put_attribute(TextOut& out, const Metadata& metadata, std::string_view owne
   put_cdl_name(out, attribute.name);
   out.put(" = ");
   if (TypeTable::is_extended(attribute.type) && attribute.count > 0) {
-    const Status status = put_extended_attribute(out, metadata.extension()->types, attribute,
-                                                 ValueFormat::kCdl);
+    const Status status =
+        put_extended_attribute(out, metadata.extension()->types, attribute, ValueFormat::kCdl);
     if (!status.ok()) out.put("/* " + status.message() + " */");
   } else if (attribute.type == Type::kChar || attribute.count == 0) {
     CdlString string(out, ",\n\t\t\t", true);

@@ -74,8 +74,7 @@ Status ExtendedText::put_list(Type base, const std::byte* values, std::uint64_t 
 }
 
 Status ExtendedText::put(Type type, const std::byte* value) {
-  if (const std::optional<Type> same = types_.classic(type);
-      same && *same != Type::kChar) {
+  if (const std::optional<Type> same = types_.classic(type); same && *same != Type::kChar) {
     put_number(*same, value, types_.is_swapped(type), types_.value_size(type));
     return {};
   }
@@ -93,11 +92,12 @@ Status ExtendedText::put(Type type, const std::byte* value) {
         put_text(text);
         return {};
       }
-      const std::byte pad = t.padding == StringPadding::kSpacePadded ? std::byte{' '} : std::byte{0};
+      const std::byte pad =
+          t.padding == StringPadding::kSpacePadded ? std::byte{' '} : std::byte{0};
       std::size_t length = bytes.size();
       if (t.padding == StringPadding::kNullTerminated)
-        length = static_cast<std::size_t>(
-            std::find(bytes.begin(), bytes.end(), pad) - bytes.begin());
+        length =
+            static_cast<std::size_t>(std::find(bytes.begin(), bytes.end(), pad) - bytes.begin());
       else
         while (length > 0 && bytes[length - 1] == pad) --length;
       put_text(bytes.first(length));
@@ -127,7 +127,8 @@ Status ExtendedText::put(Type type, const std::byte* value) {
     case TypeClass::kEnum: {
       const std::size_t size = bytes.size();
       for (std::size_t i = 0; i < t.names.size(); ++i) {
-        if (!std::equal(bytes.begin(), bytes.end(), t.values.begin() + static_cast<std::ptrdiff_t>(i * size)))
+        if (!std::equal(bytes.begin(), bytes.end(),
+                        t.values.begin() + static_cast<std::ptrdiff_t>(i * size)))
           continue;
         if (format_ == ValueFormat::kJson)
           put_json_string(out_, t.names[i]);

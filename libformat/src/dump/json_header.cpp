@@ -29,8 +29,8 @@ Status put_attribute(TextOut& out, const Metadata& metadata, const Attribute& at
   out.put("\",\"values\":");
   if (TypeTable::is_extended(attribute.type)) {
     out.put('[');
-    NMB_TRY(put_extended_attribute(out, metadata.extension()->types, attribute,
-                                   ValueFormat::kJson));
+    NMB_TRY(
+        put_extended_attribute(out, metadata.extension()->types, attribute, ValueFormat::kJson));
     out.put(']');
   } else if (attribute.type == Type::kChar) {
     put_json_string(

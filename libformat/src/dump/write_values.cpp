@@ -9,8 +9,8 @@ namespace nmb {
 Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
                     std::shared_ptr<const ByteSource> extent, VarId variable, const Hyperslab& slab,
                     ValueFormat format, const TextSink& sink) {
-  NMB_ASSIGN(const ValueArray array, value_array(dataset.metadata, layout, dataset.records,
-                                                 variable, std::move(extent)));
+  NMB_ASSIGN(const ValueArray array,
+             value_array(dataset.metadata, layout, dataset.records, variable, std::move(extent)));
   NMB_TRY(check_hyperslab(array.shape, slab));
   const bool any = element_count(slab) > 0;
   TextOut out(sink);

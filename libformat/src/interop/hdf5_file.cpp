@@ -46,7 +46,8 @@ class SplicedSource final : public ByteSource {
       const std::uint64_t end = run == runs_.end() ? size_
                                 : between          ? run->offset
                                                    : run->offset + run->length;
-      const std::span<std::byte> part = out.first(std::min<std::uint64_t>(out.size(), end - offset));
+      const std::span<std::byte> part =
+          out.first(std::min<std::uint64_t>(out.size(), end - offset));
       if (between)
         std::fill(part.begin(), part.end(), std::byte{0});
       else if (run->from == RunSource::kFile)
@@ -77,15 +78,16 @@ class FileReader {
       : file_(std::move(file)), spool_(std::move(spool)), visit_(visit) {}
 
   Status read() {
-    NMB_ASSIGN(process_, Hdf5Process::start({"import", file_->name(),
-                                             std::to_string(Hdf5Process::kShared)},
-                                            Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
+    NMB_ASSIGN(process_,
+               Hdf5Process::start({"import", file_->name(), std::to_string(Hdf5Process::kShared)},
+                                  Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
     for (;;) {
       std::byte head[16];
       NMB_ASSIGN(const std::size_t got, process_->read(head));
       if (got < sizeof head) return ended();
       const auto kind = static_cast<Message>(load_le<std::uint32_t>(head));
-      NMB_ASSIGN(const std::vector<std::byte> content, content_of(load_le<std::uint64_t>(head + 8)));
+      NMB_ASSIGN(const std::vector<std::byte> content,
+                 content_of(load_le<std::uint64_t>(head + 8)));
       switch (kind) {
         case Message::kBlock:
           NMB_TRY(take_block(content));
@@ -144,7 +146,8 @@ class FileReader {
     std::vector<Run> runs;
     std::uint64_t end = 0;
     struct stat about {};
-    if (fstat(spool_->descriptor(), &about) != 0) return system_error(errno, {}, "look at a temporary file");
+    if (fstat(spool_->descriptor(), &about) != 0)
+      return system_error(errno, {}, "look at a temporary file");
     const auto spooled = static_cast<std::uint64_t>(about.st_size);
     while (in.ok() && in.remaining() > 0) {
       Run run;
@@ -180,7 +183,8 @@ class FileReader {
 Result<std::shared_ptr<const SpoolFile>> SpoolFile::create() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-  if (error) return Status(Code::kIo, "found no folder for temporary files, expected one in TMPDIR");
+  if (error)
+    return Status(Code::kIo, "found no folder for temporary files, expected one in TMPDIR");
   const int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) return system_error(errno, folder.string(), "make a temporary file");
   return std::shared_ptr<const SpoolFile>(new SpoolFile(descriptor));

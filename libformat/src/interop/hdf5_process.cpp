@@ -29,9 +29,9 @@ Result<std::string> find_program() {
     if (fs::exists(file, error)) return file.string();
     looked += (looked.empty() ? "" : ", ") + file.string();
   }
-  return Status(Code::kUnsupported, "found no program for HDF5, expected " +
-                                        (looked.empty() ? "a folder in NMB_PLUGIN_PATH"
-                                                        : "one of " + looked));
+  return Status(Code::kUnsupported,
+                "found no program for HDF5, expected " +
+                    (looked.empty() ? "a folder in NMB_PLUGIN_PATH" : "one of " + looked));
 }
 
 }  // namespace

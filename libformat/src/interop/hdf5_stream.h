@@ -1,6 +1,6 @@
-// What `nmb-hdf5 import` tells on its standard output: messages, each u32 kind, u32 0, u64 length of
-// its content, content. Values that do not lie in the HDF5 file as they are go to the spool, a file
-// whose descriptor it is given.
+// What `nmb-hdf5 import` tells on its standard output: messages, each u32 kind, u32 0, u64 length
+// of its content, content. Values that do not lie in the HDF5 file as they are go to the spool, a
+// file whose descriptor it is given.
 #pragma once
 
 #include <cstdint>

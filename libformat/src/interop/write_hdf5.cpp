@@ -36,20 +36,21 @@ Status run_export(const std::string& input, const std::string& output) {
   return Status(code == 1 ? Code::kDamaged : Code::kUnsupported, std::string(message));
 }
 
-Status compare(const hdf5::GroupBlock& written, const Block& expected, std::span<const std::byte> body) {
+Status compare(const hdf5::GroupBlock& written, const Block& expected,
+               std::span<const std::byte> body) {
   const std::string object = "block \"" + written.name + "\"";
   const auto differs = [&](const std::string& what) {
-    return Status(Code::kDamaged, "the result is not what was to be written: " + object + ": " + what);
+    return Status(Code::kDamaged,
+                  "the result is not what was to be written: " + object + ": " + what);
   };
   if (!std::ranges::equal(written.body, body)) return differs("HDF5 writes other definitions");
   if (written.extent_length != expected.extent->size())
-    return differs("found " + std::to_string(written.extent_length) + " bytes of values, expected " +
-                   std::to_string(expected.extent->size()));
+    return differs("found " + std::to_string(written.extent_length) +
+                   " bytes of values, expected " + std::to_string(expected.extent->size()));
   constexpr std::uint64_t kWindow = 1 << 20;
   std::vector<std::byte> a(kWindow), b(kWindow);
   for (std::uint64_t at = 0; at < written.extent_length; at += kWindow) {
-    const auto part =
-        static_cast<std::size_t>(std::min(kWindow, written.extent_length - at));
+    const auto part = static_cast<std::size_t>(std::min(kWindow, written.extent_length - at));
     NMB_TRY(written.extent->read_at(at, std::span(a).first(part)));
     NMB_TRY(expected.extent->read_at(at, std::span(b).first(part)));
     if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(part), b.begin()))

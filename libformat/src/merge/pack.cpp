@@ -415,8 +415,8 @@ class Packer {
       block.records = header.metadata.record_count(header.layout.records);
       NMB_ASSIGN(block.samples,
                  samples(header.metadata, block.records, group.name, block.name, index));
-      largest_load_ = std::max<std::uint64_t>(largest_load_,
-                                              header.metadata.memory() + group.body.size());
+      largest_load_ =
+          std::max<std::uint64_t>(largest_load_, header.metadata.memory() + group.body.size());
       room_ = std::move(header.metadata);
       block.body = std::make_shared<OwnedBytes>(std::move(group.body), file->name());
       block.extent_length = group.extent_length;
@@ -757,7 +757,7 @@ class Packer {
   std::size_t cached_bytes_ = kCachedBytes;
   std::uint64_t largest_load_ = 0;  // bytes in memory to load the largest block of an NMB input
   std::vector<SplitBlock> split_;
-  Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
+  Metadata room_ = ClassicHeader().metadata;      // of the input before, for the next
   std::shared_ptr<const hdf5::SpoolFile> spool_;  // of HDF5 inputs
   // The group for which a dimension has its place in dim_local_.
   std::vector<std::uint32_t> dim_stamp_;

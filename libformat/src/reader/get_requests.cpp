@@ -39,8 +39,9 @@ Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab,
   const auto* source = dynamic_cast<const ExtentSource*>(object.block->extent.get());
   if (!source) return Status(Code::kUsage, "found another block, expected one that a Reader gave");
   if (metadata.extension())
-    return Status(Code::kUnsupported, "found a request for a variable of a block of kind 6, "
-                                      "expected Dataset::read for such");
+    return Status(Code::kUnsupported,
+                  "found a request for a variable of a block of kind 6, "
+                  "expected Dataset::read for such");
   NMB_TRY(check_memory_type(metadata.variable(object.variable), type));
   NMB_ASSIGN(VariableShape shape, object.block->shape(object.variable));
   NMB_TRY(check_hyperslab(shape, slab));

@@ -53,7 +53,8 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
   const std::uint32_t sum = fletcher32(bytes);
   // Old writers on little-endian machines have the bytes of each half in the other order.
   const std::uint32_t old = (sum & 0x00FF00FF) << 8 | (sum & 0xFF00FF00) >> 8;
-  if (told != sum && told != old) return damaged("found a chunk with a wrong checksum (fletcher32)");
+  if (told != sum && told != old)
+    return damaged("found a chunk with a wrong checksum (fletcher32)");
   return bytes;
 }
 

@@ -1,5 +1,5 @@
-// Filters of chunks, undone (spec/format.md, section 15.2): deflate, shuffle, fletcher32 and zstd, as
-// HDF5 has them.
+// Filters of chunks, undone (spec/format.md, section 15.2): deflate, shuffle, fletcher32 and zstd,
+// as HDF5 has them.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace nmb {
 // kUnsupported, naming the filters that are not decoded here.
 Status check_filters(const std::vector<Filter>& filters);
 
-// The chunk that `stored` is, of `length` bytes. mask: filters that were left out. kDamaged (R-XC-1):
-// it does not decode to that. Of filters that check_filters() takes.
+// The chunk that `stored` is, of `length` bytes. mask: filters that were left out. kDamaged
+// (R-XC-1): it does not decode to that. Of filters that check_filters() takes.
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
                                             std::vector<std::byte> stored, std::uint64_t length,
                                             std::uint64_t element_size);

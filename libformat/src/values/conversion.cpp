@@ -167,7 +167,8 @@ std::uint64_t with_memory(MemoryType type, Call call) {
 bool copies_bytes(Type type, MemoryType memory, Kind kind) {
   switch (type) {
     case Type::kByte:
-      return memory == MemoryType::kInt8 || (memory == MemoryType::kUInt8 && (kind == Kind::kCdf1 || kind == Kind::kCdf2));
+      return memory == MemoryType::kInt8 ||
+             (memory == MemoryType::kUInt8 && (kind == Kind::kCdf1 || kind == Kind::kCdf2));
     case Type::kUByte:
       return memory == MemoryType::kUInt8;
     case Type::kChar:

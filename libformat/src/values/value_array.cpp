@@ -11,6 +11,7 @@
 #include "values/chunk_filters.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/owned_bytes.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
@@ -114,8 +115,8 @@ class ChunkedSource final : public ByteSource {
         inner = inner * chunk_[i] + at[i] % chunk_[i];
       }
       const std::uint64_t in_value = offset % value_size_;
-      const std::uint64_t in_row = std::min(chunk_.back() - at.back() % chunk_.back(),
-                                            lengths_.back() - at.back());
+      const std::uint64_t in_row =
+          std::min(chunk_.back() - at.back() % chunk_.back(), lengths_.back() - at.back());
       const auto part = static_cast<std::size_t>(
           std::min<std::uint64_t>(out.size(), in_row * value_size_ - in_value));
       NMB_ASSIGN(const std::vector<std::byte>* chunk, chunk_at(number));
@@ -187,24 +188,26 @@ class ChunkedSource final : public ByteSource {
 
 // What the hdf5 section says of values that are not stored.
 struct Unstored {
-  bool elsewhere = false;          // in other files
-  std::vector<std::byte> value;  // the fill value; zeros where nothing is said
+  bool elsewhere = false;         // in other files
+  std::vector<std::byte> value;   // the fill value; zeros where nothing is said
+  std::vector<std::byte> region;  // that value, and what it leads to
 };
 
 Result<Unstored> unstored_values(const Extension& extension, VarId variable,
                                  std::uint64_t value_size) {
   Unstored out;
   out.value.resize(value_size);
-  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
-             hdf5::decode_properties(extension.hdf5));
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties, hdf5::decode_properties(extension.hdf5));
   for (const hdf5::Property& p : properties) {
     using Number = hdf5::Property::Number;
     if (p.owner != variable || p.attribute != hdf5::kNoAttribute) continue;
     if (p.number == Number::kExternalFiles || p.number == Number::kVirtual) out.elsewhere = true;
     if (p.number == Number::kCreation && p.creation.fill_state == hdf5::FillState::kUser &&
-        p.creation.fill_value.size() >= value_size)
-      out.value.assign(p.creation.fill_value.begin(),
-                       p.creation.fill_value.begin() + static_cast<std::ptrdiff_t>(value_size));
+        p.creation.fill_value.size() >= value_size) {
+      out.region = p.creation.fill_value;
+      out.value.assign(out.region.begin(),
+                       out.region.begin() + static_cast<std::ptrdiff_t>(value_size));
+    }
   }
   return out;
 }
@@ -238,14 +241,14 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
       return Status(Code::kUnsupported, object + ": found values in other files");
     if (storage->kind == StorageKind::kNone || bytes == 0) {
       array.source = std::make_shared<FillSource>(std::move(unstored.value), bytes, extent->name());
-      array.region = extension->types.needs_heap(v.type) ? array.source : nullptr;
+      if (extension->types.needs_heap(v.type))
+        array.region = std::make_shared<OwnedBytes>(std::move(unstored.region), extent->name());
     } else {
       const Status known = check_filters(storage->filters);
       if (!known.ok()) return Status(known.code(), object + ": " + known.message());
       NMB_ASSIGN(std::shared_ptr<const ByteSource> region, range(storage->region_length));
-      array.source =
-          std::make_shared<ChunkedSource>(std::move(region), *storage, array.shape.lengths, size,
-                                          std::move(unstored.value), bytes);
+      array.source = std::make_shared<ChunkedSource>(
+          std::move(region), *storage, array.shape.lengths, size, std::move(unstored.value), bytes);
     }
     array.shape.begin = 0;
   } else if (!array.shape.record_size) {

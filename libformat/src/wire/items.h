@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,7 +55,8 @@ class ItemsOut {
   const std::size_t start_;
 };
 
-// Takes items from the front of bytes; past their end, or where an item is wrong, it fails for good.
+// Takes items from the front of bytes; past their end, or where an item is wrong, it fails for
+// good.
 class ItemsIn {
  public:
   ItemsIn(std::span<const std::byte> bytes, std::size_t base) : bytes_(bytes), base_(base) {}
@@ -63,9 +65,11 @@ class ItemsIn {
   const Status& status() const { return status_; }
   std::size_t remaining() const { return bytes_.size() - at_; }
   std::size_t offset() const { return base_ + at_; }
+  // From here to the next call failures are told here, where an item begins.
+  void begin_item() { item_ = offset(); }
   // The first failure counts.
   void fail(const char* rule, const std::string& message) {
-    if (status_.ok()) status_ = Status(Code::kDamaged, {}, offset(), rule, message);
+    if (status_.ok()) status_ = Status(Code::kDamaged, {}, item_.value_or(offset()), rule, message);
   }
   std::span<const std::byte> take(std::uint64_t count, const char* rule) {
     if (ok() && count <= remaining()) {
@@ -99,8 +103,8 @@ class ItemsIn {
   std::uint64_t count(std::uint64_t smallest, const char* rule) {
     const auto count = number<std::uint32_t>(rule);
     if (count <= remaining() / smallest) return count;
-    fail(rule, "found a count of " + std::to_string(count) + " in " +
-                   std::to_string(remaining()) + " bytes");
+    fail(rule, "found a count of " + std::to_string(count) + " in " + std::to_string(remaining()) +
+                   " bytes");
     return 0;
   }
   void zeros(std::size_t count, const char* rule) {
@@ -113,6 +117,7 @@ class ItemsIn {
   const std::span<const std::byte> bytes_;
   const std::size_t base_;
   std::size_t at_ = 0;
+  std::optional<std::size_t> item_;
   Status status_;
 };
 
