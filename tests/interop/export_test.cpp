@@ -616,7 +616,7 @@ TEST_F(ExportTest, AnOutputThatIsThereStays) {
 }  // namespace
 }  // namespace nmb::test
 
-// What HDF5 allocates for values of variable length, and these tests leave to the end of the process,
-// is no leak to tell.
+// What HDF5 allocates for values of variable length, and these tests leave to the end of the
+// process, is no leak to tell.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
