@@ -54,7 +54,7 @@ Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
       return status;
     }
   }
-  std::memcpy(out.data(), window_.data() + (offset - window_begin_), out.size());
+  if (!out.empty()) std::memcpy(out.data(), window_.data() + (offset - window_begin_), out.size());
   return {};
 }
 
