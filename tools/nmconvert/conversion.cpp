@@ -82,6 +82,7 @@ class Converter {
     options.output = record_.of.output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
+    options.compression = options_.compression;
     options.writer.overwrite = may_replace();
     options.writer.sync = options_.sync;
     options.writer.threads = threads_;

@@ -1,14 +1,13 @@
 // The values of a variable as one array (see nmb/values.h): sources that undo chunks and the order
 // of bytes, and one for values that were never written.
 #include <algorithm>
-#include <list>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "nmb/hdf5_section.h"
 #include "nmb/values.h"
 #include "values/chunk_filters.h"
+#include "values/chunked_source.h"
+#include "values/stored_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/owned_bytes.h"
@@ -78,114 +77,6 @@ class SwappedSource final : public ByteSource {
   const std::uint64_t value_size_;
 };
 
-// The array that chunks make. Keeps the chunks that were read last, of at most kCache bytes
-// together or one.
-class ChunkedSource final : public ByteSource {
- public:
-  // region: the variable's.
-  ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
-                std::vector<std::uint64_t> lengths, std::uint64_t value_size,
-                std::vector<std::byte> fill, std::uint64_t size)
-      : region_(std::move(region)),
-        filters_(storage.filters),
-        chunk_(storage.chunk),
-        lengths_(std::move(lengths)),
-        value_size_(value_size),
-        fill_(std::move(fill)),
-        size_(size),
-        chunk_bytes_(value_size) {
-    for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
-  }
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return region_->name(); }
-
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (offset > size_ || out.size() > size_ - offset)
-      return Status(Code::kDamaged, "found the end of a variable's values");
-    const std::scoped_lock lock(mutex_);
-    const std::size_t rank = lengths_.size();
-    std::vector<std::uint64_t> at(rank);
-    while (!out.empty()) {
-      std::uint64_t element = offset / value_size_;
-      for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
-      // From `at` on in its row and its chunk.
-      std::uint64_t number = 0, inner = 0;
-      for (std::size_t i = 0; i < rank; ++i) {
-        number = number * ((lengths_[i] + chunk_[i] - 1) / chunk_[i]) + at[i] / chunk_[i];
-        inner = inner * chunk_[i] + at[i] % chunk_[i];
-      }
-      const std::uint64_t in_value = offset % value_size_;
-      const std::uint64_t in_row =
-          std::min(chunk_.back() - at.back() % chunk_.back(), lengths_.back() - at.back());
-      const auto part = static_cast<std::size_t>(
-          std::min<std::uint64_t>(out.size(), in_row * value_size_ - in_value));
-      NMB_ASSIGN(const std::vector<std::byte>* chunk, chunk_at(number));
-      const std::uint64_t place = inner * value_size_ + in_value;
-      if (chunk->empty())
-        for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(place + i) % value_size_];
-      else
-        std::copy_n(chunk->begin() + static_cast<std::ptrdiff_t>(place), part, out.begin());
-      offset += part;
-      out = out.subspan(part);
-    }
-    return {};
-  }
-
- private:
-  static constexpr std::uint64_t kCache = 64 << 20;
-  // A larger chunk takes memory in proportion to what is stored.
-  static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 1024;
-
-  Result<const std::vector<std::byte>*> chunk_at(std::uint64_t number) const {
-    if (const auto found = cached_.find(number); found != cached_.end()) return &found->second;
-    NMB_ASSIGN(std::vector<std::byte> chunk, load(number));
-    while (!order_.empty() && (order_.size() + 1) * chunk_bytes_ > kCache) {
-      cached_.erase(order_.front());
-      order_.pop_front();
-    }
-    order_.push_back(number);
-    return &cached_.insert_or_assign(number, std::move(chunk)).first->second;
-  }
-  // Empty: never written.
-  Result<std::vector<std::byte>> load(std::uint64_t number) const {
-    std::byte row[ChunkRow::kLength];
-    NMB_TRY(region_->read_at(number * ChunkRow::kLength, row));
-    const auto place = load_le<std::uint64_t>(row), stored = load_le<std::uint64_t>(row + 8);
-    const auto mask = load_le<std::uint32_t>(row + 16);
-    const auto damaged = [&](const std::string& message) {
-      return Status(Code::kDamaged, name(), kNoOffset, "R-XC-1",
-                    "chunk " + std::to_string(number) + ": " + message);
-    };
-    if (stored == 0) return std::vector<std::byte>();
-    // What a filter makes of a chunk may be longer, by little.
-    if (place > region_->size() || stored > region_->size() - place ||
-        stored > 2 * chunk_bytes_ + 4096)
-      return damaged("found " + std::to_string(stored) + " bytes at " + std::to_string(place) +
-                     " of a region of " + std::to_string(region_->size()));
-    if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > stored)
-      return damaged("found " + std::to_string(stored) + " bytes that make " +
-                     std::to_string(chunk_bytes_));
-    std::vector<std::byte> bytes(stored);
-    NMB_TRY(region_->read_at(place, bytes));
-    Result<std::vector<std::byte>> chunk =
-        decode_chunk(filters_, mask, std::move(bytes), chunk_bytes_, value_size_);
-    if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
-      return damaged(chunk.status().message());
-    return chunk;
-  }
-
-  const std::shared_ptr<const ByteSource> region_;
-  const std::vector<Filter> filters_;
-  const std::vector<std::uint64_t> chunk_, lengths_;
-  const std::uint64_t value_size_;
-  const std::vector<std::byte> fill_;  // one value
-  const std::uint64_t size_;
-  std::uint64_t chunk_bytes_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::uint64_t, std::vector<std::byte>> cached_;
-  mutable std::list<std::uint64_t> order_;  // of loading
-};
-
 // What the hdf5 section says of values that are not stored.
 struct Unstored {
   bool elsewhere = false;         // in other files
@@ -214,9 +105,9 @@ Result<Unstored> unstored_values(const Extension& extension, VarId variable,
 
 }  // namespace
 
-Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
-                               std::uint64_t records, VarId variable,
-                               std::shared_ptr<const ByteSource> extent) {
+Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
+                                std::uint64_t records, VarId variable,
+                                std::shared_ptr<const ByteSource> extent) {
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, layout, variable, records));
   const Variable v = metadata.variable(variable);
   ValueArray array{std::move(shape), v.type, extent, nullptr};
@@ -256,14 +147,25 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
     if (storage) array.region = array.source;
     array.shape.begin = 0;
   }
-  if (const std::optional<Type> same = extension->types.classic(v.type)) {
-    array.type = *same;
-    if (extension->types.is_swapped(v.type)) {
-      if (array.shape.record_size)
-        return Status(Code::kUnsupported, object + ": found records of little-endian values");
-      array.source = std::make_shared<SwappedSource>(array.source, size);
-    }
-  }
+  return array;
+}
+
+Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
+                               std::uint64_t records, VarId variable,
+                               std::shared_ptr<const ByteSource> extent) {
+  NMB_ASSIGN(ValueArray array,
+             stored_array(metadata, layout, records, variable, std::move(extent)));
+  if (!TypeTable::is_extended(array.type)) return array;
+  const TypeTable& types = metadata.extension()->types;
+  const Type type = array.type;
+  const std::optional<Type> same = types.classic(type);
+  if (!same) return array;
+  array.type = *same;
+  if (!types.is_swapped(type)) return array;
+  if (array.shape.record_size)
+    return Status(Code::kUnsupported, "variable " + std::string(metadata.variable(variable).name) +
+                                          ": found records of little-endian values");
+  array.source = std::make_shared<SwappedSource>(array.source, array.shape.element_size);
   return array;
 }
 
