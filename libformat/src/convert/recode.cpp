@@ -9,7 +9,7 @@
 #include "nmb/hdf5_section.h"
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
-#include "values/chunked_source.h"
+#include "values/chunk_table.h"
 #include "values/stored_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -232,9 +232,11 @@ class Recoder {
       chunk_bytes *= storage->chunk[i];
     }
     // Chunks of the same shape need not be put together.
-    const ChunkedSource* const same = now && now->chunk == storage->chunk
-                                          ? static_cast<const ChunkedSource*>(array.source.get())
-                                          : nullptr;
+    std::optional<ChunkTable> same;
+    if (now && now->chunk == storage->chunk)
+      same.emplace(std::make_shared<SharedRange>(block_.extent, block_.metadata.begin(variable),
+                                                 now->region_length),
+                   *now, size);
     const SharedRange plain(array.source, array.shape.begin,
                             array.source->size() - array.shape.begin);
     const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk, size);
@@ -248,23 +250,32 @@ class Recoder {
       std::uint32_t mask = 0;
     };
     std::vector<Coded> coded(window);
+    const auto code_one = [&](std::uint64_t number, Coded* out) -> Status {
+      std::vector<std::byte> chunk;
+      if (same) {
+        NMB_ASSIGN(chunk, same->load(number));
+      } else {
+        NMB_TRY(cutter.cut(number, &chunk));
+      }
+      *out = {};
+      // One that was never written stays so.
+      if (!chunk.empty())
+        out->bytes = encode_chunk(storage->filters, std::move(chunk), size, &out->mask);
+      return {};
+    };
     std::vector<std::byte> rows, stored;
     for (std::uint64_t first = 0; first < chunks; first += window) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(window, chunks - first));
-      NMB_TRY(for_each_on_threads(options_.threads, count, [&](std::size_t i) -> Status {
-        if (options_.cancel && options_.cancel->load()) return Status(Code::kIo, "interrupted");
-        std::vector<std::byte> chunk;
-        if (same) {
-          NMB_ASSIGN(chunk, same->load(first + i));
-        } else {
-          NMB_TRY(cutter.cut(first + i, &chunk));
-        }
-        coded[i] = {};
-        // One that was never written stays so.
-        if (!chunk.empty())
-          coded[i].bytes = encode_chunk(storage->filters, std::move(chunk), size, &coded[i].mask);
-        return {};
-      }));
+      std::atomic<std::size_t> next{0};
+      NMB_TRY(share_work(std::min<std::size_t>(options_.threads, count),
+                         [&](const std::atomic<bool>& stop) -> Status {
+                           for (std::size_t i; !stop && (i = next++) < count;) {
+                             if (options_.cancel && options_.cancel->load())
+                               return Status(Code::kIo, "interrupted");
+                             NMB_TRY(code_one(first + i, &coded[i]));
+                           }
+                           return {};
+                         }));
       rows.assign(count * ChunkRow::kLength, std::byte{0});
       stored.clear();
       for (std::size_t i = 0; i < count; ++i) {

@@ -106,7 +106,9 @@ class FileReader {
           run.length > there - run.source)
         return unclear("values that lie outside");
       end = run.end();
-      if (run.length > 0) runs.push_back(run);
+      if (run.length == 0) continue;
+      if (in_file) block.in_file.push_back({run.offset, run.length, run.source});
+      runs.push_back(run);
     }
     if (!in.ok()) return unclear("a block that is cut");
     // Bodies may be large: it stays where it came.

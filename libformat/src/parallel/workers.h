@@ -10,20 +10,44 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nmb/status.h"
 
 namespace nmb {
 
-// Calls work(stop) on each of the threads, this one among them. The first failure (what is thrown
-// too) sets `stop`, which says that the others shall end, and is returned.
+// Calls work() on each of the threads, this one among them; on fewer where no more are to be had.
 template <class Work>
-Status share_work(unsigned threads, const Work& work) {
+void on_each_thread(std::size_t threads, const Work& work) {
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // Those that there are do the work.
+  }
+  work();
+}
+
+// Each thread calls what make_worker() gives it with one number below `count` after the other; each
+// number is taken once.
+template <class MakeWorker>
+void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& make_worker) {
+  std::atomic<std::size_t> next{0};
+  on_each_thread(std::min<std::size_t>(threads, count), [&] {
+    auto worker = make_worker();
+    for (std::size_t i; (i = next++) < count;) worker(i);
+  });
+}
+
+// Calls work(stop) on each of the threads. The first failure (what is thrown too) sets `stop`,
+// which says that the others shall end, and is returned.
+template <class Work>
+Status share_work(std::size_t threads, const Work& work) {
   std::atomic<bool> stop{false};
   std::mutex mutex;
   Status failure;
-  auto run = [&] {
+  on_each_thread(threads, [&] {
     Status status;
     try {
       status = work(std::as_const(stop));
@@ -36,28 +60,8 @@ Status share_work(unsigned threads, const Work& work) {
     stop = true;
     std::lock_guard lock(mutex);
     if (failure.ok()) failure = std::move(status);
-  };
-  std::vector<std::thread> others;
-  others.reserve(threads);
-  try {
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back(run);
-  } catch (const std::system_error&) {
-    // As many as there can be; this thread alone will do.
-  }
-  run();
-  for (std::thread& thread : others) thread.join();
-  return failure;
-}
-
-// Calls call(0) to call(count - 1), in any order, until one fails.
-template <class Call>
-Status for_each_on_threads(unsigned threads, std::size_t count, const Call& call) {
-  std::atomic<std::size_t> next{0};
-  const auto useful = static_cast<unsigned>(std::min<std::size_t>(threads, count));
-  return share_work(useful, [&](const std::atomic<bool>& stop) -> Status {
-    for (std::size_t i; !stop && (i = next.fetch_add(1)) < count;) NMB_TRY(call(i));
-    return {};
   });
+  return failure;
 }
 
 }  // namespace nmb

@@ -15,7 +15,12 @@ namespace nmb {
 // HDF5's registered numbers of the filters that are known here.
 enum FilterId : std::uint32_t { kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kZstd = 32015 };
 
-// kUnsupported, naming the filters that are not decoded here.
+// The first filter that is not decoded here; nullptr: all are.
+const Filter* unknown_filter(const std::vector<Filter>& filters);
+// Its number, and its name if it has one.
+std::string filter_text(const Filter& filter);
+
+// kUnsupported, naming the first filter that is not decoded here.
 Status check_filters(const std::vector<Filter>& filters);
 
 // The chunk that `stored` is, of `length` bytes. mask: filters that were left out. kDamaged

@@ -4,24 +4,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "values/chunk_filters.h"
-#include "wire/endian.h"
-
 namespace nmb {
 
 ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                              std::vector<std::uint64_t> lengths, std::uint64_t value_size,
                              std::vector<std::byte> fill, std::uint64_t size)
-    : region_(std::move(region)),
-      filters_(storage.filters),
+    : table_(std::move(region), storage, value_size),
       chunk_(storage.chunk),
       lengths_(std::move(lengths)),
       value_size_(value_size),
       fill_(std::move(fill)),
-      size_(size),
-      chunk_bytes_(value_size) {
-  for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
-}
+      size_(size) {}
 
 Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
@@ -57,40 +50,13 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
 
 Result<const std::vector<std::byte>*> ChunkedSource::chunk_at(std::uint64_t number) const {
   if (const auto found = cached_.find(number); found != cached_.end()) return &found->second;
-  NMB_ASSIGN(std::vector<std::byte> chunk, load(number));
-  while (!order_.empty() && (order_.size() + 1) * chunk_bytes_ > kCache) {
+  NMB_ASSIGN(std::vector<std::byte> chunk, table_.load(number));
+  while (!order_.empty() && (order_.size() + 1) * table_.chunk_bytes() > kCache) {
     cached_.erase(order_.front());
     order_.pop_front();
   }
   order_.push_back(number);
   return &cached_.insert_or_assign(number, std::move(chunk)).first->second;
-}
-
-Result<std::vector<std::byte>> ChunkedSource::load(std::uint64_t number) const {
-  std::byte row[ChunkRow::kLength];
-  NMB_TRY(region_->read_at(number * ChunkRow::kLength, row));
-  const auto place = load_le<std::uint64_t>(row), stored = load_le<std::uint64_t>(row + 8);
-  const auto mask = load_le<std::uint32_t>(row + 16);
-  const auto damaged = [&](const std::string& message) {
-    return Status(Code::kDamaged, name(), kNoOffset, "R-XC-1",
-                  "chunk " + std::to_string(number) + ": " + message);
-  };
-  if (stored == 0) return std::vector<std::byte>();
-  // What a filter makes of a chunk may be longer, by little.
-  if (place > region_->size() || stored > region_->size() - place ||
-      stored > 2 * chunk_bytes_ + 4096)
-    return damaged("found " + std::to_string(stored) + " bytes at " + std::to_string(place) +
-                   " of a region of " + std::to_string(region_->size()));
-  if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > stored)
-    return damaged("found " + std::to_string(stored) + " bytes that make " +
-                   std::to_string(chunk_bytes_));
-  std::vector<std::byte> bytes(stored);
-  NMB_TRY(region_->read_at(place, bytes));
-  Result<std::vector<std::byte>> chunk =
-      decode_chunk(filters_, mask, std::move(bytes), chunk_bytes_, value_size_);
-  if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
-    return damaged(chunk.status().message());
-  return chunk;
 }
 
 }  // namespace nmb

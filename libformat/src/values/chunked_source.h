@@ -12,6 +12,7 @@
 
 #include "nmb/byte_source.h"
 #include "nmb/extension.h"
+#include "values/chunk_table.h"
 
 namespace nmb {
 
@@ -24,26 +25,19 @@ class ChunkedSource final : public ByteSource {
                 std::vector<std::uint64_t> lengths, std::uint64_t value_size,
                 std::vector<std::byte> fill, std::uint64_t size);
   std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return region_->name(); }
+  const std::string& name() const override { return table_.name(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-
-  // The chunk of that number, decoded; empty: never written. Not kept.
-  Result<std::vector<std::byte>> load(std::uint64_t number) const;
 
  private:
   static constexpr std::uint64_t kCache = 64 << 20;
-  // A larger chunk takes memory in proportion to what is stored.
-  static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 1024;
 
   Result<const std::vector<std::byte>*> chunk_at(std::uint64_t number) const;
 
-  const std::shared_ptr<const ByteSource> region_;
-  const std::vector<Filter> filters_;
+  const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
   const std::vector<std::byte> fill_;  // one value
   const std::uint64_t size_;
-  std::uint64_t chunk_bytes_;
   mutable std::mutex mutex_;
   mutable std::map<std::uint64_t, std::vector<std::byte>> cached_;
   mutable std::list<std::uint64_t> order_;  // of loading
