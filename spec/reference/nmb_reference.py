@@ -19,6 +19,7 @@ import io
 import json
 import struct
 import sys
+import zlib
 
 import xxhash
 import zstandard
@@ -1303,6 +1304,7 @@ class Piece:
             stored,
             codec,
         )
+        self.decoded = None  # of one with a codec, once it is read
 
 
 def read_extent(file, entry, header):
@@ -1448,9 +1450,17 @@ def read_piece(file, row, what):
         return piece
     if codec:
         file.used_features["incompatible features"] |= 32
-        file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}, refused in this version")
+    if codec not in (0, 1, 3):
+        file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}")
         return piece
-    if stored != raw:
+    fits = stored < raw <= 1024 * stored
+    if codec and not fits:
+        file.find(
+            "R-EX-4",
+            row.at("stored length"),
+            f"{what}: stored length {stored}, raw length {raw}, codec {codec}",
+        )
+    if codec == 0 and stored != raw:
         file.find(
             "R-EX-4",
             row.at("stored length"),
@@ -1464,7 +1474,28 @@ def read_piece(file, row, what):
         return piece
     if sum64(file.data[position : position + stored]) != row["sum"]:
         file.find("R-EX-5", position, f"{what}: the sum is not right")
+    elif codec and fits:
+        decoded = decode_piece(file, piece)
+        if isinstance(decoded, str):
+            file.find("R-EX-4", position, f"{what}: {decoded}")
     return piece
+
+
+def decode_piece(file, piece):
+    """The bytes of a stored piece, or what is wrong as text."""
+    stored = bytes(file.data[piece.position : piece.position + piece.stored])
+    if piece.codec != 3:
+        return decode(file, piece.codec, stored, piece.raw)
+    if piece.raw > MAX_BODY:
+        return f"raw length {piece.raw} is more than this reader takes"
+    stream = zlib.decompressobj()
+    try:
+        raw = stream.decompress(stored, piece.raw + 1)
+    except zlib.error as error:
+        return f"deflate: {error}"
+    if len(raw) != piece.raw or not stream.eof or stream.unused_data or stream.unconsumed_tail:
+        return f"not one zlib stream of {piece.raw} bytes"
+    return raw
 
 
 def fill_of(c, variable):
@@ -1477,6 +1508,18 @@ def fill_of(c, variable):
     return classic.DEFAULT_FILL[variable.type]
 
 
+def piece_bytes(file, piece, start, end):
+    """Bytes of a stored piece; of one that is damaged zeros."""
+    if piece.codec:
+        if piece.decoded is None:
+            file.decoded += piece.raw
+            raw = decode_piece(file, piece) if piece.codec in (1, 3) else ""
+            piece.decoded = b"" if isinstance(raw, str) else raw
+        return piece.decoded[start:end].ljust(end - start, b"\0")
+    at = piece.position + start
+    return file.data[at : at + end - start].ljust(end - start, b"\0")
+
+
 def stretch(file, entry, start, end, fill):
     """Bytes of an extent, holes as fill values."""
     starts = [piece.logical for piece in entry.pieces]
@@ -1486,9 +1529,8 @@ def stretch(file, entry, start, end, fill):
         if piece.logical >= end:
             break
         if low < high and piece.position:
-            at = piece.position + low - piece.logical
-            run[low - start : high - start] = file.data[at : at + high - low].ljust(
-                high - low, b"\0"
+            run[low - start : high - start] = piece_bytes(
+                file, piece, low - piece.logical, high - piece.logical
             )
     return run
 
@@ -1635,7 +1677,6 @@ KNOWN = {
 REFUSED = {
     3: "storage sections beside the body",
     4: "external files",
-    5: "a piece with a codec",
 }
 
 

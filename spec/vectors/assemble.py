@@ -9,6 +9,7 @@ Written from format.md alone: it shares no code with the library or the referenc
 import re
 import struct
 import sys
+import zlib
 
 import xxhash
 import zstandard
@@ -430,6 +431,7 @@ class Entry:
 class Piece:
     def __init__(self, logical, raw, position=0, state=0):
         self.logical, self.raw, self.position, self.state = logical, raw, position, state
+        self.codec, self.stored = 0, 0 if state else raw
 
 
 class Tree:
@@ -646,7 +648,8 @@ class Assembler:
                 padded = (
                     padded[: len(name) + offset] + data + padded[len(name) + offset + len(data) :]
                 )
-        length, one_run = len(extent), spec["hole"] is False and not spec["holes"]
+        coded = any(spec["piece codecs"])
+        length, one_run = len(extent), not (spec["hole"] or spec["holes"] or coded)
         entry.block, entry.body = (position, stored_at + len(stored_padded)), body
         extent_position, extent_sum = spec.get("kept extent", 0), 0
         if length and spec["hole"] is False and not extent_position:
@@ -712,7 +715,9 @@ class Assembler:
         entry.extent = extent
         if tombstone:
             return
-        mapped = spec["pieces"] or spec["holes"] or length > self.options["piece size"]
+        mapped = (
+            spec["pieces"] or spec["holes"] or coded or length > self.options["piece size"]
+        )
         if length and not spec["hole"] and mapped and not spec.get("no map"):
             self.write_map(entry)
         elif length and not spec["hole"]:
@@ -733,6 +738,8 @@ class Assembler:
     def compress(self, codec, body):
         if codec == 0:
             return body
+        if codec == 3:
+            return zlib.compress(body)
         dictionary = zstandard.ZstdCompressionDict(self.dictionary) if codec == 2 else None
         return zstandard.ZstdCompressor(level=3, dict_data=dictionary).compress(body)
 
@@ -745,7 +752,8 @@ class Assembler:
         for start, length in spec["holes"]:
             cuts = {c for c in cuts if not start < c < start + length} | {start, start + length}
         cuts = sorted(cuts)
-        inline = len(extent) <= self.options["inline limit"]
+        if spec["piece codecs"] or spec["stored pieces"]:
+            return self.place_pieces(entry, spec, cuts)
         run = None
         entry.pieces = []
         for start, stop in zip(cuts, cuts[1:]):
@@ -760,6 +768,27 @@ class Assembler:
                 run = self.allocate(rest, 4096 if len(extent) >= 1 << 20 else 8) - start
                 self.write(run + start, extent[start : start + rest])
             entry.pieces.append(Piece(start, stop - start, run + start))
+        self.name_pieces(entry)
+
+    def place_pieces(self, entry, spec, cuts):
+        """Pieces with codecs lie one behind the other, each at a multiple of 8."""
+        entry.pieces = []
+        for number, (start, stop) in enumerate(zip(cuts, cuts[1:])):
+            piece = Piece(start, stop - start)
+            entry.pieces.append(piece)
+            if any(h == start for h, _ in spec["holes"]):
+                piece.state, piece.stored = 1, 0
+                continue
+            codecs = spec["piece codecs"]
+            piece.codec = codecs[number] if number < len(codecs) else 0
+            stored = self.compress(piece.codec, spec["extent"][start:stop])
+            stored = spec["stored pieces"].get(number, stored)
+            piece.stored = len(stored)
+            piece.position = self.allocate(len(stored))
+            self.write(piece.position, stored)
+        self.name_pieces(entry)
+
+    def name_pieces(self, entry):
         self.name_place(
             f"extent {quote(entry.name)}", next((p.position for p in entry.pieces if p.position), 0)
         )
@@ -780,10 +809,13 @@ class Assembler:
             }
             if not p.state:
                 row |= {
+                    "codec": p.codec,
                     "position": p.position,
-                    "stored length": p.raw,
-                    "sum": sum64(self.data[p.position : p.position + p.raw]),
+                    "stored length": p.stored,
+                    "sum": sum64(self.data[p.position : p.position + p.stored]),
                 }
+            if p.codec:
+                self.used["incompatible features"] |= 32
             rows.append(row)
         level, entry.maps = 0, []
         leaf = [
@@ -819,7 +851,7 @@ class Assembler:
             if len(rows) == 1:
                 break
         pieces = entry.pieces
-        run = all(not p.state for p in pieces) and all(
+        run = all(not p.state and not p.codec for p in pieces) and all(
             a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
         )
         entry.row |= {
@@ -1151,6 +1183,8 @@ class BlockText:
             "hole": False,
             "holes": [],
             "pieces": None,
+            "piece codecs": [],
+            "stored pieces": {},
         }
         self.counts = {}
         self.extended = None  # of kind 6
@@ -1183,6 +1217,10 @@ class BlockText:
             self.spec["holes"].append((int(rest[0]), int(rest[1])))
         elif key == "pieces":
             self.spec["pieces"] = rest
+        elif key == "piece" and rest[0] == "codecs":
+            self.spec["piece codecs"] = [int(word) for word in rest[1:]]
+        elif key == "piece" and rest[1] == "stored":
+            self.spec["stored pieces"][int(rest[0])] = encode_bytes(rest[2:])
         elif key == "no" and rest == ["map"]:
             self.spec["no map"] = True
         elif key == "header":
@@ -1323,7 +1361,7 @@ def act_block(name, builder):
 def dead_of(entry, with_extent):
     out = [entry.block] + entry.maps + entry.others
     if with_extent:
-        out += [(p.position, up(p.raw)) for p in entry.pieces if p.position]
+        out += [(p.position, up(p.stored)) for p in entry.pieces if p.position]
     return out
 
 
@@ -1343,6 +1381,8 @@ def tombstone(a, name, row, dead):
             "order": row["order"],
             "counts": {},
             "pieces": None,
+            "piece codecs": [],
+            "stored pieces": {},
         },
         tombstone=True,
     )
@@ -1383,6 +1423,8 @@ def act_rename(name, new):
                 "order": old.row["order"],
                 "counts": {k: old.row.get(k, 0) for k in ("dimensions", "variables", "attributes")},
                 "pieces": None,
+                "piece codecs": [],
+                "stored pieces": {},
                 "kept extent": old.row.get("extent position", 0),
             },
         )
@@ -1408,7 +1450,7 @@ def act_change(name, start, data, keep_end, records):
             if p.logical + p.raw > start and (not keep_end or p.logical < stop)
         ]
         kept = [p for p in entry.pieces if p not in touched]
-        dead += [(p.position, up(p.raw)) for p in touched if p.position] + entry.maps
+        dead += [(p.position, up(p.stored)) for p in touched if p.position] + entry.maps
         low = min([p.logical for p in touched] + [start])
         high = max([p.logical + p.raw for p in touched] + [stop]) if keep_end else len(extent)
         new, at = [], low

@@ -3,11 +3,19 @@
 
 #include <algorithm>
 
+#include "extent/piece_codec.h"
+
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  return {leaf.value(row, kLogicalOffset), leaf.value(row, kRawLength),
-          leaf.value(row, kState) == 1, leaf.value(row, kPosition), leaf.value(row, kSum)};
+  const auto codec = static_cast<PieceCodec>(leaf.value(row, kCodec));
+  return {.logical = leaf.value(row, kLogicalOffset),
+          .length = leaf.value(row, kRawLength),
+          .hole = leaf.value(row, kState) == 1,
+          .position = leaf.value(row, kPosition),
+          .sum = leaf.value(row, kSum),
+          .codec = codec,
+          .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength)};
 }
 
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
@@ -43,9 +51,14 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       expect("R-EX-3", kFileNumber, 0, "a hole with file number ");
     } else {
       expect("R-EX-8", kFileNumber, 0, "file number ");
-      // A codec needs a feature that this version refuses.
-      expect("R-EX-4", kCodec, 0, "codec ");
-      expect("R-EX-4", kStoredLength, piece.length, "stored length ");
+      const std::uint64_t codec = leaf.value(row, kCodec), stored = leaf.value(row, kStoredLength);
+      if (!is_piece_codec(codec))
+        report("R-EX-4", kCodec, "codec " + std::to_string(codec), "0, 1 or 3");
+      else if (codec == 0)
+        expect("R-EX-4", kStoredLength, piece.length, "stored length ");
+      else if (!is_piece_length(stored, piece.length))
+        report("R-EX-4", kStoredLength, "stored length " + std::to_string(stored) + " of a codec",
+               "less than raw length " + std::to_string(piece.length) + ", at least 1/1024 of it");
       if (piece.length != 0 && piece.logical / piece_size != (piece.end() - 1) / piece_size)
         report("R-EX-2", kRawLength, "a piece across a multiple of the piece size",
                "pieces within one");
@@ -212,7 +225,8 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
       builder.set(kLogicalOffset, pieces[i].logical);
       builder.set(kState, pieces[i].hole ? 1 : 0);
       builder.set(kPosition, pieces[i].position);
-      builder.set(kStoredLength, pieces[i].hole ? 0 : pieces[i].length);
+      builder.set(kCodec, static_cast<std::uint64_t>(pieces[i].codec));
+      builder.set(kStoredLength, pieces[i].stored_length());
       builder.set(kRawLength, pieces[i].length);
       builder.set(kSum, pieces[i].sum);
     }

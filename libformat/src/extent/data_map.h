@@ -8,6 +8,7 @@
 
 #include "nmb/byte_source.h"
 #include "nmb/digest.h"
+#include "nmb/piece_codec.h"
 #include "nmb/place.h"
 #include "page/page.h"
 #include "page/page_sink.h"
@@ -19,8 +20,14 @@ struct Piece {
   std::uint64_t length = 0;
   bool hole = false;
   std::uint64_t position = 0;  // in the file; 0: a hole
-  std::uint64_t sum = 0;
+  std::uint64_t sum = 0;       // of the stored bytes
+  PieceCodec codec = PieceCodec::kNone;
+  std::uint64_t coded_length = 0;  // stored bytes of one with a codec; else 0
   std::uint64_t end() const { return logical + length; }
+  bool is_plain() const { return !hole && codec == PieceCodec::kNone; }
+  std::uint64_t stored_length() const {
+    return hole ? 0 : codec == PieceCodec::kNone ? length : coded_length;
+  }
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "extent/piece_codec.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -11,7 +12,7 @@ namespace nmb {
 ExtentSource::ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t generation,
                            std::uint32_t piece_size, const BlockEntry& entry,
                            std::optional<std::vector<std::byte>> inline_bytes,
-                           const FillPattern& fill, bool verify)
+                           const FillPattern& fill, PieceCache& cache, bool verify)
     : file_(file),
       length_(entry.extent_length),
       run_position_(entry.extent_position),
@@ -22,6 +23,7 @@ ExtentSource::ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t
       verify_(verify),
       inline_bytes_(std::move(inline_bytes)),
       fill_(fill),
+      cache_(cache),
       map_(file, file_id, generation, entry.position, entry.map, entry.extent_length, piece_size) {}
 
 Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
@@ -43,23 +45,36 @@ bool ExtentSource::may_hold_piece(std::uint64_t from, std::uint64_t to) const {
   return first_whole < to && (first_whole + piece_size_ <= to || to == length_);
 }
 
-Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
-                                std::span<std::byte> out) const {
-  const bool whole = offset == piece.logical && out.size() == piece.length;
-  if (whole) {
+Status ExtentSource::load_piece(const Piece& piece, std::span<std::byte> out) const {
+  if (piece.is_plain()) {
     NMB_TRY(file_.read_at(piece.position, out));
     return check_piece(piece, out);
   }
-  if (!verify_) return file_.read_at(piece.position + (offset - piece.logical), out);
-  std::lock_guard lock(mutex_);
-  if (last_piece_logical_ != piece.logical) {
-    last_piece_logical_ = ~std::uint64_t{0};
-    last_piece_.resize(piece.length);
-    NMB_TRY(file_.read_at(piece.position, last_piece_));
-    NMB_TRY(check_piece(piece, last_piece_));
-    last_piece_logical_ = piece.logical;
+  std::vector<std::byte> stored(piece.stored_length());
+  NMB_TRY(file_.read_at(piece.position, stored));
+  NMB_TRY(check_piece(piece, stored));
+  const Status status = decode_piece(piece.codec, stored, out);
+  if (status.ok()) return {};
+  return Status(status.code(), file_.name(), piece.position, status.rule(), status.message());
+}
+
+Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
+                                std::span<std::byte> out) const {
+  if (offset == piece.logical && out.size() == piece.length) return load_piece(piece, out);
+  if (piece.is_plain() && !verify_)
+    return file_.read_at(piece.position + (offset - piece.logical), out);
+  PieceCache::Bytes bytes = cache_.find(piece);
+  if (!bytes) {
+    const std::uint64_t size = file_.size();
+    if (piece.position > size || piece.stored_length() > size - piece.position)
+      return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
+                    "found a piece that ends behind the file");
+    auto loaded = std::make_shared<std::vector<std::byte>>(piece.length);
+    NMB_TRY(load_piece(piece, *loaded));
+    cache_.add(piece, loaded);
+    bytes = std::move(loaded);
   }
-  std::memcpy(out.data(), last_piece_.data() + (offset - piece.logical), out.size());
+  std::memcpy(out.data(), bytes->data() + (offset - piece.logical), out.size());
   return {};
 }
 
@@ -101,7 +116,7 @@ Result<ExtentSource::Stretch> ExtentSource::stretch_at(std::uint64_t offset) con
   }
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, offset + 1));
   const Piece& piece = pieces.front();
-  return Stretch{piece.logical, piece.end(), piece.hole ? 0 : piece.position};
+  return Stretch{piece.logical, piece.end(), piece.is_plain() ? piece.position : 0};
 }
 
 Status ExtentSource::check(std::uint64_t offset, std::uint64_t position,
@@ -113,7 +128,7 @@ Status ExtentSource::check(std::uint64_t offset, std::uint64_t position,
   for (const Piece& piece : pieces) {
     if (piece.logical < offset || piece.end() > end) continue;
     const std::uint64_t from = piece.logical - offset;
-    if (piece.hole || piece.position != position + from) {
+    if (!piece.is_plain() || piece.position != position + from) {
       if (run_position_ != 0)
         bad(piece,
             Status(Code::kDamaged, file_.name(), piece.position, "R-EX-7",
@@ -160,7 +175,7 @@ bool ExtentSource::is_unallocated(std::uint64_t offset, std::uint64_t length) co
   // Whoever reads is told of a map that is damaged.
   const Result<std::vector<Piece>> pieces = pieces_in(offset, offset + length);
   return pieces.ok() && std::ranges::all_of(*pieces, [&](const Piece& piece) {
-           return !piece.hole && file_.is_unallocated(piece.position, piece.length) &&
+           return piece.is_plain() && file_.is_unallocated(piece.position, piece.length) &&
                   sum_of_zeros(piece.length) == piece.sum;
          });
 }

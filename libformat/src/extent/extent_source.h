@@ -9,21 +9,23 @@
 #include <vector>
 
 #include "extent/data_map.h"
+#include "extent/piece_cache.h"
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/values.h"
 
 namespace nmb {
 
-// Thread-safe. A piece that a read covers whole is checked against its sum; with `verify` every
-// piece that a read touches is read whole and checked.
+// Thread-safe. A piece that a read covers whole is checked against its sum, and so is one that is
+// coded; with `verify` every piece that a read touches is read whole and checked.
 class ExtentSource final : public ByteSource {
  public:
-  // `file` and `fill` outlive it. inline_bytes: the extent if it was read with the block.
+  // `file`, `fill` and `cache`, which is the file's, outlive it. inline_bytes: the extent if it was
+  // read with the block.
   ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t generation,
                std::uint32_t piece_size, const BlockEntry& entry,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
-               bool verify);
+               PieceCache& cache, bool verify);
   std::uint64_t size() const override { return length_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
@@ -36,7 +38,7 @@ class ExtentSource final : public ByteSource {
 
   // --- for reading the file where these values lie, together with those of other blocks ---
   // Bytes [begin, end) of the extent that lie side by side from `position` of the file on; 0: in
-  // memory, or nowhere. They hold every piece that they touch whole.
+  // memory, coded, or nowhere. They hold every piece that they touch whole.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
@@ -55,6 +57,8 @@ class ExtentSource final : public ByteSource {
   Status check_piece(const Piece& piece, std::span<const std::byte> bytes) const;
   bool may_hold_piece(std::uint64_t from, std::uint64_t to) const;
   Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
+  // All of a piece, checked.
+  Status load_piece(const Piece& piece, std::span<std::byte> out) const;
   // The pieces that touch [from, to), in order.
   Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
   std::uint64_t sum_of_zeros(std::uint64_t length) const;
@@ -69,10 +73,9 @@ class ExtentSource final : public ByteSource {
   bool verify_;
   std::optional<std::vector<std::byte>> inline_bytes_;
   const FillPattern& fill_;
+  PieceCache& cache_;
   mutable std::mutex mutex_;  // of what is mutable
   DataMap map_;
-  mutable std::vector<std::byte> last_piece_;  // with `verify`
-  mutable std::uint64_t last_piece_logical_ = ~std::uint64_t{0};
   mutable std::uint64_t zeros_length_ = 0, zeros_sum_ = 0;  // the last sum_of_zeros()
 };
 

@@ -250,7 +250,7 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
   extent->source = std::make_unique<ExtentSource>(
       file_, head_.identity.file_id, head_.superblock.generation, head_.superblock.piece_size,
-      entry, std::move(stored.inline_extent), *extent->fill, verify_values);
+      entry, std::move(stored.inline_extent), *extent->fill, pieces_, verify_values);
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
   return std::shared_ptr<const Block>(std::move(block));

@@ -9,6 +9,7 @@
 
 #include "block/block_header.h"
 #include "block/body_codec.h"
+#include "extent/piece_cache.h"
 #include "index/index_tree.h"
 #include "nmb/reader.h"
 #include "superblock/superblock.h"
@@ -46,6 +47,7 @@ class ReaderCore {
   Head head_;
   IndexTree index_;
   BodyDecompressor decompressor_;
+  mutable PieceCache pieces_;
 };
 
 // First byte behind the last value of so many records, padding not counted, from the start of the

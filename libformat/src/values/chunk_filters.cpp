@@ -1,14 +1,10 @@
 // Filters of chunks (see chunk_filters.h).
 #include "values/chunk_filters.h"
 
-#include <libdeflate.h>
-#include <zstd.h>
-
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <span>
 
+#include "wire/compressors.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -69,63 +65,29 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
 
 // limit: bytes that there may be.
 Result<std::vector<std::byte>> inflated(std::span<const std::byte> bytes, std::uint64_t limit) {
-  struct Free {
-    void operator()(libdeflate_decompressor* d) const { libdeflate_free_decompressor(d); }
-  };
-  thread_local std::unique_ptr<libdeflate_decompressor, Free> decompressor(
-      libdeflate_alloc_decompressor());
-  if (!decompressor) throw std::bad_alloc();
   std::vector<std::byte> out(limit);
-  std::size_t length = 0;
-  if (libdeflate_zlib_decompress(decompressor.get(), bytes.data(), bytes.size(), out.data(),
-                                 out.size(), &length) != LIBDEFLATE_SUCCESS)
-    return damaged("found a chunk that does not inflate");
-  out.resize(length);
+  std::size_t used = 0;
+  const std::optional<std::size_t> length = inflate_zlib(bytes, out, &used);
+  if (!length) return damaged("found a chunk that does not inflate");
+  out.resize(*length);
   return out;
 }
 
 Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::uint64_t limit) {
-  struct Free {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-  };
-  thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
-  if (!context) throw std::bad_alloc();
   std::vector<std::byte> out(limit);
-  const std::size_t length =
-      ZSTD_decompressDCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size());
-  if (ZSTD_isError(length)) return damaged("found a chunk that zstd does not decode");
-  out.resize(length);
+  const std::optional<std::size_t> length = decode_zstd(bytes, out);
+  if (!length) return damaged("found a chunk that zstd does not decode");
+  out.resize(*length);
   return out;
 }
 
 // Shorter than `bytes`, or empty.
-std::vector<std::byte> deflated(std::span<const std::byte> bytes, int level) {
-  struct Free {
-    void operator()(libdeflate_compressor* c) const { libdeflate_free_compressor(c); }
-  };
-  thread_local std::array<std::unique_ptr<libdeflate_compressor, Free>, 13> compressors;
-  auto& compressor = compressors[static_cast<std::size_t>(level)];
-  if (!compressor) compressor.reset(libdeflate_alloc_compressor(level));
-  if (!compressor) throw std::bad_alloc();
+std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byte> bytes) {
+  const int level = static_cast<int>(filter.parameters.front());
   std::vector<std::byte> out(bytes.size());
-  out.resize(libdeflate_zlib_compress(compressor.get(), bytes.data(), bytes.size(), out.data(),
-                                      out.size()));
+  out.resize(filter.id == kDeflate ? deflate_zlib(bytes, out, level)
+                                   : encode_zstd(bytes, out, level));
   return out.size() < bytes.size() ? out : std::vector<std::byte>();
-}
-
-// The same.
-std::vector<std::byte> packed(std::span<const std::byte> bytes, int level) {
-  struct Free {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  };
-  thread_local const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
-  if (!context) throw std::bad_alloc();
-  std::vector<std::byte> out(bytes.size());
-  const std::size_t length =
-      ZSTD_compressCCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size(), level);
-  if (ZSTD_isError(length) || length >= bytes.size()) return {};
-  out.resize(length);
-  return out;
 }
 
 // Shuffled: bytes of one significance of all elements lie together; a rest at the end is as it was.
@@ -230,9 +192,7 @@ std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
     } else if (filter.id == kFletcher32) {
       append_sum(&chunk);
     } else {
-      const int level = static_cast<int>(filter.parameters.front());
-      std::vector<std::byte> shorter =
-          filter.id == kDeflate ? deflated(chunk, level) : packed(chunk, level);
+      std::vector<std::byte> shorter = compressed(filter, chunk);
       if (shorter.empty())
         *mask |= 1u << i;
       else

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "extent/piece_codec.h"
 #include "parallel/workers.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
@@ -17,9 +18,10 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
   ValueOutcome outcome;
   SumStream stream;
   const std::uint64_t padded = round_up(range.length, 8);
-  buffer.resize(std::min(padded, kPiece));
+  const bool coded = range.codec != PieceCodec::kNone;
+  buffer.resize(coded ? padded : std::min(padded, kPiece));
   for (std::uint64_t done = 0; done < padded;) {
-    auto piece = std::span(buffer).first(std::min(padded - done, kPiece));
+    auto piece = std::span(buffer).first(std::min<std::uint64_t>(padded - done, buffer.size()));
     outcome.status = file.read_at(range.position + done, piece);
     if (!outcome.status.ok()) return outcome;
     const std::uint64_t values = std::min<std::uint64_t>(piece.size(), range.length - done);
@@ -29,6 +31,10 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
     done += piece.size();
   }
   outcome.sum_right = stream.sum() == range.sum;
+  if (coded && outcome.sum_right) {
+    std::vector<std::byte> raw(range.raw_length);
+    outcome.decodes = decode_piece(range.codec, std::span(buffer).first(range.length), raw).ok();
+  }
   return outcome;
 }
 

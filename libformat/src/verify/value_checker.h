@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nmb/byte_source.h"
+#include "nmb/piece_codec.h"
 
 namespace nmb {
 
@@ -19,17 +20,21 @@ struct BlockVerdict {
   bool damaged = false;
 };
 
-// Bytes under one sum, with padding to a multiple of 8. They lie within the file.
+// Bytes under one sum, with padding to a multiple of 8. They lie within the file. With a codec
+// their lengths are such as R-EX-4 wants.
 struct ValueRange {
   std::uint64_t position = 0;
   std::uint64_t length = 0;
   std::uint64_t sum = 0;
   const char* rule = "";                // that a wrong sum breaks
   std::shared_ptr<BlockVerdict> block;  // none: a dead range
+  PieceCodec codec = PieceCodec::kNone;
+  std::uint64_t raw_length = 0;  // with a codec
 };
 
 struct ValueOutcome {
   bool sum_right = true;
+  bool decodes = true;                         // looked at where the sum is right
   std::optional<std::uint64_t> dirty_padding;  // the first byte that is not zero
   Status status;                               // not ok: the bytes could not be read
 };
@@ -53,7 +58,7 @@ class ValueChecker {
   std::vector<ValueRange> batch_;
 };
 
-// The sum of a range, read in pieces of at most 1 MiB through `buffer`.
+// The sum of a range, read in pieces of at most 1 MiB through `buffer`; whole where it has a codec.
 ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
                          std::vector<std::byte>& buffer);
 

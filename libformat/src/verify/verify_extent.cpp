@@ -1,5 +1,6 @@
 // Verifies values: extents, data maps, pieces (spec/format.md, section 10).
 #include "extent/data_map.h"
+#include "extent/piece_codec.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
 
@@ -47,6 +48,10 @@ void NmbVerifier::tell_values() {
     if (!outcome.status.ok()) return missed(outcome.status);
     if (!outcome.sum_right)
       report(range.rule, range.position, object, "bytes with another sum", "the sum recorded");
+    if (!outcome.decodes)
+      report("R-EX-4", range.position, object,
+             "a piece that does not decode to " + std::to_string(range.raw_length) + " bytes",
+             "one that does");
     if (outcome.dirty_padding)
       report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
   });
@@ -122,20 +127,26 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
   check_data_map_leaf(leaf, &walk->next, kMaxLength, superblock().piece_size, findings_);
   for (std::uint32_t i = 0; i < leaf.rows(); ++i) {
     const Piece piece = piece_at(leaf, i);
-    const bool plain = leaf.value(i, kCodec) == 0 && leaf.value(i, kFileNumber) == 0;
-    if (leaf.value(i, kCodec) != 0) used_incompatible_ |= kFeaturePieceCodec;
-    if (piece.hole || !plain || (walk->any && piece.position != walk->run_end))
+    const std::uint64_t codec = leaf.value(i, kCodec), stored = leaf.value(i, kStoredLength);
+    const bool here = leaf.value(i, kFileNumber) == 0;
+    if (codec != 0) used_incompatible_ |= kFeaturePieceCodec;
+    if (piece.hole || codec != 0 || !here || (walk->any && piece.position != walk->run_end))
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;
     walk->any = true;
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->one_run = false;
     if (piece.hole) continue;
-    if (!plain) {
+    if (!here || !is_piece_codec(codec)) {
       all_walked_ = false;  // R-EX-4 or R-EX-8 is reported
       continue;
     }
-    check_values({piece.position, leaf.value(i, kStoredLength), piece.sum, "R-EX-5", block_},
-                 leaf.value_offset(i, kPosition));
+    ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
+    if (codec != 0 && is_piece_length(stored, piece.length) &&
+        piece.length <= superblock().piece_size) {
+      range.codec = piece.codec;
+      range.raw_length = piece.length;
+    }
+    check_values(range, leaf.value_offset(i, kPosition));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "extent/piece_codec.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 
@@ -39,7 +40,8 @@ void ExtentState::start_committed(std::uint64_t length, const std::vector<Piece>
   sums_.clear();
   for (const Piece& piece : pieces)
     if (!piece.hole)
-      segments_.push_back({piece.logical, piece.length, piece.position, false, piece.sum, 0});
+      segments_.push_back({piece.logical, piece.length, piece.position, false, piece.sum, 0,
+                           piece.codec, piece.coded_length});
 }
 
 std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
@@ -74,7 +76,7 @@ Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, DeadPieces& 
       if (last.fresh)
         NMB_TRY(clear(last, last.logical, file));
       else
-        dead.piece_died({last.logical, last.length + last.cut, false, last.position, last.sum});
+        dead.piece_died(last.piece());
       segments_.pop_back();
     }
     if (!segments_.empty() && segments_.back().end() > length) {
@@ -230,11 +232,11 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
     const Segment& old = planned.old;
     if (planned.copied) {
       bytes.resize(segment.length);
-      NMB_TRY(file.read_at(old.position, bytes));
+      NMB_TRY(read_segment(old, old.logical, bytes, file));
       NMB_TRY(file.write_at(segment.position, bytes));
       written_.add(segment.logical, segment.end());
     }
-    dead.piece_died({old.logical, old.length + old.cut, false, old.position, old.sum});
+    dead.piece_died(old.piece());
   }
   planned_.clear();
   join_segments();
@@ -338,6 +340,31 @@ std::vector<Interval> ExtentState::stored_in(std::uint64_t from, std::uint64_t t
   return out;
 }
 
+Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
+                                 std::span<std::byte> out, WriteBuffer& file) const {
+  const std::uint64_t from = offset - segment.logical;
+  if (segment.codec == PieceCodec::kNone) return file.read_at(segment.position + from, out);
+  if (decoded_position_ != segment.position) {
+    decoded_position_ = 0;
+    std::vector<std::byte> stored(segment.coded_length);
+    NMB_TRY(file.read_at(segment.position, stored));
+    if (sum_of(stored) != segment.sum)
+      return Status(Code::kDamaged, {}, segment.position, "R-EX-5",
+                    "found values with a wrong sum");
+    decoded_.resize(segment.length + segment.cut);
+    const Status status = decode_piece(segment.codec, stored, decoded_);
+    if (!status.ok())
+      return Status(status.code(), {}, segment.position, status.rule(), status.message());
+    decoded_position_ = segment.position;
+  }
+  std::memcpy(out.data(), decoded_.data() + from, out.size());
+  if (from + out.size() == segment.length) {
+    decoded_ = {};
+    decoded_position_ = 0;
+  }
+  return {};
+}
+
 Status ExtentState::read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
                          const FillPattern& fill) const {
   fill.fill(offset, out);
@@ -345,8 +372,7 @@ Status ExtentState::read(std::uint64_t offset, std::span<std::byte> out, WriteBu
     for (std::uint64_t at = part.begin; at < part.end;) {
       const Segment& segment = segments_[first_segment_at(at)];
       const std::uint64_t to = std::min(part.end, segment.end());
-      NMB_TRY(file.read_at(segment.position + (at - segment.logical),
-                           out.subspan(at - offset, to - at)));
+      NMB_TRY(read_segment(segment, at, out.subspan(at - offset, to - at), file));
       at = to;
     }
   }
@@ -394,7 +420,7 @@ Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPatt
   for (const Segment& segment : segments_) {
     add_hole(std::min(segment.logical, length_));
     if (!segment.fresh) {
-      pieces.push_back({segment.logical, segment.length, false, segment.position, segment.sum});
+      pieces.push_back(segment.piece());
       at = segment.end();
       continue;
     }

@@ -102,10 +102,16 @@ class ExtentState {
     std::uint64_t logical = 0;
     std::uint64_t length = 0;  // set apart in the file
     std::uint64_t position = 0;
-    bool fresh = false;     // not committed
-    std::uint64_t sum = 0;  // of a committed piece
-    std::uint64_t cut = 0;  // bytes that a committed piece had more
+    bool fresh = false;                    // not committed
+    std::uint64_t sum = 0;                 // of a committed piece
+    std::uint64_t cut = 0;                 // bytes that a committed piece had more
+    PieceCodec codec = PieceCodec::kNone;  // of a committed piece
+    std::uint64_t coded_length = 0;        // as Piece has it
     std::uint64_t end() const { return logical + length; }
+    // The committed piece, whole.
+    Piece piece() const {
+      return {logical, length + cut, false, position, sum, codec, coded_length};
+    }
   };
   // A segment whose position is not known yet.
   struct Planned {
@@ -115,6 +121,9 @@ class ExtentState {
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
+  // Bytes of a segment from `offset` of the extent on.
+  Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
+                      WriteBuffer& file) const;
   bool has_cut() const;
   void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                 std::vector<SpaceRequest>* requests);
@@ -132,6 +141,9 @@ class ExtentState {
   std::map<std::uint64_t, std::uint64_t> sums_;
   std::vector<Staged> staged_;  // in the order of the calls
   std::vector<Planned> planned_;
+  // The coded piece that was read last, until its end is.
+  mutable std::vector<std::byte> decoded_;
+  mutable std::uint64_t decoded_position_ = 0;
 };
 
 // Alignment of an extent or piece of that length (spec/format.md, section 8).

@@ -7,6 +7,7 @@
 #include "parallel/message_codec.h"
 #include "parallel/mpi_io.h"
 #include "parallel/shared_output.h"
+#include "wire/checked.h"
 #include "wire/dry_output.h"
 #include "wire/hash.h"
 #include "writer/writer_impl.h"
@@ -32,7 +33,8 @@ Status Writer::Impl::keep(Status status) {
 }
 
 void Writer::Impl::piece_died(const Piece& piece) {
-  dead_.push_back({piece.position, (piece.length + 7) / 8 * 8, piece.sum, piece.length % 8 == 0});
+  const std::uint64_t length = piece.stored_length();
+  dead_.push_back({piece.position, round_up(length, 8), piece.sum, length % 8 == 0});
 }
 
 Status Writer::Impl::append(std::span<const std::byte> page) {

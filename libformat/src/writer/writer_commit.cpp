@@ -130,7 +130,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   }
   bool one_run = true;
   for (const Piece& piece : c.pieces)
-    one_run = one_run && !piece.hole && piece.position == c.pieces[0].position + piece.logical;
+    one_run = one_run && piece.is_plain() && piece.position == c.pieces[0].position + piece.logical;
   if (one_run) c.extent_position = c.pieces[0].position;
   if (one_run && c.pieces.size() == 1) {
     const bool header_says =
@@ -403,9 +403,13 @@ Status Writer::Impl::write_generation(bool closing) {
     next.generation = new_generation();
     next.next_order = next_order_;
     if (!dictionary_.empty()) next.incompatible |= kFeatureDictionary;
-    for (const Commitment& c : blocks)
+    for (const Commitment& c : blocks) {
+      const bool coded = std::ranges::any_of(
+          c.pieces, [](const Piece& p) { return p.codec != PieceCodec::kNone; });
       next.incompatible |= (state(c.id).codec != 0 ? kFeatureZstdBody : 0) |
-                           (state(c.id).kind == Kind::kExtended ? kFeatureExtendedBody : 0);
+                           (state(c.id).kind == Kind::kExtended ? kFeatureExtendedBody : 0) |
+                           (coded ? kFeaturePieceCodec : 0);
+    }
     NMB_ASSIGN(next.incompatible, ranks_.all_reduce(next.incompatible, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
@@ -438,7 +442,7 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
       if (block.inline_run) used = std::max(used, block.run_position + block.extent_length);
       if (c.extent_position != 0) used = std::max(used, c.extent_position + block.extent_length);
       for (const Piece& piece : c.pieces)
-        if (!piece.hole) used = std::max(used, piece.position + piece.length);
+        if (!piece.hole) used = std::max(used, piece.position + piece.stored_length());
     }
     // From here on ranks write in each other's gaps.
     return ranks_.size() > 1 ? buffer_.flush() : Status();
