@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "extent/piece_codec.h"
 #include "nmb/file_source.h"
 #include "nmb/verify.h"
 #include "support/vectors.h"
@@ -328,11 +329,38 @@ Status RandomSession::pack() {
     packed.extent.reset();
     for (ModelVariable& variable : block.variables) std::ranges::fill(variable.values, kNotPut);
   }
+  const std::shared_ptr<const ByteSource> extent = packed.extent;
   NMB_ASSIGN(BlockId id, writer_.pack_block(std::move(packed)));
-  (void)id;
+  if (extent && extent->size() > 0 && one_in(2)) NMB_TRY(give_pieces(id, *extent));
   model_[name] = std::move(block);
   packed_.push_back(name);
   return {};
+}
+
+// Values of a packed block as pieces, cut and coded at random.
+Status RandomSession::give_pieces(BlockId id, const ByteSource& extent) {
+  constexpr std::uint64_t kWindow = 65536;  // the smallest piece size: no piece crosses any
+  constexpr PieceCodec kCodecs[] = {PieceCodec::kNone, PieceCodec::kZstd, PieceCodec::kDeflate};
+  std::vector<StoredPiece> pieces;
+  std::vector<std::byte> all;
+  for (std::uint64_t at = 0; at < extent.size();) {
+    std::uint64_t end = std::min(extent.size(), (at / kWindow + 1) * kWindow);
+    if (one_in(3)) end = at + 1 + below(end - at);
+    std::vector<std::byte> bytes(end - at);
+    NMB_TRY(extent.read_at(at, bytes));
+    PieceCodec codec = kCodecs[below(3)];
+    if (codec != PieceCodec::kNone) {
+      std::vector<std::byte> stored = encode_piece(codec, 1, bytes);
+      if (stored.empty())
+        codec = PieceCodec::kNone;
+      else
+        bytes = std::move(stored);
+    }
+    pieces.push_back({end - at, codec, bytes.size(), all.size()});
+    all.insert(all.end(), bytes.begin(), bytes.end());
+    at = end;
+  }
+  return writer_.take_pieces(id, std::move(pieces), std::make_shared<OwnedSource>(std::move(all)));
 }
 
 Status RandomSession::add_definitions(Model::iterator at) {

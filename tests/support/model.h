@@ -78,6 +78,7 @@ class RandomSession {
   void add_variable(ModelBlock* block, bool classic_types);
   Status define_block();
   Status pack();
+  Status give_pieces(BlockId id, const ByteSource& extent);
   Status add_definitions(Model::iterator at);
   Status put_fill_value(Model::iterator at);
   Status put_values(Model::iterator at);

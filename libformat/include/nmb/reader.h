@@ -17,6 +17,7 @@
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
 #include "nmb/finding.h"
+#include "nmb/piece_codec.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
 
@@ -39,6 +40,13 @@ struct Block : Dataset {
 struct Object {
   std::shared_ptr<const Block> block;
   VarId variable = 0;
+};
+
+// A piece of an extent that is stored with a codec (spec/format.md, section 10.1).
+struct CodedPiece {
+  std::uint64_t offset = 0, length = 0;  // of its values, in the extent
+  PieceCodec codec = PieceCodec::kNone;
+  std::uint64_t position = 0, stored_length = 0;  // in the file
 };
 
 // Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
@@ -91,6 +99,8 @@ class Reader {
   // The parts of a block's extent for which nothing is stored (they read as fill values), in order,
   // none next to another.
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
+  // The coded pieces of a block's extent, in order.
+  NMB_EXPORT Result<std::vector<CodedPiece>> coded_pieces(const BlockEntry& entry) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

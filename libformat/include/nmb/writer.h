@@ -24,6 +24,7 @@
 #include "nmb/output_file.h"
 #include "nmb/request.h"
 #include "nmb/status.h"
+#include "nmb/stored_piece.h"
 #include "nmb/totals.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
@@ -199,6 +200,13 @@ class Writer {
   NMB_EXPORT Status rename_block(BlockId block, std::string_view name);
   // A block taken over whole. Its values are moved by the next commit, on options.threads.
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
+  // The values of a new block, packed or defined, which the next commit moves from `stored` as they
+  // are, in place of PackedBlock::extent, its holes and take_values(): pieces, in order. kUsage:
+  // they cross a multiple of the piece size, have lengths that R-EX-4 forbids, lie outside `stored`
+  // or are nothing but holes; from end_define: they do not make up the extent, or several ranks
+  // share the block.
+  NMB_EXPORT Status take_pieces(BlockId block, std::vector<StoredPiece> pieces,
+                                std::shared_ptr<const ByteSource> stored);
   // After end_define: values that the next commit moves from `source` into the block's extent
   // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that
   // none covers are zero. origin: what WriterOptions::open_values opens `source` by; empty:

@@ -44,6 +44,16 @@ struct Reader::State {
   std::size_t cached_bytes = 0;
 
   const ReaderCore& core() const { return *shared->core; }
+
+  // Of an extent with a data map.
+  Status for_each_piece(const BlockEntry& entry,
+                        const std::function<Status(const Piece&)>& visit) const {
+    if (!entry.has_map()) return {};
+    const Head& head = core().head();
+    const DataMap map(*shared->file, head.identity.file_id, head.superblock.generation,
+                      entry.position, entry.map, entry.extent_length, head.superblock.piece_size);
+    return map.for_each(0, entry.extent_length, visit);
+  }
 };
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -163,11 +173,7 @@ Result<std::vector<std::byte>> Reader::body(const BlockEntry& entry) const {
 Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
   std::vector<ByteRange> holes;
   if (entry.hole) holes.push_back({0, entry.extent_length});
-  if (!entry.has_map()) return holes;
-  const Head& head = state_->core().head();
-  const DataMap map(file(), head.identity.file_id, head.superblock.generation, entry.position,
-                    entry.map, entry.extent_length, head.superblock.piece_size);
-  NMB_TRY(map.for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
+  NMB_TRY(state_->for_each_piece(entry, [&](const Piece& piece) -> Status {
     if (!piece.hole) return {};
     if (!holes.empty() && holes.back().end == piece.logical)
       holes.back().end = piece.end();
@@ -176,6 +182,17 @@ Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
     return {};
   }));
   return holes;
+}
+
+Result<std::vector<CodedPiece>> Reader::coded_pieces(const BlockEntry& entry) const {
+  std::vector<CodedPiece> coded;
+  NMB_TRY(state_->for_each_piece(entry, [&](const Piece& piece) -> Status {
+    if (piece.codec != PieceCodec::kNone)
+      coded.push_back(
+          {piece.logical, piece.length, piece.codec, piece.position, piece.coded_length});
+    return {};
+  }));
+  return coded;
 }
 
 Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {

@@ -48,6 +48,20 @@ class SplicedSource final : public ByteSource {
     }
     return {};
   }
+  // Where the range lies in one run.
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    auto run = std::upper_bound(runs_.begin(), runs_.end(), offset,
+                                [](std::uint64_t at, const Run& r) { return at < r.offset; });
+    if (run == runs_.begin()) return false;
+    --run;
+    const std::uint64_t from = offset - run->offset;
+    return from <= run->length && length <= run->length - from &&
+           sources_[run->from]->is_unallocated(run->source + from, length);
+  }
+  bool may_be_sparse() const override {
+    return std::ranges::any_of(sources_,
+                               [](const auto& source) { return source->may_be_sparse(); });
+  }
 
  private:
   const std::vector<std::shared_ptr<const ByteSource>> sources_;

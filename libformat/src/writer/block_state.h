@@ -47,6 +47,20 @@ struct Sharing {
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 
+// Values that come as they are to be stored.
+struct StoredValues {
+  std::vector<StoredPiece> pieces;
+  std::shared_ptr<const ByteSource> source;  // of the stored bytes
+  std::uint64_t length = 0;                  // of the extent that they make up
+
+  // Of the pieces, one behind the other, each at a multiple of 8.
+  std::uint64_t stored_length() const;
+  Move move() const;
+  // What the commit makes of them: where they lie from `position` on.
+  std::vector<Piece> pieces_at(std::uint64_t position,
+                               const std::vector<std::uint64_t>& sums) const;
+};
+
 struct BlockState {
   // Metadata of the block: canonical begins after end_define. Null for blocks that are packed or
   // not looked at.
@@ -54,6 +68,7 @@ struct BlockState {
   // Present when values were put, or the committed extent was looked at.
   std::unique_ptr<ExtentState> extent;
   std::unique_ptr<PackedBlock> packed;
+  std::unique_ptr<StoredValues> stored;
   std::unique_ptr<Move> move;  // values that the next commit moves
   std::unique_ptr<OldContent> old;
   std::unique_ptr<BlockEntry> committed;  // the entry of the last generation

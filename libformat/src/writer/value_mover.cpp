@@ -22,10 +22,9 @@ struct Part {
   Move* move;
   std::uint64_t from, to;  // in the extent; within one window
   std::uint64_t position;  // of `from` in the output
+  std::size_t window;      // of those that are no holes
 
-  std::uint64_t& sum(std::uint32_t piece_size) const {
-    return move->sums[(position - move->position) / piece_size];
-  }
+  std::uint64_t& sum() const { return move->sums[window]; }
 };
 struct Job {
   std::uint64_t position = 0;
@@ -53,11 +52,14 @@ class JobQueue {
       }
       if (offset_ >= move.length) {
         ++index_;
-        offset_ = skipped_ = hole_ = 0;
+        offset_ = skipped_ = hole_ = window_ = 0;
         continue;
       }
       const std::uint64_t position = move.position + (offset_ - skipped_);
-      const std::uint64_t to = std::min(move.length, (offset_ / piece_size_ + 1) * piece_size_);
+      const bool own_ends = !move.ends.empty();
+      const std::uint64_t to =
+          own_ends ? move.ends[window_]
+                   : std::min(move.length, (offset_ / piece_size_ + 1) * piece_size_);
       if (job->parts.empty()) {
         job->position = position;
       } else if (position - job->position > kJobBytes ||
@@ -66,8 +68,8 @@ class JobQueue {
         break;
       }
       job->length = position + (to - offset_) - job->position;
-      job->parts.push_back({&move, offset_, to, position});
-      offset_ = to;
+      job->parts.push_back({&move, offset_, to, position, window_++});
+      offset_ = own_ends ? round_up(to, 8) : to;
     }
     return !job->parts.empty();
   }
@@ -76,16 +78,17 @@ class JobQueue {
   std::mutex mutex_;
   std::vector<Move*>& moves_;
   std::uint64_t piece_size_;
-  // The next window: of a move, in its extent, behind so many of its holes and their bytes.
+  // The next window: of a move, in its extent, behind so many of its holes and their bytes, and of
+  // its windows.
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t hole_ = 0;
+  std::size_t window_ = 0;
   std::uint64_t skipped_ = 0;
 };
 
 // A piece larger than a job's buffer goes through it in parts.
-Status move_large(const Part& part, std::uint32_t piece_size, OutputFile& file,
-                  std::vector<std::byte>& buffer) {
+Status move_large(const Part& part, OutputFile& file, std::vector<std::byte>& buffer) {
   SumStream stream;
   for (std::uint64_t at = part.from; at < part.to;) {
     auto bytes = std::span(buffer).first(std::min(part.to - at, kJobBytes));
@@ -95,13 +98,12 @@ Status move_large(const Part& part, std::uint32_t piece_size, OutputFile& file,
     if (stored) NMB_TRY(file.write_at(part.position + (at - part.from), bytes));
     at += bytes.size();
   }
-  part.sum(piece_size) = stream.sum();
+  part.sum() = stream.sum();
   return {};
 }
 
-Status run_job(const Job& job, std::uint32_t piece_size, OutputFile& file,
-               std::vector<std::byte>& buffer) {
-  if (job.length > kJobBytes) return move_large(job.parts[0], piece_size, file, buffer);
+Status run_job(const Job& job, OutputFile& file, std::vector<std::byte>& buffer) {
+  if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer);
   bool stored = false;
   std::uint64_t filled = 0;
   for (const Part& part : job.parts) {
@@ -109,7 +111,7 @@ Status run_job(const Job& job, std::uint32_t piece_size, OutputFile& file,
     std::memset(buffer.data() + filled, 0, at - filled);
     auto bytes = std::span(buffer).subspan(at, part.to - part.from);
     NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
-    part.sum(piece_size) = sum_of(bytes);
+    part.sum() = sum_of(bytes);
     filled = at + bytes.size();
   }
   if (!stored) return {};
@@ -195,7 +197,7 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
     while (!stop.load(std::memory_order_relaxed) && queue.next(&job)) {
       if (options.cancel && options.cancel->load(std::memory_order_relaxed))
         return Status(Code::kIo, "interrupted");
-      NMB_TRY(run_job(job, piece_size, file, buffer));
+      NMB_TRY(run_job(job, file, buffer));
       if (options.progress) {
         std::lock_guard lock(mutex);
         options.progress(done += job.length, total);

@@ -25,7 +25,10 @@ struct Move {
   // Windows of piece_size that have no place in the output: what follows one lies behind what is
   // ahead of it. Ascending; each begins and ends with a window.
   std::vector<ByteRange> holes;
-  // Filled by the mover: one sum for each window of piece_size that is no hole.
+  // Windows of other lengths, in place of those of piece_size: where each ends; the next begins at
+  // the multiple of 8 behind it. Without holes and origin.
+  std::vector<std::uint64_t> ends;
+  // Filled by the mover: one sum for each window that is no hole.
   std::vector<std::uint64_t> sums;
 
   // Bytes in the output.
@@ -36,7 +39,7 @@ struct Move {
   }
   // As many as there are sums.
   std::uint64_t windows(std::uint32_t piece_size) const {
-    return (stored_length() + piece_size - 1) / piece_size;
+    return ends.empty() ? (stored_length() + piece_size - 1) / piece_size : ends.size();
   }
 };
 

@@ -334,6 +334,10 @@ Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> sour
                            std::vector<ValueRuns> runs, std::string origin) {
   return impl_->take_values(block, std::move(source), std::move(runs), std::move(origin));
 }
+Status Writer::take_pieces(BlockId block, std::vector<StoredPiece> pieces,
+                           std::shared_ptr<const ByteSource> stored) {
+  return impl_->take_pieces(block, std::move(pieces), std::move(stored));
+}
 Status Writer::end_define() { return impl_->end_define(); }
 Status Writer::redefine() { return impl_->redefine(); }
 

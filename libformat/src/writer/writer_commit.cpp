@@ -90,7 +90,9 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     c.extent_position = block.run_position;  // written with the block
     return {};
   }
-  if (block.move) {
+  if (block.stored) {
+    c.pieces = block.stored->pieces_at(block.run_position, block.move->sums);
+  } else if (block.move) {
     auto hole = block.move->holes.begin();
     std::uint64_t stored = 0;
     for (std::uint64_t at = 0; at < block.extent_length; at = c.pieces.back().end()) {
@@ -622,6 +624,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     block.retained = BlockState::kNotRetained;
     block.sharing.reset();
     block.move.reset();
+    block.stored.reset();
     block.packed.reset();
     block.own_body.reset();
     block.dirty = block.renamed = block.header_dead = false;

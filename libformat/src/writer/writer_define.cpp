@@ -1,5 +1,7 @@
 // Define mode: blocks and their definitions (spec/format.md, sections 7 and 8).
 #include "block/name_rules.h"
+#include "extent/piece_codec.h"
+#include "wire/checked.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -242,6 +244,39 @@ Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
   return id;
 }
 
+Status Writer::Impl::take_pieces(BlockId id, std::vector<StoredPiece> pieces,
+                                 std::shared_ptr<const ByteSource> stored) {
+  NMB_TRY(failure_);
+  NMB_TRY(check_id(id));
+  if (!define_mode_) return wrong_mode();
+  BlockState& block = state(id);
+  const auto wrong = [&](const char* found) {
+    return Status(Code::kUsage,
+                  std::string("found ") + found + " for block " + quoted(names_.at(id)));
+  };
+  if (block.written) return wrong("pieces of values, expected them for a new block,");
+  const std::uint64_t size = stored->size();
+  std::uint64_t length = 0;
+  bool any = false;
+  for (const StoredPiece& piece : pieces) {
+    const std::uint64_t window = superblock_.piece_size - length % superblock_.piece_size;
+    const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
+    if (piece.length == 0 || (!hole && piece.length > window) ||
+        !checked_add(length, piece.length, &length) || length >> 62)
+      return wrong("a piece across a multiple of the piece size, expected pieces within one,");
+    if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
+              : !hole && piece.stored_length != piece.length)
+      return wrong("a piece with a stored length that its codec and length do not allow");
+    if (piece.source_offset > size || piece.stored_length > size - piece.source_offset)
+      return wrong("a piece that lies outside its source");
+    any = any || !hole;
+  }
+  if (!any) return wrong("nothing but holes, expected a stored piece,");
+  block.stored =
+      std::make_unique<StoredValues>(StoredValues{std::move(pieces), std::move(stored), length});
+  return {};
+}
+
 Status Writer::Impl::put_att(BlockId id, VarId variable, std::string_view name, Type type,
                              std::span<const std::byte> values) {
   NMB_ASSIGN(BlockState * block, defining(id));
@@ -287,7 +322,7 @@ Status Writer::Impl::remove_block(BlockId id) {
     dirty_.push_back(id);
   }
   names_.forget(id);
-  pending_bytes_ -= block.move ? block.move->length : 0;
+  pending_bytes_ -= block.move ? block.move->stored_length() : 0;
   block.removed = true;
   block.move.reset();
   return {};

@@ -77,6 +77,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
                          : to.add_variable(name, type, dimensions);
   }
   Result<BlockId> pack_block(PackedBlock packed);
+  Status take_pieces(BlockId id, std::vector<StoredPiece> pieces,
+                     std::shared_ptr<const ByteSource> stored);
   Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
                  std::span<const std::byte> values);
   Status remove_block(BlockId id);
@@ -208,6 +210,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status for_body(const BlockState& block, const BodySink& sink) const;
   Status lay_out();
   Status lay_out_definitions(BlockId id);
+  Status check_stored_pieces(const std::vector<BlockId>& ids);
   Status encode_bodies(const std::vector<BlockId>& ids);
   Status train(const std::vector<BlockId>& ids);
   Status encode_stored(const BlockState& block, std::vector<std::byte>* raw,

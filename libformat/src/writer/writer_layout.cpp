@@ -87,6 +87,22 @@ Status Writer::Impl::lay_out_definitions(BlockId id) {
   return {};
 }
 
+// Pieces that were given must make up the extent, and be all that anybody says of it.
+Status Writer::Impl::check_stored_pieces(const std::vector<BlockId>& ids) {
+  for (BlockId id : ids) {
+    const BlockState& block = state(id);
+    if (!block.stored) continue;
+    if (block.sharing)
+      return Status(Code::kUsage, "found pieces of values for block " + quoted(names_.at(id)) +
+                                      ", which several ranks share, expected put()");
+    if (block.stored->length != block.extent_length)
+      return Status(Code::kUsage, "found pieces of " + std::to_string(block.stored->length) +
+                                      " bytes in all for block " + quoted(names_.at(id)) +
+                                      ", expected " + std::to_string(block.extent_length));
+  }
+  return {};
+}
+
 Status Writer::Impl::encode_stored(const BlockState& block, std::vector<std::byte>* raw,
                                    std::vector<std::byte>* stored, BodyCodec* codec) {
   raw->clear();
@@ -248,9 +264,14 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   }
   // Blocks first, with values that lie right behind them; then all other values.
   auto needs_run = [&](const BlockState& block) {
-    return !block.extent && block.extent_length > 0 && !(block.packed && !block.packed->extent);
+    const bool has_values = block.stored || !block.packed || block.packed->extent;
+    return !block.extent && block.extent_length > 0 && has_values;
+  };
+  auto alignment = [](const BlockState& block) {
+    return block.stored ? 8 : extent_alignment(block.extent_length);
   };
   auto stored_length = [&](const BlockState& block) {
+    if (block.stored) return block.stored->stored_length();
     std::uint64_t length = block.extent_length;
     if (block.packed)
       for (const ByteRange& hole : block.packed->holes) length -= hole.length();
@@ -260,19 +281,19 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = state(id);
     block.run_position = 0;
-    block.inline_run = needs_run(block) && block.extent_length <= superblock_.inline_limit;
+    block.inline_run =
+        needs_run(block) && !block.stored && block.extent_length <= superblock_.inline_limit;
     blocks =
         blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), false));
     if (block.inline_run)
       blocks = blocks.then(Placement::of(block.extent_length, false));
     else if (needs_run(block))
-      values = values.then(
-          Placement::of(stored_length(block), extent_alignment(block.extent_length) > 8));
+      values = values.then(Placement::of(stored_length(block), alignment(block) > 8));
   }
   NMB_ASSIGN(std::uint64_t at, take_space(blocks));
   const std::uint64_t blocks_begin = at;
-  auto take = [&](std::uint64_t length, std::uint64_t alignment) {
-    const std::uint64_t position = round_up(at, alignment);
+  auto take = [&](std::uint64_t length, std::uint64_t multiple) {
+    const std::uint64_t position = round_up(at, multiple);
     at = round_up(position + length, 8);
     return position;
   };
@@ -291,10 +312,13 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
       if (at >= Placement::kLimit || length >= Placement::kLimit - at)
         return Status(Code::kLimit,
                       "found values of block " + quoted(names_.at(id)) + " behind 2^62");
-      block.run_position = take(length, extent_alignment(block.extent_length));
+      block.run_position = take(length, alignment(block));
     }
-    if (block.packed && block.packed->extent && block.extent_length > 0) {
-      const bool first = block.move == nullptr;
+    const bool first = block.move == nullptr;
+    if (block.stored) {
+      block.move = std::make_unique<Move>(block.stored->move());
+      if (first) pending_bytes_ += block.move->stored_length();
+    } else if (block.packed && block.packed->extent && block.extent_length > 0) {
       block.move = std::make_unique<Move>();
       block.move->source = block.packed->extent;
       block.move->origin = block.packed->origin;
@@ -400,6 +424,7 @@ Status Writer::Impl::lay_out() {
   bool any_shared = false;
   if (ranks_.size() > 1) NMB_TRY(match_definitions(ids, &any_shared));
   if (any_shared) NMB_TRY(unite_shared(ids));
+  NMB_TRY(ranks_.agree(check_stored_pieces(ids).in_file(file_->name())));
   std::vector<BlockId> kept;
   for (BlockId id : ids)
     if (state(id).kept) kept.push_back(id);

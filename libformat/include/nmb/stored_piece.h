@@ -1,0 +1,17 @@
+// StoredPiece: a part of an extent as it is stored (spec/format.md, section 10.1).
+#pragma once
+
+#include <cstdint>
+
+#include "nmb/piece_codec.h"
+
+namespace nmb {
+
+struct StoredPiece {
+  std::uint64_t length = 0;  // of the values
+  PieceCodec codec = PieceCodec::kNone;
+  std::uint64_t stored_length = 0;  // 0: a hole
+  std::uint64_t source_offset = 0;  // where the stored bytes lie in their source
+};
+
+}  // namespace nmb
