@@ -121,6 +121,8 @@ def test(tools):
         "whole": files,
         "split": [*files, *SPLIT],
         "mixed": mixed,
+        "coded": [*files, "--compress", "zstd"],
+        "coded and split": [*files, *SPLIT, "--inline", "0", "--compress", "deflate:1"],
         "not compressed": [*mixed, "--metadata-codec", "none", "--inline", "0"],
     }
     for what, arguments in good.items():

@@ -93,6 +93,8 @@ def test(tools):
         check_same(tools, launcher, *files)
         check_same(tools, launcher, *files, *SPLIT)
         check_same(tools, launcher, *files, *SPLIT, "--aggregators", "2", "--align", "4K")
+        check_same(tools, launcher, *files, "--compress", "zstd")
+        check_same(tools, launcher, *files, *SPLIT, "--inline", "0", "--compress", "deflate:1")
         check_same(tools, launcher, files[0])
         check_same(tools, launcher, *files, *SPLIT, files[0], files[3])
         check_same(tools, launcher, *files, files[4], files[0])

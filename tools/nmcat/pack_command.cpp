@@ -69,6 +69,10 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "are many and small)")
       ->type_name("CODEC")
       ->check(one_of({"none", "zstd", "zstd-dictionary"}));
+  app.add_option("--compress", compress_,
+                 "how values are stored: none, deflate[:1-9] or zstd[:1-19] (default: as they are; "
+                 "what is compressed in an NMB or HDF5 input stays so)")
+      ->type_name("CODEC[:LEVEL]");
   app.add_option(
          "--inline", inline_limit_,
          "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
@@ -153,6 +157,7 @@ Status PackCommand::execute() {
     if (options_.writer.alignment == 0)
       return Status(Code::kUsage, "found --align " + alignment_ + ", expected at least 4096");
   }
+  if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();

@@ -26,7 +26,7 @@ class PackCommand {
   PackOptions options_;
   std::string mode_ = "pack";
   std::string unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary", inline_limit_;
-  std::string alignment_, io_ = "posix";
+  std::string alignment_, compress_, io_ = "posix";
   std::vector<std::string> hints_;
   bool no_sync_ = false;
 };

@@ -22,10 +22,13 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
   app.add_option("--compress", compress_,
-                 "of an NMB output, what came from HDF5: none, deflate[:1-9] or zstd[:1-19]")
+                 "how values of an NMB output are stored: none, deflate[:1-9] or zstd[:1-19] "
+                 "(default: as in INPUT)")
       ->type_name("CODEC[:LEVEL]");
-  app.add_flag("--shuffle", shuffle_, "bytes of one significance lie together ahead of the codec");
-  app.add_option("--chunk", chunk_, "lengths of chunks along dimensions: time:1,lat:180,...")
+  app.add_flag("--shuffle", shuffle_,
+               "of what came from HDF5: bytes of one significance lie together ahead of the codec");
+  app.add_option("--chunk", chunk_,
+                 "of what came from HDF5: lengths of chunks along dimensions: time:1,lat:180,...")
       ->type_name("DIM:LEN,...");
   tool.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,

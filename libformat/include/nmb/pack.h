@@ -32,7 +32,10 @@ struct PackOptions {
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
   // files keep theirs.
   std::string samples;
-  // Values of blocks that came from HDF5 are coded anew (nmb/compression.h).
+  // How values are stored (nmb/compression.h): blocks that came from HDF5 in chunks coded anew, the
+  // extents of others in pieces coded one by one, without shuffle and chunks, but for those that
+  // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
+  // NMB input stays so. kUnsupported: classic blocks, but no codec.
   std::optional<Compression> compression;
   WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
   bool check = false;    // verify the result, values too, before it gets its name

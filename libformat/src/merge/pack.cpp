@@ -21,7 +21,9 @@
 #include "merge/pack_plan.h"
 #include "merge/pack_report.h"
 #include "merge/pooled_file.h"
+#include "merge/run_source.h"
 #include "merge/sample_rule.h"
+#include "merge/value_coder.h"
 #include "merge/value_origin.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
@@ -40,6 +42,9 @@ constexpr std::size_t kOpenFiles = 128;
 // Blocks that are kept of all NMB inputs together, in bytes, and of one.
 constexpr std::size_t kCachedBytes = 64 << 20;
 constexpr std::size_t kCachedBytesOfInput = 8 << 20;
+// Values that are coded together: blocks, or bytes and one block more.
+constexpr std::size_t kCodedBlocks = 1024;
+constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
 
 // Half of the files that the process may open, at most kOpenFiles.
 std::size_t open_files() {
@@ -61,6 +66,7 @@ class Packer {
     if (ranks_.size() > 1) NMB_TRY(compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, std::move(conflicts_), &report_, &planned));
     NMB_TRY(said_by_rank_0(planned.ok() ? verdict() : planned));
+    NMB_TRY(ranks_.agree(code_all()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(take_all()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
@@ -83,7 +89,91 @@ class Packer {
   }
 
   Status take_all() {
-    for (SplitBlock& block : split_) NMB_TRY(take(block));
+    for (SplitBlock& block : split_)
+      if (!block.coded) NMB_TRY(take(block));
+    return {};
+  }
+
+  // Values that are stored in coded pieces: the lengths of these must be known before end_define.
+  Status code_all() {
+    std::vector<ValuesToCode> batch;
+    std::vector<BlockId> ids;
+    std::vector<SplitBlock*> split;  // of each of the batch; nullptr: a packed block
+    std::uint64_t bytes = 0;
+    ValueCoder coder(options_.writer.piece_size, options_.writer.threads, options_.writer.cancel);
+    auto code_batch = [&]() -> Status {
+      if (batch.empty()) return {};
+      NMB_ASSIGN(std::vector<std::optional<CodedValues>> coded, coder.code(batch));
+      for (std::size_t i = 0; i < coded.size(); ++i) {
+        if (!coded[i]) continue;
+        NMB_TRY(
+            writer_->take_pieces(ids[i], std::move(coded[i]->pieces), std::move(coded[i]->stored)));
+        if (split[i]) split[i]->coded = true;
+      }
+      batch.clear();
+      ids.clear();
+      split.clear();
+      bytes = 0;
+      return {};
+    };
+    auto add = [&](BlockId id, ValuesToCode values, SplitBlock* block) -> Status {
+      bytes += values.values->size();
+      batch.push_back(std::move(values));
+      ids.push_back(id);
+      split.push_back(block);
+      return batch.size() < kCodedBlocks && bytes < kCodedBytes ? Status() : code_batch();
+    };
+    for (auto& [id, values] : to_code_) NMB_TRY(add(id, std::move(values), nullptr));
+    to_code_ = {};
+    if (codec() == PieceCodec::kNone) return code_batch();
+    for (SplitBlock& block : split_) {
+      NMB_ASSIGN(const Metadata* defined, writer_->metadata(block.id));
+      Metadata metadata = *defined;
+      NMB_ASSIGN(ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));
+      NMB_ASSIGN(layout.records, writer_->records(block.id));
+      const std::uint64_t end = layout.records == 0 ? layout.fixed_end : layout.end(layout.records);
+      const std::uint64_t length = end - layout.header_length;
+      if (length <= options_.writer.inline_limit) continue;
+      ValuesToCode values;
+      values.values = std::make_shared<RunSource>(files_[block.input - share_.begin],
+                                                  runs_of(block, metadata, layout), length);
+      values.codec = codec();
+      values.level = options_.compression->level;
+      NMB_TRY(add(block.id, std::move(values), &block));
+    }
+    return code_batch();
+  }
+
+  // Of pieces.
+  PieceCodec codec() const {
+    const ValueCodec wanted =
+        options_.compression ? options_.compression->codec : ValueCodec::kKeep;
+    return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
+           : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
+                                            : PieceCodec::kNone;
+  }
+
+  // A block whose values code_all() may find shorter.
+  void note_values(BlockId id, ValuesToCode values) {
+    values.codec = codec();
+    if (options_.compression) values.level = options_.compression->level;
+    if (values.values && values.values->size() > options_.writer.inline_limit &&
+        (values.codec != PieceCodec::kNone || !values.coded.empty()))
+      to_code_.emplace_back(id, std::move(values));
+  }
+
+  // Whether blocks of a file that are no chunks can be stored as options_.compression says.
+  Status check_codec(const std::string& path) {
+    if (!options_.compression) return {};
+    const Compression& wanted = *options_.compression;
+    if (wanted.codec == ValueCodec::kKeep)
+      return Status(Code::kUnsupported, path, kNoOffset, "",
+                    "found a classic dataset to be shuffled or cut into chunks, expected one that "
+                    "came from HDF5, or a codec");
+    if (wanted.shuffle || !wanted.chunk.empty())
+      report_.warnings.push_back(path +
+                                 ": found a classic dataset, which is compressed without shuffle "
+                                 "and chunks");
     return {};
   }
 
@@ -116,6 +206,7 @@ class Packer {
     std::uint32_t input;
     std::vector<std::uint64_t> begins;  // of each variable, in the input
     std::uint64_t record_size;          // of the input
+    bool coded = false;                 // its values were taken as pieces
   };
 
   Status prepare() {
@@ -275,9 +366,7 @@ class Packer {
     if (kind == FileKind::kNmb) return plan_nmb(index, std::move(file));
     if (kind == FileKind::kHdf5) return plan_hdf5(index, std::move(file));
     if (!is_classic(kind)) return refused_kind(*file, kind);
-    if (options_.compression)
-      return Status(Code::kUnsupported, path, kNoOffset, "",
-                    "found a classic file to be compressed, expected HDF5");
+    NMB_TRY(check_codec(path));
     NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
     warn(path, header);
     Status status =
@@ -330,9 +419,18 @@ class Packer {
     block.body = std::make_shared<SharedRange>(file, 0, header_length);
     block.extent = std::make_shared<SharedRange>(file, header_length, block.extent_length);
     block.origin = origin(index, header_length);
+    ValuesToCode values;
+    values.values = block.extent;
+    return pack_block(std::move(block), index, std::move(values));
+  }
+
+  // values: those of the block's that may be coded.
+  Status pack_block(PackedBlock block, std::size_t index, ValuesToCode values) {
     const std::string name = block.name;
     Status status;
-    defined(writer_->pack_block(std::move(block)), name, index, &status);
+    const std::optional<BlockId> id =
+        defined(writer_->pack_block(std::move(block)), name, index, &status);
+    if (id) note_values(*id, std::move(values));
     return status;
   }
 
@@ -356,6 +454,7 @@ class Packer {
                "one with {group}");
       return {};
     }
+    bool codec_checked = false;
     return reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       PackedBlock block;
       NMB_ASSIGN(block.name, names.expand(options_.inputs[index], index, entry.name));
@@ -381,20 +480,25 @@ class Packer {
       if (!entry.hole && entry.extent_length > 0)
         block.extent = std::make_shared<LazyExtent>(reader, entry);
       block.origin = origin(index, 0, entry.name);
-      if (options_.compression) NMB_TRY(recode(*loaded, reader->file().name(), &block));
-      const std::string name = block.name;
-      Status status;
-      defined(writer_->pack_block(std::move(block)), name, index, &status);
-      if (!status.ok()) return status;
+      ValuesToCode values;
+      if (loaded->metadata.extension() && options_.compression) {
+        NMB_TRY(recode(*loaded, reader->file().name(), &block));
+      } else {
+        if (!std::exchange(codec_checked, true)) NMB_TRY(check_codec(file->name()));
+        values.values = block.extent;
+        values.holes = block.holes;
+        values.file = file;
+        if (!options_.compression) {
+          NMB_ASSIGN(values.coded, reader->coded_pieces(entry));
+        }
+      }
+      NMB_TRY(pack_block(std::move(block), index, std::move(values)));
       return true;
     });
   }
 
-  // Codes a block's values anew, as options_.compression says.
+  // Codes the values of a block of kind 6 anew, as options_.compression says.
   Status recode(const Dataset& dataset, const std::string& file, PackedBlock* block) {
-    if (!dataset.metadata.extension())
-      return Status(Code::kUnsupported, file, kNoOffset, "",
-                    "found a classic dataset to be compressed, expected one that came from HDF5");
     if (!block->extent) return {};
     if (!recoded_) {
       NMB_ASSIGN(recoded_, SpoolFile::create());
@@ -460,10 +564,7 @@ class Packer {
         header.metadata = std::move(dataset.metadata);
       }
       room_ = std::move(header.metadata);
-      const std::string name = block.name;
-      Status status;
-      defined(writer_->pack_block(std::move(block)), name, index, &status);
-      return status;
+      return pack_block(std::move(block), index, {});
     });
   }
 
@@ -747,6 +848,16 @@ class Packer {
   Status take(SplitBlock& block) {
     NMB_ASSIGN(const Metadata* metadata, writer_->metadata(block.id));
     NMB_ASSIGN(ClassicLayout layout, writer_->layout(block.id));
+    std::vector<ValueRuns> runs = runs_of(block, *metadata, layout);
+    block.begins = {};
+    if (runs.empty()) return {};
+    return writer_->take_values(block.id, files_[block.input - share_.begin], std::move(runs),
+                                origin(block.input, 0));
+  }
+
+  // Where the values of a block lie in its input.
+  static std::vector<ValueRuns> runs_of(const SplitBlock& block, const Metadata& metadata,
+                                        const ClassicLayout& layout) {
     std::vector<ValueRuns> runs;
     auto add = [&](std::uint64_t source, std::uint64_t begin, std::uint64_t length) {
       const std::uint64_t offset = begin - layout.header_length;
@@ -758,18 +869,15 @@ class Packer {
       }
       runs.push_back({source, 0, offset, 0, length, 1});
     };
-    for (VarId v = 0; v < metadata->variable_count(); ++v)
-      if (!metadata->is_record_variable(v))
-        add(block.begins[v], metadata->begin(v), metadata->slice_bytes(v).value_or(0));
+    for (VarId v = 0; v < metadata.variable_count(); ++v)
+      if (!metadata.is_record_variable(v))
+        add(block.begins[v], metadata.begin(v), metadata.slice_bytes(v).value_or(0));
     for (std::uint64_t r = 0; r < layout.records; ++r)
-      for (VarId v = 0; v < metadata->variable_count(); ++v)
-        if (metadata->is_record_variable(v))
-          add(block.begins[v] + r * block.record_size, metadata->begin(v) + r * layout.record_size,
-              metadata->slice_bytes(v).value_or(0));
-    block.begins = {};
-    if (runs.empty()) return {};
-    return writer_->take_values(block.id, files_[block.input - share_.begin], std::move(runs),
-                                origin(block.input, 0));
+      for (VarId v = 0; v < metadata.variable_count(); ++v)
+        if (metadata.is_record_variable(v))
+          add(block.begins[v] + r * block.record_size, metadata.begin(v) + r * layout.record_size,
+              metadata.slice_bytes(v).value_or(0));
+    return runs;
   }
 
   static constexpr std::size_t kNoInput = ~std::size_t{0};
@@ -799,6 +907,7 @@ class Packer {
   Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
   std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs
   std::shared_ptr<SpoolFile> recoded_;        // values that are coded anew
+  std::vector<std::pair<BlockId, ValuesToCode>> to_code_;
   // The group for which a dimension has its place in dim_local_.
   std::vector<std::uint32_t> dim_stamp_;
   std::vector<DimId> dim_local_;
