@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "nmb/classic_view.h"
 #include "nmb/extract.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
@@ -108,18 +109,69 @@ class Converter {
       if (!entry)
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
-    } else if (reader->totals().blocks == 1) {
+    } else if (reader->totals().blocks != 1) {
+      NMB_ASSIGN(entry, reader->find(""));
+      if (!is_extended(entry))
+        return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                      "found " + std::to_string(reader->totals().blocks) +
+                          " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
+                          "them");
+    } else {
       NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
         entry = only;
         return false;
       }));
-    } else {
-      return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                    "found " + std::to_string(reader->totals().blocks) +
-                        " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
-                        "them");
     }
-    return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    if (!is_extended(entry))
+      return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    std::shared_ptr<const Block> block;
+    std::vector<Loss> losses;
+    const auto load = [&]() -> Status {
+      NMB_ASSIGN(block, reader->block(*entry));
+      if (record_.of.block) return {};
+      return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+        if (other.name != entry->name) NMB_TRY(lose_group(*reader, other, &losses));
+        return true;
+      });
+    };
+    NMB_TRY(ranks_.agree(load()));
+    return to_classic(std::move(block), std::move(losses));
+  }
+
+  static bool is_extended(const std::optional<BlockEntry>& entry) {
+    return entry && entry->kind == static_cast<std::uint16_t>(Kind::kExtended);
+  }
+
+  // A classic file has no groups.
+  static Status lose_group(const Reader& reader, const BlockEntry& group,
+                           std::vector<Loss>* losses) {
+    std::string found = std::to_string(group.variables) + " variables and " +
+                        std::to_string(group.attributes) + " attributes";
+    if (group.dimensions + group.variables + group.attributes == 0) {
+      NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(group));
+      NMB_ASSIGN(const ClassicView view, classic_view(std::move(block), Kind::kCdf5));
+      if (view.losses.empty()) return {};
+      found = "no variables and attributes, but links, named datatypes or comments";
+    }
+    losses->push_back({"group \"/" + group.name + "\"", "found " + found + "; left out"});
+    return {};
+  }
+
+  // losses: of what is around the dataset.
+  Status to_classic(std::shared_ptr<const Dataset> dataset, std::vector<Loss> losses) {
+    const ExtractOptions options = extract_options();
+    const Kind kind = options.kind.value_or(Kind::kCdf5);
+    Result<ClassicView> view = classic_view(std::move(dataset), kind);
+    NMB_TRY(ranks_.agree(view.status()));
+    for (const std::vector<Loss>* some : {&view->losses, &losses})
+      for (const Loss& loss : *some) record_.losses.push_back(loss.line());
+    if (const std::size_t count = record_.losses.size(); count > 0 && !options_.lossy)
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    "found " + std::to_string(count) +
+                        (count == 1 ? " thing that a classic file cannot hold"
+                                    : " things that a classic file cannot hold") +
+                        ", expected none without --lossy; nothing was written");
+    return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
   }
 
   Status from_classic() {
@@ -141,7 +193,7 @@ class Converter {
     if (what.block) return false;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
     const Result<std::optional<BlockEntry>> root = reader.find("");
-    return root.ok() && *root && (*root)->kind == static_cast<std::uint16_t>(Kind::kExtended);
+    return root.ok() && is_extended(*root);
   }
 
   ExtractOptions extract_options() {

@@ -22,7 +22,7 @@ class ConvertCommand {
   Tool& tool_;
   std::string input_, output_, digest_;
   BatchArguments batch_;
-  bool force_ = false, no_sync_ = false, no_check_ = false;
+  bool force_ = false, no_sync_ = false, no_check_ = false, lossy_ = false;
 };
 
 }  // namespace nmb::tools

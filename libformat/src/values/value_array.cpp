@@ -1,15 +1,15 @@
 // The values of a variable as one array (see nmb/values.h): sources that undo chunks and the order
 // of bytes, and one for values that were never written.
 #include <algorithm>
-#include <list>
-#include <map>
 #include <mutex>
 #include <utility>
 
 #include "nmb/hdf5_section.h"
 #include "nmb/values.h"
+#include "values/chunk_cache.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
+#include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/owned_bytes.h"
@@ -79,20 +79,21 @@ class SwappedSource final : public ByteSource {
   const std::uint64_t value_size_;
 };
 
-// The array that chunks make. Keeps the chunks that were read last, of at most kCache bytes
-// together or one.
+// The array that chunks make. Keeps chunks in a cache.
 class ChunkedSource final : public ByteSource {
  public:
   // region: the variable's.
   ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                 std::vector<std::uint64_t> lengths, std::uint64_t value_size,
-                std::vector<std::byte> fill, std::uint64_t size)
+                std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache)
       : table_(std::move(region), storage, value_size),
         chunk_(storage.chunk),
         lengths_(std::move(lengths)),
         value_size_(value_size),
         fill_(std::move(fill)),
-        size_(size) {}
+        size_(size),
+        cache_(std::move(cache)),
+        array_(cache_->add_array()) {}
   std::uint64_t size() const override { return size_; }
   const std::string& name() const override { return table_.name(); }
 
@@ -102,6 +103,8 @@ class ChunkedSource final : public ByteSource {
     const std::scoped_lock lock(mutex_);
     const std::size_t rank = lengths_.size();
     std::vector<std::uint64_t> at(rank);
+    ChunkCache::Chunk chunk;
+    std::uint64_t of_chunk = 0;
     while (!out.empty()) {
       std::uint64_t element = offset / value_size_;
       for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
@@ -116,7 +119,10 @@ class ChunkedSource final : public ByteSource {
           std::min(chunk_.back() - at.back() % chunk_.back(), lengths_.back() - at.back());
       const auto part = static_cast<std::size_t>(
           std::min<std::uint64_t>(out.size(), in_row * value_size_ - in_value));
-      NMB_ASSIGN(const std::vector<std::byte>* chunk, chunk_at(number));
+      if (!chunk || number != of_chunk) {
+        NMB_ASSIGN(chunk, chunk_at(number));
+        of_chunk = number;
+      }
       const std::uint64_t place = inner * value_size_ + in_value;
       if (chunk->empty())
         for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(place + i) % value_size_];
@@ -129,26 +135,23 @@ class ChunkedSource final : public ByteSource {
   }
 
  private:
-  static constexpr std::uint64_t kCache = 64 << 20;
-
-  Result<const std::vector<std::byte>*> chunk_at(std::uint64_t number) const {
-    if (const auto found = cached_.find(number); found != cached_.end()) return &found->second;
-    NMB_ASSIGN(std::vector<std::byte> chunk, table_.load(number));
-    while (!order_.empty() && (order_.size() + 1) * table_.chunk_bytes() > kCache) {
-      cached_.erase(order_.front());
-      order_.pop_front();
-    }
-    order_.push_back(number);
-    return &cached_.insert_or_assign(number, std::move(chunk)).first->second;
+  Result<ChunkCache::Chunk> chunk_at(std::uint64_t number) const {
+    ChunkCache::Chunk chunk = cache_->find(array_, number);
+    if (chunk) return chunk;
+    NMB_ASSIGN(std::vector<std::byte> bytes, table_.load(number));
+    chunk = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    cache_->put(array_, number, chunk);
+    return chunk;
   }
   const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
   const std::vector<std::byte> fill_;  // one value
   const std::uint64_t size_;
+  const std::shared_ptr<ChunkCache> cache_;
+  const std::uint64_t array_;  // in the cache
+  // A chunk that several threads ask for is decoded once.
   mutable std::mutex mutex_;
-  mutable std::map<std::uint64_t, std::vector<std::byte>> cached_;
-  mutable std::list<std::uint64_t> order_;  // of loading
 };
 
 // What the hdf5 section says of values that are not stored.
@@ -158,11 +161,10 @@ struct Unstored {
   std::vector<std::byte> region;  // that value, and what it leads to
 };
 
-Result<Unstored> unstored_values(const Extension& extension, VarId variable,
-                                 std::uint64_t value_size) {
+Unstored unstored_values(std::span<const hdf5::Property> properties, VarId variable,
+                         std::uint64_t value_size) {
   Unstored out;
   out.value.resize(value_size);
-  NMB_ASSIGN(const std::vector<hdf5::Property> properties, hdf5::decode_properties(extension.hdf5));
   for (const hdf5::Property& p : properties) {
     using Number = hdf5::Property::Number;
     if (p.owner != variable || p.attribute != hdf5::kNoAttribute) continue;
@@ -179,9 +181,11 @@ Result<Unstored> unstored_values(const Extension& extension, VarId variable,
 
 }  // namespace
 
-Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
-                               std::uint64_t records, VarId variable,
-                               std::shared_ptr<const ByteSource> extent) {
+Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,
+                              std::uint64_t records, VarId variable,
+                              std::shared_ptr<const ByteSource> extent,
+                              std::span<const hdf5::Property> properties,
+                              const std::shared_ptr<ChunkCache>& cache) {
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, layout, variable, records));
   const Variable v = metadata.variable(variable);
   ValueArray array{std::move(shape), v.type, extent, nullptr};
@@ -201,7 +205,7 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
         std::make_shared<SharedRange>(extent, v.begin, length));
   };
   if (storage && storage->kind != StorageKind::kHeap) {
-    NMB_ASSIGN(Unstored unstored, unstored_values(*extension, variable, size));
+    Unstored unstored = unstored_values(properties, variable, size);
     if (unstored.elsewhere)
       return Status(Code::kUnsupported, object + ": found values in other files");
     if (storage->kind == StorageKind::kNone || bytes == 0) {
@@ -212,8 +216,9 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
       const Status known = check_filters(storage->filters);
       if (!known.ok()) return Status(known.code(), object + ": " + known.message());
       NMB_ASSIGN(std::shared_ptr<const ByteSource> region, range(storage->region_length));
-      array.source = std::make_shared<ChunkedSource>(
-          std::move(region), *storage, array.shape.lengths, size, std::move(unstored.value), bytes);
+      array.source =
+          std::make_shared<ChunkedSource>(std::move(region), *storage, array.shape.lengths, size,
+                                          std::move(unstored.value), bytes, cache);
     }
     array.shape.begin = 0;
   } else if (!array.shape.record_size) {
@@ -230,6 +235,18 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
     }
   }
   return array;
+}
+
+Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
+                               std::uint64_t records, VarId variable,
+                               std::shared_ptr<const ByteSource> extent) {
+  constexpr std::uint64_t kCache = 64 << 20;
+  std::vector<hdf5::Property> properties;
+  if (const auto& extension = metadata.extension(); extension && extension->storage_of(variable)) {
+    NMB_ASSIGN(properties, hdf5::decode_properties(extension->hdf5));
+  }
+  return open_array(metadata, layout, records, variable, std::move(extent), properties,
+                    std::make_shared<ChunkCache>(kCache));
 }
 
 }  // namespace nmb
