@@ -36,4 +36,7 @@ struct BlockEntry {
   bool has_map() const { return map.position != 0; }
 };
 
+// Samples of a block where nobody says how to count them.
+constexpr std::uint64_t default_samples(std::uint64_t variables) { return variables > 0 ? 1 : 0; }
+
 }  // namespace nmb

@@ -57,7 +57,7 @@ Status refused_kind(const ByteSource& file, FileKind kind) {
         "found a file of kind " + std::string(kind_name(kind)) + ", which is not supported yet");
   return Status(Code::kUnknownKind, file.name(), kNoOffset, "",
                 std::string(file.size() == 0 ? "found an empty file" : "found no known signature") +
-                    ", expected an NMB or a classic netCDF file");
+                    ", expected an NMB, a classic netCDF or an HDF5 file");
 }
 
 }  // namespace nmb

@@ -163,7 +163,10 @@ class FileReader {
           run.length > there - run.source)
         return unclear("values that lie outside");
       end = run.offset + run.length;
-      if (run.length > 0) runs.push_back(run);
+      if (run.length == 0) continue;
+      if (run.from == RunSource::kFile)
+        block.in_file.push_back({run.offset, run.length, run.source});
+      runs.push_back(run);
     }
     if (!in.ok()) return unclear("a block that is cut");
     if (block.extent_length > 0)

@@ -30,12 +30,20 @@ class SpoolFile {
   int descriptor_;
 };
 
+// Bytes of an extent that lie in the file as they are.
+struct RunInFile {
+  std::uint64_t offset = 0;  // in the extent
+  std::uint64_t length = 0;
+  std::uint64_t position = 0;  // in the file
+};
+
 // A group.
 struct GroupBlock {
   std::string name;  // the group's path without the first '/'
   std::vector<std::byte> body;
   std::uint64_t extent_length = 0;
   std::shared_ptr<const ByteSource> extent;  // reads the file and the spool; nullptr: empty
+  std::vector<RunInFile> in_file;            // by ascending offset
 };
 
 // Calls visit() for each group of the file, the root group first. kDamaged: HDF5 cannot read it or

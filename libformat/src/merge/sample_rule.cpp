@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "nmb/block_entry.h"
+
 namespace nmb {
 
 Result<SampleRule> SampleRule::parse(std::string_view text) {
@@ -39,7 +41,7 @@ Result<std::uint64_t> SampleRule::count(const Metadata& metadata, std::uint64_t 
   const std::uint64_t variables = metadata.variable_count();
   switch (by_) {
     case By::kDefault:
-      return variables > 0 ? std::uint64_t{1} : std::uint64_t{0};
+      return default_samples(variables);
     case By::kVariables:
       if (variables % divisor_ != 0)
         return Status(Code::kConflict, "found " + std::to_string(variables) +

@@ -132,10 +132,6 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   return std::optional<StoredBlock>(std::move(block));
 }
 
-namespace {
-
-// First byte behind the last value of so many records, padding not counted; past 2^64: all bits
-// set.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
   std::uint64_t end = header.layout.header_length, before_last = 0;
   if (records != 0 && !checked_mul(records - 1, header.layout.record_size, &before_last))
@@ -154,8 +150,6 @@ std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records) {
   }
   return end;
 }
-
-}  // namespace
 
 Result<std::optional<ClassicHeader>> check_body(
     const BlockEntry& entry, std::uint64_t header_records, std::span<const std::byte> body,

@@ -48,6 +48,10 @@ class ReaderCore {
   BodyDecompressor decompressor_;
 };
 
+// First byte behind the last value of so many records, padding not counted, from the start of the
+// header; past 2^64: all bits set.
+std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
+
 // Where an entry's value lies in the file, for findings.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 

@@ -4,6 +4,7 @@
 #include <libdeflate.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "wire/endian.h"
@@ -98,13 +99,22 @@ std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, std::uint64_
 
 }  // namespace
 
+const Filter* unknown_filter(const std::vector<Filter>& filters) {
+  const auto found = std::find_if(filters.begin(), filters.end(), [](const Filter& f) {
+    return f.id != kDeflate && f.id != kShuffle && f.id != kFletcher32 && f.id != kZstd;
+  });
+  return found == filters.end() ? nullptr : &*found;
+}
+
+std::string filter_text(const Filter& filter) {
+  return std::to_string(filter.id) + (filter.name.empty() ? "" : " (" + filter.name + ")");
+}
+
 Status check_filters(const std::vector<Filter>& filters) {
-  for (const Filter& f : filters)
-    if (f.id != kDeflate && f.id != kShuffle && f.id != kFletcher32 && f.id != kZstd)
-      return Status(Code::kUnsupported, "found chunks with filter " + std::to_string(f.id) +
-                                            (f.name.empty() ? "" : " (" + f.name + ")") +
-                                            ", expected deflate, shuffle, fletcher32 or zstd");
-  return {};
+  const Filter* const unknown = unknown_filter(filters);
+  if (!unknown) return {};
+  return Status(Code::kUnsupported, "found chunks with filter " + filter_text(*unknown) +
+                                        ", expected deflate, shuffle, fletcher32 or zstd");
 }
 
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,

@@ -12,7 +12,12 @@
 
 namespace nmb {
 
-// kUnsupported, naming the filters that are not decoded here.
+// The first filter that is not decoded here; nullptr: all are.
+const Filter* unknown_filter(const std::vector<Filter>& filters);
+// Its number, and its name if it has one.
+std::string filter_text(const Filter& filter);
+
+// kUnsupported, naming the first filter that is not decoded here.
 Status check_filters(const std::vector<Filter>& filters);
 
 // The chunk that `stored` is, of `length` bytes. mask: filters that were left out. kDamaged

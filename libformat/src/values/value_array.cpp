@@ -8,6 +8,7 @@
 #include "nmb/values.h"
 #include "values/chunk_cache.h"
 #include "values/chunk_filters.h"
+#include "values/chunk_table.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -85,20 +86,16 @@ class ChunkedSource final : public ByteSource {
   ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                 std::vector<std::uint64_t> lengths, std::uint64_t value_size,
                 std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache)
-      : region_(std::move(region)),
-        filters_(storage.filters),
+      : table_(std::move(region), storage, value_size),
         chunk_(storage.chunk),
         lengths_(std::move(lengths)),
         value_size_(value_size),
         fill_(std::move(fill)),
         size_(size),
         cache_(std::move(cache)),
-        array_(cache_->add_array()),
-        chunk_bytes_(value_size) {
-    for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
-  }
+        array_(cache_->add_array()) {}
   std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return region_->name(); }
+  const std::string& name() const override { return table_.name(); }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
@@ -138,54 +135,21 @@ class ChunkedSource final : public ByteSource {
   }
 
  private:
-  // A larger chunk takes memory in proportion to what is stored.
-  static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 1024;
-
   Result<ChunkCache::Chunk> chunk_at(std::uint64_t number) const {
     ChunkCache::Chunk chunk = cache_->find(array_, number);
     if (chunk) return chunk;
-    NMB_ASSIGN(std::vector<std::byte> bytes, load(number));
+    NMB_ASSIGN(std::vector<std::byte> bytes, table_.load(number));
     chunk = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
     cache_->put(array_, number, chunk);
     return chunk;
   }
-  // Empty: never written.
-  Result<std::vector<std::byte>> load(std::uint64_t number) const {
-    std::byte row[ChunkRow::kLength];
-    NMB_TRY(region_->read_at(number * ChunkRow::kLength, row));
-    const auto place = load_le<std::uint64_t>(row), stored = load_le<std::uint64_t>(row + 8);
-    const auto mask = load_le<std::uint32_t>(row + 16);
-    const auto damaged = [&](const std::string& message) {
-      return Status(Code::kDamaged, name(), kNoOffset, "R-XC-1",
-                    "chunk " + std::to_string(number) + ": " + message);
-    };
-    if (stored == 0) return std::vector<std::byte>();
-    // What a filter makes of a chunk may be longer, by little.
-    if (place > region_->size() || stored > region_->size() - place ||
-        stored > 2 * chunk_bytes_ + 4096)
-      return damaged("found " + std::to_string(stored) + " bytes at " + std::to_string(place) +
-                     " of a region of " + std::to_string(region_->size()));
-    if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > stored)
-      return damaged("found " + std::to_string(stored) + " bytes that make " +
-                     std::to_string(chunk_bytes_));
-    std::vector<std::byte> bytes(stored);
-    NMB_TRY(region_->read_at(place, bytes));
-    Result<std::vector<std::byte>> chunk =
-        decode_chunk(filters_, mask, std::move(bytes), chunk_bytes_, value_size_);
-    if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
-      return damaged(chunk.status().message());
-    return chunk;
-  }
-
-  const std::shared_ptr<const ByteSource> region_;
-  const std::vector<Filter> filters_;
+  const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
   const std::vector<std::byte> fill_;  // one value
   const std::uint64_t size_;
   const std::shared_ptr<ChunkCache> cache_;
   const std::uint64_t array_;  // in the cache
-  std::uint64_t chunk_bytes_;
   // A chunk that several threads ask for is decoded once.
   mutable std::mutex mutex_;
 };

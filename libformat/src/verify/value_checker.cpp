@@ -2,10 +2,8 @@
 #include "verify/value_checker.h"
 
 #include <algorithm>
-#include <atomic>
-#include <system_error>
-#include <thread>
 
+#include "verify/on_threads.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -36,22 +34,11 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
 
 void ValueChecker::run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell) {
   std::vector<ValueOutcome> outcomes(batch_.size());
-  std::atomic<std::size_t> next{0};
-  auto work = [&] {
-    std::vector<std::byte> buffer;
-    for (std::size_t i; (i = next++) < batch_.size();)
+  on_threads(threads_, batch_.size(), [&] {
+    return [&, buffer = std::vector<std::byte>()](std::size_t i) mutable {
       outcomes[i] = check_range(file_, batch_[i], buffer);
-  };
-  {
-    std::vector<std::jthread> others;
-    const std::size_t wanted = std::min<std::size_t>(std::max(threads_, 1u), batch_.size());
-    try {
-      for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
-    } catch (const std::system_error&) {
-      // No more threads to be had: those that there are do the work.
-    }
-    work();
-  }
+    };
+  });
   for (std::size_t i = 0; i < batch_.size(); ++i) tell(batch_[i], outcomes[i]);
   batch_.clear();
 }

@@ -4,6 +4,7 @@
 
 #include "nmb/classic_header.h"
 #include "verify/metered_source.h"
+#include "verify/status_finding.h"
 
 namespace nmb {
 
@@ -32,22 +33,6 @@ class Report {
   VerifySummary& summary_;
   Findings& findings_;
 };
-
-// A decoder's message is "OBJECT: found X, expected Y".
-Finding finding_of(const Status& status) {
-  const std::string& text = status.message();
-  const std::size_t found = text.find("found "), expected = text.rfind(", expected ");
-  if (found == std::string::npos) return {status.rule(), status.offset(), "", text, ""};
-  const std::size_t object_end = found >= 2 ? found - 2 : 0;
-  const std::size_t found_begin = found + std::string_view("found ").size();
-  Finding finding{status.rule(), status.offset(), text.substr(0, object_end),
-                  text.substr(found_begin), ""};
-  if (expected != std::string::npos && expected > found_begin) {
-    finding.found = text.substr(found_begin, expected - found_begin);
-    finding.expected = text.substr(expected + std::string_view(", expected ").size());
-  }
-  return finding;
-}
 
 // The header of a file whose values are cut: its remarks are still to be told.
 Result<ClassicHeader> decode_header_alone(const ByteSource& file) {

@@ -1,0 +1,45 @@
+// Groups decoded (see group_block.h).
+#include "interop/group_block.h"
+
+#include <utility>
+
+#include "nmb/classic_header.h"
+#include "reader/reader_core.h"
+#include "wire/owned_bytes.h"
+
+namespace nmb::hdf5 {
+
+Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file) {
+  NMB_ASSIGN(ClassicHeader header,
+             decode_classic_header(MemorySource(group.body, file), {.values_follow = false}));
+  if (header.layout.kind != Kind::kExtended)
+    return Status(Code::kDamaged, file, kNoOffset, "",
+                  "group /" + group.name + ": found a body of kind " +
+                      std::to_string(static_cast<int>(header.layout.kind)) + ", expected 6");
+  auto block = std::make_shared<Block>();
+  block->name = group.name;
+  BlockEntry& entry = block->entry;
+  entry.name = std::move(group.name);
+  entry.kind = static_cast<std::uint16_t>(header.layout.kind);
+  entry.stored_length = entry.raw_length = group.body.size();
+  entry.extent_length = group.extent_length;
+  entry.dimensions = header.metadata.dimension_count();
+  entry.variables = header.metadata.variable_count();
+  entry.attributes = header.metadata.attribute_count();
+  entry.records = header.metadata.record_count(header.layout.records);
+  entry.samples = default_samples(entry.variables);
+  const std::uint64_t values = values_end(header, entry.records) - header.layout.header_length;
+  if (entry.extent_length < values)
+    return Status(Code::kDamaged, file, kNoOffset, "R-BK-12",
+                  "block \"" + entry.name + "\": found " + std::to_string(entry.extent_length) +
+                      " bytes of values, expected at least " + std::to_string(values));
+  block->metadata = std::move(header.metadata);
+  block->metadata.shrink();
+  block->layout = header.layout;
+  block->layout.records = block->records = entry.records;
+  block->extent = std::move(group.extent);
+  if (!block->extent) block->extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
+  return std::shared_ptr<const Block>(std::move(block));
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,16 @@
+// A group of an HDF5 file as a block to read from (see interop/hdf5_file.h).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "interop/hdf5_file.h"
+#include "nmb/reader.h"
+
+namespace nmb::hdf5 {
+
+// Decodes the group's body and checks that its values lie in its extent. file: the name for
+// messages. The entry is as open_hdf5() has it. kDamaged.
+Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,43 @@
+// HDF5 files as blocks (see nmb/open_hdf5.h).
+#include "nmb/open_hdf5.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "interop/group_block.h"
+#include "interop/hdf5_file.h"
+
+namespace nmb {
+
+// Bytes of metadata, and for each byte of the file: what objects share is told with each.
+static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
+
+Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
+    std::shared_ptr<const ByteSource> file) {
+  NMB_ASSIGN(const std::shared_ptr<const hdf5::SpoolFile> spool, hdf5::SpoolFile::create());
+  const std::string name = file->name();
+  const std::uint64_t most = kMostMetadata + kMostMetadataFactor * file->size();
+  std::vector<std::shared_ptr<const Block>> blocks;
+  std::uint64_t held = 0;
+  const auto add = [&](hdf5::GroupBlock group) -> Status {
+    NMB_ASSIGN(std::shared_ptr<const Block> block, hdf5::decode_group(std::move(group), name));
+    held += sizeof(Block) + block->metadata.memory() + block->entry.raw_length;
+    if (held > most)
+      return Status(Code::kLimit, "found more than " + std::to_string(most) +
+                                      " bytes of metadata, expected at most that for a file of "
+                                      "this size");
+    blocks.push_back(std::move(block));
+    return {};
+  };
+  NMB_TRY(hdf5::read_file(std::move(file), spool, add));
+  const auto less = [](const auto& a, const auto& b) { return a->name < b->name; };
+  const auto same = [](const auto& a, const auto& b) { return a->name == b->name; };
+  std::sort(blocks.begin(), blocks.end(), less);
+  const auto twice = std::adjacent_find(blocks.begin(), blocks.end(), same);
+  if (twice != blocks.end())
+    return Status(Code::kDamaged, name, kNoOffset, "",
+                  "found two groups /" + (*twice)->name + ", expected one");
+  return blocks;
+}
+
+}  // namespace nmb

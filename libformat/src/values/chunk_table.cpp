@@ -1,0 +1,71 @@
+// Chunks by their table (see chunk_table.h).
+#include "values/chunk_table.h"
+
+#include <utility>
+
+#include "values/chunk_filters.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+// A larger chunk takes memory in proportion to what is stored.
+static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 1024;
+
+ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
+                       std::uint64_t value_size)
+    : region_(std::move(region)),
+      filters_(storage.filters),
+      value_size_(value_size),
+      chunk_bytes_(value_size) {
+  for (const std::uint64_t n : storage.chunk) chunk_bytes_ *= n;
+}
+
+Status ChunkTable::damaged(std::uint64_t number, const std::string& message) const {
+  return Status(Code::kDamaged, name(), kNoOffset, "R-XC-1",
+                "chunk " + std::to_string(number) + ": " + message);
+}
+
+Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_t count) const {
+  std::vector<std::byte> bytes(count * ChunkRow::kLength);
+  NMB_TRY(region_->read_at(first * ChunkRow::kLength, bytes));
+  std::vector<ChunkRow> rows(count);
+  const std::byte* at = bytes.data();
+  for (ChunkRow& row : rows) {
+    row = {load_le<std::uint64_t>(at), load_le<std::uint64_t>(at + 8),
+           load_le<std::uint32_t>(at + 16)};
+    at += ChunkRow::kLength;
+  }
+  return rows;
+}
+
+Result<std::vector<std::byte>> ChunkTable::stored(std::uint64_t number, const ChunkRow& row) const {
+  // What a filter makes of a chunk may be longer, by little.
+  if (row.offset > region_->size() || row.stored_length > region_->size() - row.offset ||
+      row.stored_length > 2 * chunk_bytes_ + 4096)
+    return damaged(number, "found " + std::to_string(row.stored_length) + " bytes at " +
+                               std::to_string(row.offset) + " of a region of " +
+                               std::to_string(region_->size()));
+  std::vector<std::byte> bytes(row.stored_length);
+  NMB_TRY(region_->read_at(row.offset, bytes));
+  return bytes;
+}
+
+Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const ChunkRow& row) const {
+  if (row.stored_length == 0) return std::vector<std::byte>();
+  if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > row.stored_length)
+    return damaged(number, "found " + std::to_string(row.stored_length) + " bytes that make " +
+                               std::to_string(chunk_bytes_));
+  NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
+  Result<std::vector<std::byte>> chunk =
+      decode_chunk(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);
+  if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
+    return damaged(number, chunk.status().message());
+  return chunk;
+}
+
+Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number) const {
+  NMB_ASSIGN(const std::vector<ChunkRow> row, rows(number, 1));
+  return load(number, row.front());
+}
+
+}  // namespace nmb

@@ -1,0 +1,12 @@
+// Failures of decoders as findings.
+#pragma once
+
+#include "nmb/finding.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// A decoder's message is "OBJECT: found X, expected Y".
+Finding finding_of(const Status& status);
+
+}  // namespace nmb
