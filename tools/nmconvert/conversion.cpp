@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 
+#include "nmb/classic_view.h"
 #include "nmb/extract.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
+#include "nmb/open_hdf5.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/text.h"
@@ -44,8 +47,11 @@ class Converter {
       return Status(Code::kExists, what.output, kNoOffset, "",
                     "found one file as INPUT and OUTPUT, expected two");
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
-    const bool hdf5_in = kind == FileKind::kHdf5 && what.to == "nmb";
-    if (kind != FileKind::kNmb && !is_classic(kind) && !hdf5_in) return refused_kind(*file_, kind);
+    if (kind == FileKind::kHdf5 && what.to != "nmb" && !classic_kind(what.to))
+      return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
+                    "found an HDF5 file, expected --to cdf1, cdf2 or cdf5 with it, or an NMB file "
+                    "to write");
+    if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
     if (kind != FileKind::kNmb && (what.to == "hdf5" || what.to == "nc4"))
       return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
                     "found a " + std::string(kind_name(kind)) +
@@ -54,7 +60,12 @@ class Converter {
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
     if (what.to == "nmb") return to_nmb();
-    return kind == FileKind::kNmb ? from_nmb() : from_classic();
+    if (kind == FileKind::kNmb) return from_nmb();
+    if (what.block)
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    "found --extract with a " + std::string(kind_name(kind)) +
+                        " input, expected an NMB file");
+    return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
 
  private:
@@ -109,24 +120,90 @@ class Converter {
       if (!entry)
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
-    } else if (reader->totals().blocks == 1) {
+    } else if (reader->totals().blocks != 1) {
+      NMB_ASSIGN(entry, reader->find(""));
+      if (!is_extended(entry))
+        return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                      "found " + std::to_string(reader->totals().blocks) +
+                          " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
+                          "them");
+    } else {
       NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
         entry = only;
         return false;
       }));
-    } else {
-      return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                    "found " + std::to_string(reader->totals().blocks) +
-                        " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
-                        "them");
     }
-    return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    if (!is_extended(entry))
+      return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    std::shared_ptr<const Block> block;
+    std::vector<Loss> losses;
+    const auto load = [&]() -> Status {
+      NMB_ASSIGN(block, reader->block(*entry));
+      if (record_.of.block) return {};
+      return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+        if (other.name == entry->name) return true;
+        NMB_TRY(lose_group(
+            other, [&] { return reader->block(other); }, &losses));
+        return true;
+      });
+    };
+    NMB_TRY(ranks_.agree(load()));
+    return to_classic(std::move(block), std::move(losses));
+  }
+
+  static bool is_extended(const std::optional<BlockEntry>& entry) {
+    return entry && entry->kind == static_cast<std::uint16_t>(Kind::kExtended);
+  }
+
+  // A classic file has no groups.
+  static Status lose_group(const BlockEntry& group,
+                           const std::function<Result<std::shared_ptr<const Block>>()>& load,
+                           std::vector<Loss>* losses) {
+    std::string found = std::to_string(group.variables) + " variables and " +
+                        std::to_string(group.attributes) + " attributes";
+    if (group.dimensions + group.variables + group.attributes == 0) {
+      NMB_ASSIGN(std::shared_ptr<const Block> block, load());
+      NMB_ASSIGN(const ClassicView view, classic_view(std::move(block), Kind::kCdf5));
+      if (view.losses.empty()) return {};
+      found = "no variables and attributes, but links, named datatypes or comments";
+    }
+    losses->push_back({"group \"/" + group.name + "\"", "found " + found + "; left out"});
+    return {};
+  }
+
+  // losses: of what is around the dataset.
+  Status to_classic(std::shared_ptr<const Dataset> dataset, std::vector<Loss> losses) {
+    const ExtractOptions options = extract_options();
+    const Kind kind = options.kind.value_or(Kind::kCdf5);
+    Result<ClassicView> view = classic_view(std::move(dataset), kind);
+    NMB_TRY(ranks_.agree(view.status()));
+    for (const std::vector<Loss>* some : {&view->losses, &losses})
+      for (const Loss& loss : *some) record_.losses.push_back(loss.line());
+    if (const std::size_t count = record_.losses.size(); count > 0 && !options_.lossy)
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    "found " + std::to_string(count) +
+                        (count == 1 ? " thing that a classic file cannot hold"
+                                    : " things that a classic file cannot hold") +
+                        ", expected none without --lossy; nothing was written");
+    return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+  }
+
+  Status from_hdf5() {
+    const auto blocks = open_hdf5(file_);
+    NMB_TRY(ranks_.agree(blocks.status()));
+    // The root group comes first, and there is no file without it.
+    if (blocks->empty())
+      return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
+    std::vector<Loss> losses;
+    for (std::size_t i = 1; i < blocks->size(); ++i) {
+      const std::shared_ptr<const Block>& group = (*blocks)[i];
+      NMB_TRY(lose_group(
+          group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
+    }
+    return to_classic(blocks->front(), std::move(losses));
   }
 
   Status from_classic() {
-    if (record_.of.block)
-      return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    "found --extract with a classic input, expected an NMB file");
     NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
       if (remark.rule == "R-CH-6") warn(remark.text());
@@ -142,7 +219,7 @@ class Converter {
     if (what.block) return false;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
     const Result<std::optional<BlockEntry>> root = reader.find("");
-    return root.ok() && *root && (*root)->kind == static_cast<std::uint16_t>(Kind::kExtended);
+    return root.ok() && is_extended(*root);
   }
 
   ExtractOptions extract_options() {

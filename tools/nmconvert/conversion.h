@@ -17,6 +17,7 @@ struct ConversionOptions {
   bool sync = true;
   bool check = true;     // read the result back
   bool strict = false;   // a warning is a conflict
+  bool lossy = false;    // what the target cannot hold is left out and told, else it is a conflict
   bool digest = false;   // SHA-256 of input and output
   bool folders = false;  // make the folders of the output that are not there
   // An output that exists is no failure if it is, byte for byte, what the conversion makes.

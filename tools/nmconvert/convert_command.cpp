@@ -43,6 +43,10 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "sha256: report that of input and output, which are read once more")
       ->type_name("KIND")
       ->check(one_of({"sha256"}));
+  app.add_flag(
+      "--lossy", lossy_,
+      "leave out, or write otherwise, what a classic file cannot hold; each is counted and "
+      "listed in JSON reports");
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
@@ -95,6 +99,7 @@ Status ConvertCommand::execute() {
   options.sync = !no_sync_;
   options.check = !no_check_;
   options.strict = tool_.options().strict;
+  options.lossy = lossy_;
   options.digest = !digest_.empty();
   NMB_ASSIGN(options.compression, compression());
   options.cancel = catch_interrupts();

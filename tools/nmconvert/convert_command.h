@@ -24,7 +24,7 @@ class ConvertCommand {
   Tool& tool_;
   std::string input_, output_, digest_, compress_, chunk_;
   BatchArguments batch_;
-  bool shuffle_ = false, force_ = false, no_sync_ = false, no_check_ = false;
+  bool shuffle_ = false, force_ = false, no_sync_ = false, no_check_ = false, lossy_ = false;
 };
 
 }  // namespace nmb::tools
