@@ -195,7 +195,19 @@ void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
 BlockIn::BlockIn(FileIn& file, std::string name)
     : file_(file), name_(std::move(name)), types_(file.path_of) {}
 
-void BlockIn::add_property(Property p) { properties_.push_back(std::move(p)); }
+void BlockIn::add_property(Property p) {
+  (p.owner == kGlobal ? properties_ : variable_properties_).push_back(std::move(p));
+}
+
+// In the order of the section: what is of no attribute first.
+void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
+  const auto place = [](const Property& p) {
+    return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
+  };
+  std::stable_sort(properties.begin(), properties.end(),
+                   [&](const Property& a, const Property& b) { return place(a) < place(b); });
+  for (const Property& p : properties) append_property(p, section);
+}
 
 void BlockIn::add_group(hid_t group) {
   const std::string object = "group /" + name_;
@@ -416,6 +428,7 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
   add_comment(data_set, *variable, object);
   add_attributes(data_set, is_tracked(attributes), *variable, &metadata_, true);
+  append_properties(std::exchange(variable_properties_, {}), &variable_section_);
 }
 
 std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
@@ -706,44 +719,41 @@ bool BlockIn::has_default_links() const {
   return true;
 }
 
-std::vector<std::byte> BlockIn::message() {
+BlockIn::Told BlockIn::finish() {
   if (!has_default_links()) {
     Property p = property(Property::Number::kLinks, kGlobal);
     p.links = std::move(links_);
     add_property(std::move(p));
   }
-  // The group first, what is of no attribute first.
-  const auto place = [](const Property& p) {
-    return std::tuple(p.owner + 1, p.attribute + 1, static_cast<std::uint16_t>(p.number));
-  };
-  std::stable_sort(properties_.begin(), properties_.end(),
-                   [&](const Property& a, const Property& b) { return place(a) < place(b); });
   auto extension = std::make_shared<Extension>();
   extension->types = types_.table();
   extension->unlimited = std::move(unlimited_);
   extension->storage = std::move(storage_);
-  for (const Property& p : properties_) append_property(p, &extension->hdf5);
+  append_properties(std::move(properties_), &extension->hdf5);
+  extension->hdf5.insert(extension->hdf5.end(), variable_section_.begin(), variable_section_.end());
+  variable_section_ = {};
   metadata_.set_extension(std::move(extension));
   Result<std::vector<std::byte>> body = encode_extended_body(metadata_, 0);
   if (!body.ok())
     throw Failure(body.status().code(), "group /" + name_ + ": " + body.status().message());
 
-  std::vector<std::byte> message;
-  ItemsOut out(&message);
-  out.put_text(name_);
-  out.pad();
-  out.put(extent_end_);
-  out.put(std::uint64_t{body->size()});
-  out.put(std::span<const std::byte>(*body));
+  Told told;
+  told.body = std::move(*body);
+  ItemsOut head(&told.head);
+  head.put_text(name_);
+  head.pad();
+  head.put(extent_end_);
+  head.put(std::uint64_t{told.body.size()});
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.offset < b.offset; });
+  ItemsOut runs(&told.runs);
   for (const Run& run : runs_) {
-    out.put(run.offset);
-    out.put(run.length);
-    out.put(run.source);
-    out.put(static_cast<std::uint64_t>(run.from));
+    runs.put(run.offset);
+    runs.put(run.length);
+    runs.put(run.source);
+    runs.put(static_cast<std::uint64_t>(run.from));
   }
-  return message;
+  return told;
 }
 
 }  // namespace nmb::hdf5

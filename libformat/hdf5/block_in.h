@@ -65,8 +65,11 @@ class BlockIn {
   // The code that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // The content of the block's message. The block is of no use then.
-  std::vector<std::byte> message();
+  // The content of the block's message, in three parts. The block is of no use then.
+  struct Told {
+    std::vector<std::byte> head, body, runs;
+  };
+  Told finish();
 
  private:
   struct Run {
@@ -96,6 +99,7 @@ class BlockIn {
   void add_run(const Run& run);
   std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
   void add_property(Property property);
+  static void append_properties(std::vector<Property> properties, std::vector<std::byte>* section);
   bool has_default_links() const;
 
   FileIn& file_;
@@ -104,7 +108,9 @@ class BlockIn {
   TypesIn types_;
   std::vector<Unlimited> unlimited_;
   std::vector<Storage> storage_;
-  std::vector<Property> properties_;
+  std::vector<Property> properties_;           // of the group
+  std::vector<Property> variable_properties_;  // of the variable that is looked at
+  std::vector<std::byte> variable_section_;    // those of all variables before
   std::vector<Link> links_;
   std::vector<Run> runs_;
   std::map<std::string, DimId> dimensions_;  // by what tells them apart

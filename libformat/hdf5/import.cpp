@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <unordered_map>
 #include <vector>
 
@@ -92,27 +93,33 @@ class Importer {
     user_block_ = user_block;
     find_chunk_base();
     const Id root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "/");
-    visited_.emplace(address_of(root, "/"), "/");
+    first_paths_.emplace(address_of(root, "/"), "/");
     import_group(root, "/", 0);
     tell(Message::kDone, {});
   }
 
-  static void tell(Message kind, std::span<const std::byte> content) {
+  static void tell(Message kind, std::initializer_list<std::span<const std::byte>> contents) {
+    std::uint64_t length = 0;
+    for (const std::span<const std::byte> content : contents) length += content.size();
     std::vector<std::byte> head;
     ItemsOut out(&head);
     out.put(static_cast<std::uint32_t>(kind));
     out.put(std::uint32_t{0});
-    out.put(std::uint64_t{content.size()});
-    for (std::span<const std::byte> bytes : {std::span<const std::byte>(head), content})
-      while (!bytes.empty()) {
-        const ssize_t n = write(STDOUT_FILENO, bytes.data(), bytes.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) throw Failure(Code::kIo, std::string("telling: ") + std::strerror(errno));
-        bytes = bytes.subspan(static_cast<std::size_t>(n));
-      }
+    out.put(length);
+    write_all(head);
+    for (const std::span<const std::byte> content : contents) write_all(content);
   }
 
  private:
+  static void write_all(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = write(STDOUT_FILENO, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) throw Failure(Code::kIo, std::string("telling: ") + std::strerror(errno));
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    }
+  }
+
   void import_group(hid_t group, const std::string& path, std::size_t depth) {
     if (depth > kMostDepth)
       throw Failure(Code::kLimit,
@@ -121,7 +128,11 @@ class Importer {
     if (path == "/" && user_block_ > 0) block.add_user_block(read_user_block());
     block.add_group(group);
     std::vector<std::string> groups;  // met here first
-    for (FoundLink& found : links_of(group, path)) {
+    std::vector<FoundLink> links = links_of(group, path);
+    for (const FoundLink& found : links)
+      if (found.type == H5L_TYPE_HARD)
+        first_paths_.try_emplace(found.address, join(path, found.name));
+    for (FoundLink& found : links) {
       Link link;
       link.name = std::move(found.name);
       link.character_set = found.character_set;
@@ -131,7 +142,8 @@ class Importer {
         describe_link(group, found, path, &link);
       block.add_link(std::move(link));
     }
-    tell(Message::kBlock, block.message());
+    const BlockIn::Told told = block.finish();
+    tell(Message::kBlock, {told.head, told.body, told.runs});
     for (const std::string& name : groups) {
       const std::string child = join(path, name);
       const Id next(H5Gopen2(group, name.c_str(), H5P_DEFAULT), H5Gclose, child);
@@ -141,14 +153,12 @@ class Importer {
 
   void import_object(hid_t group, haddr_t address, const std::string& path, BlockIn* block,
                      std::vector<std::string>* groups, Link* link) {
-    const auto before = visited_.find(address);
-    if (before != visited_.end()) {
+    if (const std::string& first = first_paths_.at(address); first != path) {
       link->kind = LinkKind::kHard;
-      link->content = before->second;
+      link->content = first;
       return;
     }
     const Id object(H5Oopen(group, link->name.c_str(), H5P_DEFAULT), H5Oclose, path);
-    visited_.emplace(address, path);
     switch (H5Iget_type(object)) {
       case H5I_GROUP:
         link->kind = LinkKind::kGroup;
@@ -202,7 +212,8 @@ class Importer {
     return path;
   }
   std::string path_at(haddr_t address) {
-    if (const auto found = visited_.find(address); found != visited_.end()) return found->second;
+    if (const auto found = first_paths_.find(address); found != first_paths_.end())
+      return found->second;
     if (paths_.empty()) {
       const Id root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "/");
       paths_.emplace(address_of(root, "/"), "/");
@@ -266,6 +277,16 @@ class Importer {
     constexpr double kPreemption = 0.75;
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "file");
     checked(H5Pset_cache(access, 0, kSlots, kCache, kPreemption), "file");
+    // Of object headers, each of which is looked at once: in memory they take many times their
+    // bytes in the file, which are what the cache counts.
+    constexpr std::size_t kMetadataCache = 1 << 20;
+    H5AC_cache_config_t config;
+    config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    checked(H5Pget_mdc_config(access, &config), "file");
+    config.set_initial_size = true;
+    config.initial_size = config.max_size = kMetadataCache;
+    config.min_size = std::min(config.min_size, kMetadataCache);
+    checked(H5Pset_mdc_config(access, &config), "file");
     return Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "file");
   }
   std::vector<std::byte> read_user_block() const {
@@ -296,9 +317,10 @@ class Importer {
   FileIn in_;
   Spool spool_;
   std::uint64_t user_block_ = 0;
-  std::unordered_map<haddr_t, std::string> visited_;  // where each object was first met
-  std::unordered_map<haddr_t, std::string> paths_;    // the same of all, once it is asked for
-  std::uint64_t unlinked_ = 0;                        // named datatypes without a link so far
+  // The first link to each object that links of groups so far lead to.
+  std::unordered_map<haddr_t, std::string> first_paths_;
+  std::unordered_map<haddr_t, std::string> paths_;  // the same of all, once it is asked for
+  std::uint64_t unlinked_ = 0;                      // named datatypes without a link so far
 };
 
 void tell_failure(Code code, const std::string& message) {
@@ -306,7 +328,7 @@ void tell_failure(Code code, const std::string& message) {
   ItemsOut out(&content);
   out.put(static_cast<std::uint32_t>(code));
   out.put(std::string_view(message));
-  Importer::tell(Message::kFailure, content);
+  Importer::tell(Message::kFailure, {content});
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ class Conversion:
         done = self.run(self.tools / "nmconvert", "made.nmb", "made.nc", "--to", "cdf5")
         if done.returncode == 0:
             self.check_file("made.nc")
+            self.check_direct()
             return self.compare("made.nc")
         lines = done.stderr.strip().splitlines()
         if done.returncode != 1 or " cannot hold, expected none" not in lines[-1]:
@@ -76,7 +77,16 @@ class Conversion:
         if len(told) != len(lines) - 1:
             raise Stop(f"failed: {len(told)} losses in the report, {len(lines) - 1} told")
         self.check_file("made.nc")
+        self.check_direct()
         return f"losses: {len(told)}, the first {told[0]}"
+
+    def check_direct(self):
+        """Without a file between it is the same."""
+        direct = self.run(self.tools / "nmconvert", self.path, "direct.nc", "--to", "cdf5", "--lossy")
+        if direct.returncode:
+            raise Stop(f"failed: without a file between: {direct.stderr.strip()}")
+        if (self.work / "direct.nc").read_bytes() != (self.work / "made.nc").read_bytes():
+            raise Stop("failed: another file without a file between")
 
     def check_file(self, name):
         verified = self.run(self.tools / "nmverify", "-q", name)

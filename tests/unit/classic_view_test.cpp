@@ -509,6 +509,29 @@ TEST(ClassicView, WhatHdf5HasBesideVariablesIsTold) {
   EXPECT_EQ(view.dataset->metadata.variable_count(), 1u);
 }
 
+TEST(ClassicView, NamesThatNetcdfDoesNotAllow) {
+  ExtendedDataset made;
+  for (const char* name : {" a", "a ", ".a", "-", "a\x7F", "\xFF", "a b", "_a", "1", "\xC3\xBC"})
+    made.attribute(kGlobal, name, Type::kByte, 1, ByteVector(1));
+  const ClassicView view = view_of(made);
+  EXPECT_EQ(view.losses.size(), 6u) << losses(view);
+  EXPECT_EQ(view.dataset->metadata.attribute_count(), 4u);
+}
+
+TEST(ClassicView, DamagedChunkIsNamed) {
+  ExtendedDataset made;
+  Storage storage;
+  storage.kind = StorageKind::kChunked;
+  storage.chunk = {2};
+  made.stored("v", Type::kByte, {made.dimension("x", 2)}, storage,
+              little<std::uint64_t>({99, 2, 0}));
+  const ClassicView view = view_of(made);
+  ByteVector out(2);
+  const Status status = view.dataset->extent->read_at(0, out);
+  EXPECT_EQ(status.rule(), "R-XC-1");
+  EXPECT_EQ(status.message().find("variable \"v\": chunk 0"), 0u) << status.text();
+}
+
 TEST(ClassicView, DamagedSectionIsTold) {
   ExtendedDataset made;
   made.property(property(hdf5::Property::Number::kOrder));

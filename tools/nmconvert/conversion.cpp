@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "nmb/extract.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
+#include "nmb/open_hdf5.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/text.h"
@@ -45,8 +47,11 @@ class Converter {
       return Status(Code::kExists, what.output, kNoOffset, "",
                     "found one file as INPUT and OUTPUT, expected two");
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
-    const bool hdf5_in = kind == FileKind::kHdf5 && what.to == "nmb";
-    if (kind != FileKind::kNmb && !is_classic(kind) && !hdf5_in) return refused_kind(*file_, kind);
+    if (kind == FileKind::kHdf5 && what.to != "nmb" && !classic_kind(what.to))
+      return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
+                    "found an HDF5 file, expected --to cdf1, cdf2 or cdf5 with it, or an NMB file "
+                    "to write");
+    if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
     if (kind != FileKind::kNmb && (what.to == "hdf5" || what.to == "nc4"))
       return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
                     "found a " + std::string(kind_name(kind)) +
@@ -55,7 +60,12 @@ class Converter {
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
     if (what.to == "nmb") return to_nmb();
-    return kind == FileKind::kNmb ? from_nmb() : from_classic();
+    if (kind == FileKind::kNmb) return from_nmb();
+    if (what.block)
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    "found --extract with a " + std::string(kind_name(kind)) +
+                        " input, expected an NMB file");
+    return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
 
  private:
@@ -83,6 +93,7 @@ class Converter {
     options.output = record_.of.output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
+    options.compression = options_.compression;
     options.writer.overwrite = may_replace();
     options.writer.sync = options_.sync;
     options.writer.threads = threads_;
@@ -130,7 +141,9 @@ class Converter {
       NMB_ASSIGN(block, reader->block(*entry));
       if (record_.of.block) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
-        if (other.name != entry->name) NMB_TRY(lose_group(*reader, other, &losses));
+        if (other.name == entry->name) return true;
+        NMB_TRY(lose_group(
+            other, [&] { return reader->block(other); }, &losses));
         return true;
       });
     };
@@ -143,12 +156,13 @@ class Converter {
   }
 
   // A classic file has no groups.
-  static Status lose_group(const Reader& reader, const BlockEntry& group,
+  static Status lose_group(const BlockEntry& group,
+                           const std::function<Result<std::shared_ptr<const Block>>()>& load,
                            std::vector<Loss>* losses) {
     std::string found = std::to_string(group.variables) + " variables and " +
                         std::to_string(group.attributes) + " attributes";
     if (group.dimensions + group.variables + group.attributes == 0) {
-      NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(group));
+      NMB_ASSIGN(std::shared_ptr<const Block> block, load());
       NMB_ASSIGN(const ClassicView view, classic_view(std::move(block), Kind::kCdf5));
       if (view.losses.empty()) return {};
       found = "no variables and attributes, but links, named datatypes or comments";
@@ -174,10 +188,22 @@ class Converter {
     return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
   }
 
+  Status from_hdf5() {
+    const auto blocks = open_hdf5(file_);
+    NMB_TRY(ranks_.agree(blocks.status()));
+    // The root group comes first, and there is no file without it.
+    if (blocks->empty())
+      return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
+    std::vector<Loss> losses;
+    for (std::size_t i = 1; i < blocks->size(); ++i) {
+      const std::shared_ptr<const Block>& group = (*blocks)[i];
+      NMB_TRY(lose_group(
+          group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
+    }
+    return to_classic(blocks->front(), std::move(losses));
+  }
+
   Status from_classic() {
-    if (record_.of.block)
-      return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    "found --extract with a classic input, expected an NMB file");
     NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
       if (remark.rule == "R-CH-6") warn(remark.text());

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 
 #include "nmb/communicator.h"
+#include "nmb/compression.h"
 #include "nmb/status.h"
 #include "nmconvert/conversion_record.h"
 
@@ -20,7 +22,8 @@ struct ConversionOptions {
   bool folders = false;  // make the folders of the output that are not there
   // An output that exists is no failure if it is, byte for byte, what the conversion makes.
   bool accept_equal = false;
-  std::size_t cache_bytes = 64 << 20;  // of a reader
+  std::optional<Compression> compression;  // of an NMB output
+  std::size_t cache_bytes = 64 << 20;      // of a reader
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -21,6 +21,12 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
   app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
+  app.add_option("--compress", compress_,
+                 "of an NMB output, what came from HDF5: none, deflate[:1-9] or zstd[:1-19]")
+      ->type_name("CODEC[:LEVEL]");
+  app.add_flag("--shuffle", shuffle_, "bytes of one significance lie together ahead of the codec");
+  app.add_option("--chunk", chunk_, "lengths of chunks along dimensions: time:1,lat:180,...")
+      ->type_name("DIM:LEN,...");
   tool.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,
                  "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
@@ -76,6 +82,16 @@ Status ConvertCommand::check_arguments() const {
   return {};
 }
 
+Result<std::optional<Compression>> ConvertCommand::compression() const {
+  std::optional<Compression> out;
+  if (compress_.empty() && chunk_.empty() && !shuffle_) return out;
+  out.emplace();
+  out->shuffle = shuffle_;
+  if (!compress_.empty()) NMB_TRY(out->set_codec(compress_));
+  if (!chunk_.empty()) NMB_TRY(out->set_chunk(chunk_));
+  return out;
+}
+
 Status ConvertCommand::execute() {
   NMB_TRY(check_arguments());
   ConversionOptions options;
@@ -85,6 +101,7 @@ Status ConvertCommand::execute() {
   options.strict = tool_.options().strict;
   options.lossy = lossy_;
   options.digest = !digest_.empty();
+  NMB_ASSIGN(options.compression, compression());
   options.cancel = catch_interrupts();
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);

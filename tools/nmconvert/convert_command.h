@@ -17,12 +17,14 @@ class ConvertCommand {
 
  private:
   Status check_arguments() const;
+  // --compress, --shuffle, --chunk.
+  Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
 
   Tool& tool_;
-  std::string input_, output_, digest_;
+  std::string input_, output_, digest_, compress_, chunk_;
   BatchArguments batch_;
-  bool force_ = false, no_sync_ = false, no_check_ = false, lossy_ = false;
+  bool shuffle_ = false, force_ = false, no_sync_ = false, no_check_ = false, lossy_ = false;
 };
 
 }  // namespace nmb::tools

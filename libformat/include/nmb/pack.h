@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
+#include "nmb/compression.h"
 #include "nmb/lustre_striping.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
@@ -31,6 +32,8 @@ struct PackOptions {
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
   // files keep theirs.
   std::string samples;
+  // Values of blocks that came from HDF5 are coded anew (nmb/compression.h).
+  std::optional<Compression> compression;
   WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
   bool check = false;    // verify the result, values too, before it gets its name
   // Called now and then from one thread, with bytes of values moved.

@@ -132,6 +132,24 @@ class PaddedArray final : public ArraySource {
   std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
 };
 
+class NamedArray final : public ByteSource {
+ public:
+  NamedArray(Source source, std::string object)
+      : source_(std::move(source)), object_(std::move(object)) {}
+  std::uint64_t size() const override { return source_->size(); }
+  const std::string& name() const override { return source_->name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const Status status = source_->read_at(offset, out);
+    if (status.ok()) return status;
+    return Status(status.code(), status.file(), status.offset(), status.rule(),
+                  object_ + ": " + status.message());
+  }
+
+ private:
+  const Source source_;
+  const std::string object_;
+};
+
 }  // namespace
 
 Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice) {
@@ -145,6 +163,10 @@ Source converted_array(Source source, const ClassicValues& values, const Classic
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,
                     const std::vector<std::uint64_t>& to, std::vector<std::byte> fill) {
   return std::make_shared<PaddedArray>(std::move(source), from, to, std::move(fill));
+}
+
+Source named_array(Source source, std::string object) {
+  return std::make_shared<NamedArray>(std::move(source), std::move(object));
 }
 
 }  // namespace nmb

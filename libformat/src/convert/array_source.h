@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "convert/classic_type.h"
@@ -25,5 +26,8 @@ Source converted_array(Source source, const ClassicValues& values, const Classic
 // does not have is `fill`, one element.
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,
                     const std::vector<std::uint64_t>& to, std::vector<std::byte> fill);
+
+// The same; failures name the object whose values they are.
+Source named_array(Source source, std::string object);
 
 }  // namespace nmb

@@ -2,6 +2,7 @@
 #include "nmb/classic_view.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <span>
@@ -30,10 +31,13 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
 std::string kind_text(Kind kind) { return "CDF-" + std::to_string(static_cast<int>(kind)); }
 
+// As netCDF-C allows them: ncdump does not show others.
 bool is_classic_name(std::string_view name) {
-  return check_new_name("object", name).ok() && std::none_of(name.begin(), name.end(), [](char c) {
-           return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-         });
+  if (!check_new_name("object", name).ok() || name.back() == ' ') return false;
+  const auto first = static_cast<unsigned char>(name.front());
+  if (first < 0x80 && std::isalnum(first) == 0 && first != '_') return false;
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 constexpr std::string_view kNameLost = "found a name that classic netCDF does not allow; left out";
@@ -171,8 +175,8 @@ class ClassicMaker {
     lose_type(object, v.type, *type);
     lose_more(shown, space);
     NMB_ASSIGN(Source values, plain_array(*array, v, *type));
-    chosen_.push_back(
-        {&shown, *type, std::move(values), array->shape.lengths, fill_of(shown.id, v.type, *type)});
+    chosen_.push_back({&shown, *type, named_array(std::move(values), object), array->shape.lengths,
+                       fill_of(shown.id, v.type, *type)});
     return {};
   }
 

@@ -10,25 +10,9 @@
 
 #include "nmb/byte_source.h"
 #include "nmb/status.h"
+#include "wire/spool_file.h"
 
 namespace nmb::hdf5 {
-
-// A file without a name for values that do not lie in HDF5 files as they are. Any number of files
-// may be read with one; reading is thread-safe.
-class SpoolFile {
- public:
-  // In the folder for temporary files (TMPDIR). kIo.
-  static Result<std::shared_ptr<const SpoolFile>> create();
-  ~SpoolFile();
-  SpoolFile(const SpoolFile&) = delete;
-  SpoolFile& operator=(const SpoolFile&) = delete;
-  int descriptor() const { return descriptor_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
-
- private:
-  explicit SpoolFile(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
-};
 
 // Bytes of an extent that lie in the file as they are.
 struct RunInFile {
@@ -46,8 +30,9 @@ struct GroupBlock {
   std::vector<RunInFile> in_file;            // by ascending offset
 };
 
-// Calls visit() for each group of the file, the root group first. kDamaged: HDF5 cannot read it or
-// ended; kUnsupported: something in it that has no form here; kLimit: too much time or memory;
+// Calls visit() for each group of the file, the root group first. spool: for values that do not lie
+// in the file as they are; any number of files may be read with one. kDamaged: HDF5 cannot read it
+// or ended; kUnsupported: something in it that has no form here; kLimit: too much time or memory;
 // kIo; visit's first failure.
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
                  const std::function<Status(GroupBlock)>& visit);

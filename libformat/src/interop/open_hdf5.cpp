@@ -14,7 +14,7 @@ static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMeta
 
 Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
     std::shared_ptr<const ByteSource> file) {
-  NMB_ASSIGN(const std::shared_ptr<const hdf5::SpoolFile> spool, hdf5::SpoolFile::create());
+  NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
   const std::string name = file->name();
   const std::uint64_t most = kMostMetadata + kMostMetadataFactor * file->size();
   std::vector<std::shared_ptr<const Block>> blocks;

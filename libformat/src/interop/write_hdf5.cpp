@@ -63,7 +63,7 @@ Status compare(const hdf5::GroupBlock& written, const Block& expected,
 // The groups of the HDF5 file are the blocks of kind 6 that there are.
 Status check_result(const Reader& reader, const std::string& hidden) {
   NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(hidden));
-  NMB_ASSIGN(const std::shared_ptr<const hdf5::SpoolFile> spool, hdf5::SpoolFile::create());
+  NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
   std::uint64_t groups = 0;
   NMB_TRY(hdf5::read_file(file, spool, [&](hdf5::GroupBlock written) -> Status {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(written.name));

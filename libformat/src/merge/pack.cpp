@@ -11,6 +11,7 @@
 
 #include "block/name_rules.h"
 #include "block/names_like.h"
+#include "convert/recode.h"
 #include "interop/hdf5_file.h"
 #include "merge/block_template.h"
 #include "merge/first_uses.h"
@@ -274,6 +275,9 @@ class Packer {
     if (kind == FileKind::kNmb) return plan_nmb(index, std::move(file));
     if (kind == FileKind::kHdf5) return plan_hdf5(index, std::move(file));
     if (!is_classic(kind)) return refused_kind(*file, kind);
+    if (options_.compression)
+      return Status(Code::kUnsupported, path, kNoOffset, "",
+                    "found a classic file to be compressed, expected HDF5");
     NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
     warn(path, header);
     Status status =
@@ -377,6 +381,7 @@ class Packer {
       if (!entry.hole && entry.extent_length > 0)
         block.extent = std::make_shared<LazyExtent>(reader, entry);
       block.origin = origin(index, 0, entry.name);
+      if (options_.compression) NMB_TRY(recode(*loaded, reader->file().name(), &block));
       const std::string name = block.name;
       Status status;
       defined(writer_->pack_block(std::move(block)), name, index, &status);
@@ -385,13 +390,38 @@ class Packer {
     });
   }
 
+  // Codes a block's values anew, as options_.compression says.
+  Status recode(const Dataset& dataset, const std::string& file, PackedBlock* block) {
+    if (!dataset.metadata.extension())
+      return Status(Code::kUnsupported, file, kNoOffset, "",
+                    "found a classic dataset to be compressed, expected one that came from HDF5");
+    if (!block->extent) return {};
+    if (!recoded_) {
+      NMB_ASSIGN(recoded_, SpoolFile::create());
+    }
+    std::vector<std::string> left;
+    const WriterOptions& writer = options_.writer;
+    NMB_ASSIGN(std::optional<RecodedBlock> coded,
+               recode_values(dataset, {*options_.compression, writer.threads, writer.cancel},
+                             recoded_, &left));
+    for (const std::string& text : left)
+      report_.warnings.push_back(file + ": block " + nmb::quoted(block->name) + ": " + text);
+    if (!coded) return {};
+    block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file);
+    block->extent_length = coded->extent_length;
+    block->extent = std::move(coded->extent);
+    block->holes.clear();
+    block->origin.clear();
+    return {};
+  }
+
   Status plan_hdf5(std::size_t index, std::shared_ptr<PooledFile> file) {
     if (splitter_)
       return Status(Code::kUnsupported, file->name(), kNoOffset, "",
                     "found an HDF5 file, whose groups are blocks already, expected classic files "
                     "with --split-names");
     if (!spool_) {
-      NMB_ASSIGN(spool_, hdf5::SpoolFile::create());
+      NMB_ASSIGN(spool_, SpoolFile::create());
     }
     const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
     std::uint64_t groups = 0;
@@ -417,10 +447,19 @@ class Packer {
                  samples(header.metadata, block.records, group.name, block.name, index));
       largest_load_ =
           std::max<std::uint64_t>(largest_load_, header.metadata.memory() + group.body.size());
-      room_ = std::move(header.metadata);
       block.body = std::make_shared<OwnedBytes>(std::move(group.body), file->name());
       block.extent_length = group.extent_length;
       block.extent = std::move(group.extent);
+      if (options_.compression) {
+        Dataset dataset;
+        dataset.metadata = std::move(header.metadata);
+        dataset.layout = header.layout;
+        dataset.records = block.records;
+        dataset.extent = block.extent;
+        NMB_TRY(recode(dataset, file->name(), &block));
+        header.metadata = std::move(dataset.metadata);
+      }
+      room_ = std::move(header.metadata);
       const std::string name = block.name;
       Status status;
       defined(writer_->pack_block(std::move(block)), name, index, &status);
@@ -757,8 +796,9 @@ class Packer {
   std::size_t cached_bytes_ = kCachedBytes;
   std::uint64_t largest_load_ = 0;  // bytes in memory to load the largest block of an NMB input
   std::vector<SplitBlock> split_;
-  Metadata room_ = ClassicHeader().metadata;      // of the input before, for the next
-  std::shared_ptr<const hdf5::SpoolFile> spool_;  // of HDF5 inputs
+  Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
+  std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs
+  std::shared_ptr<SpoolFile> recoded_;        // values that are coded anew
   // The group for which a dimension has its place in dim_local_.
   std::vector<std::uint32_t> dim_stamp_;
   std::vector<DimId> dim_local_;

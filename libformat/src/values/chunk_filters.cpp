@@ -1,11 +1,13 @@
-// Filters of chunks, undone (see chunk_filters.h).
+// Filters of chunks (see chunk_filters.h).
 #include "values/chunk_filters.h"
 
 #include <libdeflate.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <span>
 
 #include "wire/endian.h"
 
@@ -13,7 +15,6 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint32_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kZstd = 32015;
 constexpr std::size_t kSum = 4;
 
 Status damaged(const std::string& message) {
@@ -47,6 +48,13 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
   return second << 16 | first;
 }
 
+void append_sum(std::vector<std::byte>* bytes) {
+  const std::uint32_t sum = fletcher32(*bytes);
+  const std::size_t at = bytes->size();
+  bytes->resize(at + kSum);
+  store_le(bytes->data() + at, sum);
+}
+
 Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
   if (bytes.size() < kSum) return damaged("found a chunk without its checksum");
   const auto told = load_le<std::uint32_t>(bytes.data() + bytes.size() - kSum);
@@ -77,24 +85,92 @@ Result<std::vector<std::byte>> inflated(std::span<const std::byte> bytes, std::u
 }
 
 Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::uint64_t limit) {
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  if (!context) throw std::bad_alloc();
   std::vector<std::byte> out(limit);
-  const std::size_t length = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
+  const std::size_t length =
+      ZSTD_decompressDCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(length)) return damaged("found a chunk that zstd does not decode");
   out.resize(length);
   return out;
 }
 
-// Bytes n, 2 n ... of elements lie together; a rest at the end is as it was.
-std::vector<std::byte> unshuffled(std::span<const std::byte> bytes, std::uint64_t element_size) {
-  std::vector<std::byte> out(bytes.begin(), bytes.end());
-  const std::uint64_t elements = bytes.size() / element_size;
-  if (element_size < 2 || elements < 2) return out;
-  for (std::uint64_t b = 0; b < element_size; ++b) {
-    const std::byte* from = bytes.data() + b * elements;
-    std::byte* to = out.data() + b;
-    for (std::uint64_t e = 0; e < elements; ++e, to += element_size) *to = from[e];
-  }
+// Shorter than `bytes`, or empty.
+std::vector<std::byte> deflated(std::span<const std::byte> bytes, int level) {
+  struct Free {
+    void operator()(libdeflate_compressor* c) const { libdeflate_free_compressor(c); }
+  };
+  thread_local std::array<std::unique_ptr<libdeflate_compressor, Free>, 13> compressors;
+  auto& compressor = compressors[static_cast<std::size_t>(level)];
+  if (!compressor) compressor.reset(libdeflate_alloc_compressor(level));
+  if (!compressor) throw std::bad_alloc();
+  std::vector<std::byte> out(bytes.size());
+  out.resize(libdeflate_zlib_compress(compressor.get(), bytes.data(), bytes.size(), out.data(),
+                                      out.size()));
+  return out.size() < bytes.size() ? out : std::vector<std::byte>();
+}
+
+// The same.
+std::vector<std::byte> packed(std::span<const std::byte> bytes, int level) {
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  thread_local const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+  if (!context) throw std::bad_alloc();
+  std::vector<std::byte> out(bytes.size());
+  const std::size_t length =
+      ZSTD_compressCCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size(), level);
+  if (ZSTD_isError(length) || length >= bytes.size()) return {};
+  out.resize(length);
   return out;
+}
+
+// Shuffled: bytes of one significance of all elements lie together; a rest at the end is as it was.
+enum class Shuffle : std::uint8_t { kDo, kUndo };
+
+// Elements in blocks that stay in the cache for all of their bytes.
+template <Shuffle way, std::size_t fixed_size>
+void shuffle_elements(const std::byte* from, std::byte* to, std::uint64_t elements,
+                      std::uint64_t any_size) {
+  const std::uint64_t size = fixed_size ? fixed_size : any_size;
+  constexpr std::uint64_t kBlock = 256;
+  for (std::uint64_t begin = 0; begin < elements; begin += kBlock) {
+    const std::uint64_t end = std::min(elements, begin + kBlock);
+    for (std::uint64_t b = 0; b < size; ++b)
+      for (std::uint64_t e = begin; e < end; ++e)
+        if constexpr (way == Shuffle::kDo)
+          to[b * elements + e] = from[e * size + b];
+        else
+          to[e * size + b] = from[b * elements + e];
+  }
+}
+
+template <Shuffle way>
+std::vector<std::byte> shuffled(std::vector<std::byte> bytes, std::uint64_t element_size) {
+  const std::uint64_t elements = bytes.size() / element_size;
+  if (element_size < 2 || elements < 2) return bytes;
+  std::vector<std::byte> out(bytes.size());
+  const std::byte* const from = bytes.data();
+  std::byte* const to = out.data();
+  if (element_size == 2)
+    shuffle_elements<way, 2>(from, to, elements, element_size);
+  else if (element_size == 4)
+    shuffle_elements<way, 4>(from, to, elements, element_size);
+  else if (element_size == 8)
+    shuffle_elements<way, 8>(from, to, elements, element_size);
+  else
+    shuffle_elements<way, 0>(from, to, elements, element_size);
+  const auto whole = static_cast<std::ptrdiff_t>(elements * element_size);
+  std::copy(bytes.begin() + whole, bytes.end(), out.begin() + whole);
+  return out;
+}
+
+// The size that a shuffle filter goes by.
+std::uint64_t shuffled_size(const Filter& filter, std::uint64_t element_size) {
+  return filter.parameters.empty() ? element_size : filter.parameters.front();
 }
 
 }  // namespace
@@ -132,16 +208,38 @@ Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, 
     } else if (filter.id == kZstd) {
       NMB_ASSIGN(stored, unpacked(stored, limit));
     } else {
-      const std::uint64_t size =
-          filter.parameters.empty() ? element_size : filter.parameters.front();
+      const std::uint64_t size = shuffled_size(filter, element_size);
       if (size == 0) return damaged("found elements of 0 bytes to unshuffle");
-      stored = unshuffled(stored, size);
+      stored = shuffled<Shuffle::kUndo>(std::move(stored), size);
     }
   }
   if (stored.size() != length)
     return damaged("found a chunk of " + std::to_string(stored.size()) + " bytes, expected " +
                    std::to_string(length));
   return stored;
+}
+
+std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
+                                    std::vector<std::byte> chunk, std::uint64_t element_size,
+                                    std::uint32_t* mask) {
+  *mask = 0;
+  for (std::size_t i = 0; i < filters.size(); ++i) {
+    const Filter& filter = filters[i];
+    if (filter.id == kShuffle) {
+      chunk = shuffled<Shuffle::kDo>(std::move(chunk), shuffled_size(filter, element_size));
+    } else if (filter.id == kFletcher32) {
+      append_sum(&chunk);
+    } else {
+      const int level = static_cast<int>(filter.parameters.front());
+      std::vector<std::byte> shorter =
+          filter.id == kDeflate ? deflated(chunk, level) : packed(chunk, level);
+      if (shorter.empty())
+        *mask |= 1u << i;
+      else
+        chunk = std::move(shorter);
+    }
+  }
+  return chunk;
 }
 
 }  // namespace nmb

@@ -10,7 +10,14 @@
 
 namespace nmb {
 
-// properties: of the variable, or more. cache: of chunks, shared.
+// The array in the variable's own type and order of bytes. properties: of the variable, or more.
+// cache: of chunks, shared.
+Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
+                                std::uint64_t records, VarId variable,
+                                std::shared_ptr<const ByteSource> extent,
+                                std::span<const hdf5::Property> properties,
+                                const std::shared_ptr<ChunkCache>& cache);
+// As value_array().
 Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,
                               std::uint64_t records, VarId variable,
                               std::shared_ptr<const ByteSource> extent,

@@ -1,14 +1,12 @@
 // The values of a variable as one array (see nmb/values.h): sources that undo chunks and the order
 // of bytes, and one for values that were never written.
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "nmb/hdf5_section.h"
 #include "nmb/values.h"
-#include "values/chunk_cache.h"
 #include "values/chunk_filters.h"
-#include "values/chunk_table.h"
+#include "values/chunked_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -79,81 +77,6 @@ class SwappedSource final : public ByteSource {
   const std::uint64_t value_size_;
 };
 
-// The array that chunks make. Keeps chunks in a cache.
-class ChunkedSource final : public ByteSource {
- public:
-  // region: the variable's.
-  ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
-                std::vector<std::uint64_t> lengths, std::uint64_t value_size,
-                std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache)
-      : table_(std::move(region), storage, value_size),
-        chunk_(storage.chunk),
-        lengths_(std::move(lengths)),
-        value_size_(value_size),
-        fill_(std::move(fill)),
-        size_(size),
-        cache_(std::move(cache)),
-        array_(cache_->add_array()) {}
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return table_.name(); }
-
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (offset > size_ || out.size() > size_ - offset)
-      return Status(Code::kDamaged, "found the end of a variable's values");
-    const std::scoped_lock lock(mutex_);
-    const std::size_t rank = lengths_.size();
-    std::vector<std::uint64_t> at(rank);
-    ChunkCache::Chunk chunk;
-    std::uint64_t of_chunk = 0;
-    while (!out.empty()) {
-      std::uint64_t element = offset / value_size_;
-      for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
-      // From `at` on in its row and its chunk.
-      std::uint64_t number = 0, inner = 0;
-      for (std::size_t i = 0; i < rank; ++i) {
-        number = number * ((lengths_[i] + chunk_[i] - 1) / chunk_[i]) + at[i] / chunk_[i];
-        inner = inner * chunk_[i] + at[i] % chunk_[i];
-      }
-      const std::uint64_t in_value = offset % value_size_;
-      const std::uint64_t in_row =
-          std::min(chunk_.back() - at.back() % chunk_.back(), lengths_.back() - at.back());
-      const auto part = static_cast<std::size_t>(
-          std::min<std::uint64_t>(out.size(), in_row * value_size_ - in_value));
-      if (!chunk || number != of_chunk) {
-        NMB_ASSIGN(chunk, chunk_at(number));
-        of_chunk = number;
-      }
-      const std::uint64_t place = inner * value_size_ + in_value;
-      if (chunk->empty())
-        for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(place + i) % value_size_];
-      else
-        std::copy_n(chunk->begin() + static_cast<std::ptrdiff_t>(place), part, out.begin());
-      offset += part;
-      out = out.subspan(part);
-    }
-    return {};
-  }
-
- private:
-  Result<ChunkCache::Chunk> chunk_at(std::uint64_t number) const {
-    ChunkCache::Chunk chunk = cache_->find(array_, number);
-    if (chunk) return chunk;
-    NMB_ASSIGN(std::vector<std::byte> bytes, table_.load(number));
-    chunk = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-    cache_->put(array_, number, chunk);
-    return chunk;
-  }
-  const ChunkTable table_;
-  const std::vector<std::uint64_t> chunk_, lengths_;
-  const std::uint64_t value_size_;
-  const std::vector<std::byte> fill_;  // one value
-  const std::uint64_t size_;
-  const std::shared_ptr<ChunkCache> cache_;
-  const std::uint64_t array_;  // in the cache
-  // A chunk that several threads ask for is decoded once.
-  mutable std::mutex mutex_;
-};
-
 // What the hdf5 section says of values that are not stored.
 struct Unstored {
   bool elsewhere = false;         // in other files
@@ -181,11 +104,11 @@ Unstored unstored_values(std::span<const hdf5::Property> properties, VarId varia
 
 }  // namespace
 
-Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,
-                              std::uint64_t records, VarId variable,
-                              std::shared_ptr<const ByteSource> extent,
-                              std::span<const hdf5::Property> properties,
-                              const std::shared_ptr<ChunkCache>& cache) {
+Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
+                                std::uint64_t records, VarId variable,
+                                std::shared_ptr<const ByteSource> extent,
+                                std::span<const hdf5::Property> properties,
+                                const std::shared_ptr<ChunkCache>& cache) {
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, layout, variable, records));
   const Variable v = metadata.variable(variable);
   ValueArray array{std::move(shape), v.type, extent, nullptr};
@@ -226,14 +149,27 @@ Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& lay
     if (storage) array.region = array.source;
     array.shape.begin = 0;
   }
-  if (const std::optional<Type> same = extension->types.classic(v.type)) {
-    array.type = *same;
-    if (extension->types.is_swapped(v.type)) {
-      if (array.shape.record_size)
-        return Status(Code::kUnsupported, object + ": found records of little-endian values");
-      array.source = std::make_shared<SwappedSource>(array.source, size);
-    }
-  }
+  return array;
+}
+
+Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,
+                              std::uint64_t records, VarId variable,
+                              std::shared_ptr<const ByteSource> extent,
+                              std::span<const hdf5::Property> properties,
+                              const std::shared_ptr<ChunkCache>& cache) {
+  NMB_ASSIGN(ValueArray array, stored_array(metadata, layout, records, variable, std::move(extent),
+                                            properties, cache));
+  if (!TypeTable::is_extended(array.type)) return array;
+  const TypeTable& types = metadata.extension()->types;
+  const Type type = array.type;
+  const std::optional<Type> same = types.classic(type);
+  if (!same) return array;
+  array.type = *same;
+  if (!types.is_swapped(type)) return array;
+  if (array.shape.record_size)
+    return Status(Code::kUnsupported, "variable " + std::string(metadata.variable(variable).name) +
+                                          ": found records of little-endian values");
+  array.source = std::make_shared<SwappedSource>(array.source, array.shape.element_size);
   return array;
 }
 

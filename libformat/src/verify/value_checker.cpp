@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "verify/on_threads.h"
+#include "parallel/workers.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -34,7 +34,7 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
 
 void ValueChecker::run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell) {
   std::vector<ValueOutcome> outcomes(batch_.size());
-  on_threads(threads_, batch_.size(), [&] {
+  for_each_on_threads(threads_, batch_.size(), [&] {
     return [&, buffer = std::vector<std::byte>()](std::size_t i) mutable {
       outcomes[i] = check_range(file_, batch_[i], buffer);
     };

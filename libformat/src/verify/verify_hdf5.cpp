@@ -15,10 +15,10 @@
 #include "interop/group_block.h"
 #include "interop/hdf5_file.h"
 #include "nmb/hdf5_section.h"
+#include "parallel/workers.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
 #include "verify/metered_source.h"
-#include "verify/on_threads.h"
 #include "verify/space_map.h"
 #include "verify/status_finding.h"
 #include "wire/shared_range.h"
@@ -53,7 +53,7 @@ class Hdf5Verifier {
 
   Result<VerifySummary> run() {
     summary_.kind = "HDF5";
-    NMB_ASSIGN(const std::shared_ptr<const hdf5::SpoolFile> spool, hdf5::SpoolFile::create());
+    NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
     const Status read = hdf5::read_file(source_, spool, [&](hdf5::GroupBlock group) -> Status {
       check_group(std::move(group));
       return {};
@@ -198,7 +198,7 @@ class Hdf5Verifier {
     const std::uint64_t at_once = std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes());
     const auto threads =
         static_cast<unsigned>(std::min<std::uint64_t>(std::max(options_.threads, 1u), at_once));
-    on_threads(threads, rows.size(), [&] {
+    for_each_on_threads(threads, rows.size(), [&] {
       return [&](std::size_t i) {
         if (rows[i].stored_length == 0) return;
         try {

@@ -2,6 +2,7 @@
 // section 9).
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,9 @@ class ItemsOut {
     store_le(out_->data() + at, value);
   }
   void put(std::span<const std::byte> bytes) {
-    out_->insert(out_->end(), bytes.begin(), bytes.end());
+    const std::size_t at = out_->size();
+    out_->resize(at + bytes.size());
+    std::ranges::copy(bytes, out_->begin() + static_cast<std::ptrdiff_t>(at));
   }
   void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
   void put_text(std::string_view text) {

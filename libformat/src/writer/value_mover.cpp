@@ -5,10 +5,8 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include <string>
-#include <system_error>
-#include <thread>
 
+#include "parallel/workers.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -190,44 +188,21 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
     move->sums.assign(move->windows(piece_size), 0);
   }
   JobQueue queue(moves, piece_size);
-  std::atomic<bool> stop{false};
   std::mutex mutex;
-  Status failure;
-  auto work = [&] {
-    Status status;
-    try {
-      std::vector<std::byte> buffer(kJobBytes);
-      Job job;
-      while (status.ok() && !stop.load(std::memory_order_relaxed) && queue.next(&job)) {
-        if (options.cancel && options.cancel->load(std::memory_order_relaxed))
-          status = Status(Code::kIo, "interrupted");
-        else
-          status = run_job(job, piece_size, file, buffer);
-        if (options.progress && status.ok()) {
-          std::lock_guard lock(mutex);
-          options.progress(done += job.length, total);
-        }
+  return share_work(options.threads, [&](const std::atomic<bool>& stop) -> Status {
+    std::vector<std::byte> buffer(kJobBytes);
+    Job job;
+    while (!stop.load(std::memory_order_relaxed) && queue.next(&job)) {
+      if (options.cancel && options.cancel->load(std::memory_order_relaxed))
+        return Status(Code::kIo, "interrupted");
+      NMB_TRY(run_job(job, piece_size, file, buffer));
+      if (options.progress) {
+        std::lock_guard lock(mutex);
+        options.progress(done += job.length, total);
       }
-    } catch (const std::bad_alloc&) {
-      status = Status(Code::kLimit, "out of memory");
-    } catch (const std::exception& error) {
-      status = Status(Code::kUsage, std::string("found an exception: ") + error.what());
     }
-    if (status.ok()) return;
-    stop = true;
-    std::lock_guard lock(mutex);
-    if (failure.ok()) failure = status;
-  };
-  std::vector<std::thread> others;
-  others.reserve(options.threads);
-  try {
-    for (unsigned i = 1; i < options.threads; ++i) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // As many as there can be; this thread alone will do.
-  }
-  work();
-  for (std::thread& thread : others) thread.join();
-  return failure;
+    return {};
+  });
 }
 
 }  // namespace nmb

@@ -1,0 +1,67 @@
+// Texts of options as a Compression (see nmb/compression.h).
+#include "nmb/compression.h"
+
+#include <charconv>
+#include <optional>
+
+#include "block/name_rules.h"
+
+namespace nmb {
+
+namespace {
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Status Compression::set_codec(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  std::uint64_t most = 0;
+  if (name == "none") {
+    codec = ValueCodec::kNone;
+    level = 0;
+  } else if (name == "deflate") {
+    codec = ValueCodec::kDeflate;
+    level = 6;
+    most = 9;
+  } else if (name == "zstd") {
+    codec = ValueCodec::kZstd;
+    level = 1;
+    most = 19;
+  } else {
+    return Status(Code::kUsage, "found codec " + quoted(text) + ", expected none, deflate or zstd");
+  }
+  if (colon == text.npos) return {};
+  const std::optional<std::uint64_t> found = number(text.substr(colon + 1));
+  if (!found || *found < 1 || *found > most)
+    return Status(Code::kUsage,
+                  "found codec " + quoted(text) + ", expected " +
+                      (most == 0 ? "no level" : "a level from 1 to " + std::to_string(most)));
+  level = static_cast<int>(*found);
+  return {};
+}
+
+Status Compression::set_chunk(std::string_view text) {
+  chunk.clear();
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    const std::size_t colon = item.rfind(':');
+    const std::optional<std::uint64_t> length =
+        colon == item.npos ? std::nullopt : number(item.substr(colon + 1));
+    if (!length || *length == 0 || colon == 0)
+      return Status(Code::kUsage, "found chunk " + quoted(item) +
+                                      ", expected DIM:LEN with a length of at least 1");
+    chunk.push_back({std::string(item.substr(0, colon)), *length});
+    if (comma == text.npos) return {};
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace nmb

@@ -1,0 +1,67 @@
+// Work that several threads of this process share.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Calls work() on each of the threads, this one among them; on fewer where no more are to be had.
+template <class Work>
+void on_each_thread(std::size_t threads, const Work& work) {
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // Those that there are do the work.
+  }
+  work();
+}
+
+// Each thread calls what make_worker() gives it with one number below `count` after the other; each
+// number is taken once.
+template <class MakeWorker>
+void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& make_worker) {
+  std::atomic<std::size_t> next{0};
+  on_each_thread(std::min<std::size_t>(threads, count), [&] {
+    auto worker = make_worker();
+    for (std::size_t i; (i = next++) < count;) worker(i);
+  });
+}
+
+// Calls work(stop) on each of the threads. The first failure (what is thrown too) sets `stop`,
+// which says that the others shall end, and is returned.
+template <class Work>
+Status share_work(std::size_t threads, const Work& work) {
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  Status failure;
+  on_each_thread(threads, [&] {
+    Status status;
+    try {
+      status = work(std::as_const(stop));
+    } catch (const std::bad_alloc&) {
+      status = Status(Code::kLimit, "out of memory");
+    } catch (const std::exception& error) {
+      status = Status(Code::kUsage, std::string("found an exception: ") + error.what());
+    }
+    if (status.ok()) return;
+    stop = true;
+    std::lock_guard lock(mutex);
+    if (failure.ok()) failure = std::move(status);
+  });
+  return failure;
+}
+
+}  // namespace nmb

@@ -1,0 +1,44 @@
+// ChunkedSource: the array that the chunks of a variable make (spec/format.md, section 15.2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "nmb/byte_source.h"
+#include "nmb/extension.h"
+#include "values/chunk_cache.h"
+#include "values/chunk_table.h"
+
+namespace nmb {
+
+// Keeps chunks in a cache. Thread-safe.
+class ChunkedSource final : public ByteSource {
+ public:
+  // region: the variable's. lengths: of its dimensions. fill: one value. size: bytes of the array.
+  // Filters are those that check_filters() takes.
+  ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
+                std::vector<std::uint64_t> lengths, std::uint64_t value_size,
+                std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache);
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return table_.name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+
+ private:
+  Result<ChunkCache::Chunk> chunk_at(std::uint64_t number) const;
+
+  const ChunkTable table_;
+  const std::vector<std::uint64_t> chunk_, lengths_;
+  const std::uint64_t value_size_;
+  const std::vector<std::byte> fill_;  // one value
+  const std::uint64_t size_;
+  const std::shared_ptr<ChunkCache> cache_;
+  const std::uint64_t array_;  // in the cache
+  // A chunk that several threads ask for is decoded once.
+  mutable std::mutex mutex_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,59 @@
+// SplicedSource: bytes that are parts of other sources; zero between them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+class SplicedSource final : public ByteSource {
+ public:
+  struct Run {
+    std::uint64_t offset = 0, length = 0;  // here
+    std::uint64_t source = 0;              // offset there
+    std::uint32_t from = 0;                // which of the sources
+    std::uint64_t end() const { return offset + length; }
+  };
+
+  // runs: ascending, without overlap, inside `size` and inside their sources. name: for messages.
+  SplicedSource(std::vector<std::shared_ptr<const ByteSource>> sources, std::vector<Run> runs,
+                std::uint64_t size, std::string name)
+      : sources_(std::move(sources)), runs_(std::move(runs)), size_(size), name_(std::move(name)) {}
+
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return name_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > size_ || out.size() > size_ - offset)
+      return Status(Code::kDamaged, name_, offset, "", "found the end of the values");
+    auto run = std::upper_bound(runs_.begin(), runs_.end(), offset,
+                                [](std::uint64_t at, const Run& r) { return at < r.offset; });
+    if (run != runs_.begin()) --run;
+    while (!out.empty()) {
+      while (run != runs_.end() && run->end() <= offset) ++run;
+      const bool between = run == runs_.end() || offset < run->offset;
+      const std::uint64_t end = run == runs_.end() ? size_ : between ? run->offset : run->end();
+      const std::span<std::byte> part =
+          out.first(std::min<std::uint64_t>(out.size(), end - offset));
+      if (between)
+        std::ranges::fill(part, std::byte{0});
+      else
+        NMB_TRY(sources_[run->from]->read_at(run->source + (offset - run->offset), part));
+      offset += part.size();
+      out = out.subspan(part.size());
+    }
+    return {};
+  }
+
+ private:
+  const std::vector<std::shared_ptr<const ByteSource>> sources_;
+  const std::vector<Run> runs_;
+  const std::uint64_t size_;
+  const std::string name_;
+};
+
+}  // namespace nmb

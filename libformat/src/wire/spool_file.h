@@ -1,0 +1,37 @@
+// SpoolFile: a file without a name for bytes that wait for their place in the output.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+// Thread-safe.
+class SpoolFile final : public ByteSource {
+ public:
+  // In the folder for temporary files (TMPDIR). kIo.
+  static Result<std::shared_ptr<SpoolFile>> create();
+  ~SpoolFile() override;
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  // Bytes there are now, written here or by another process.
+  std::uint64_t size() const override;
+  const std::string& name() const override { return name_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  // kNoSpace, kIo.
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
+ private:
+  SpoolFile(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  const int descriptor_;
+  const std::string name_;  // of the folder
+};
+
+}  // namespace nmb

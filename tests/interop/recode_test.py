@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Values in other chunks, through other filters: what nmconvert --compress, --shuffle and --chunk make of an HDF5
+file, read back by h5py."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import h5py
+    import numpy
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+
+class Test:
+    def __init__(self, tools, work):
+        self.tools, self.work, self.problems = tools, Path(work), []
+
+    def run(self, tool, *arguments, exit_code=0, says=None):
+        done = subprocess.run([self.tools / tool, *arguments], cwd=self.work, capture_output=True, text=True, timeout=120)
+        words = " ".join(map(str, (tool, *arguments)))
+        if done.returncode != exit_code:
+            self.problems.append(f"{words}: exit code {done.returncode}, expected {exit_code}: {done.stderr}")
+        if says is not None and says not in done.stderr:
+            self.problems.append(f"{words}: said {done.stderr!r}, expected {says!r}")
+        return done.stdout
+
+    def check(self, true, problem):
+        if not true:
+            self.problems.append(problem)
+
+    def back(self, *options, source="in.h5"):
+        """The HDF5 file that `source` is behind a conversion with the options."""
+        self.run("nmconvert", source, "made.nmb", "-f", *options)
+        self.run("nmverify", "made.nmb")
+        self.run("nmconvert", "made.nmb", "back.h5", "-f")
+        return h5py.File(self.work / "back.h5")
+
+    def same_values(self, back, what):
+        with h5py.File(self.work / "in.h5") as f:
+            for name in f:
+                self.check(numpy.array_equal(f[name][()], back[name][()]), f"{what}: values of {name} differ")
+                self.check(f[name].maxshape == back[name].maxshape, f"{what}: shape of {name} differs")
+
+
+def filters(data_set):
+    plist = data_set.id.get_create_plist()
+    return [plist.get_filter(i)[0] for i in range(plist.get_nfilters())]
+
+
+DEFLATE, SHUFFLE, FLETCHER32, LZF, ZSTD = 1, 2, 3, 32000, 32015
+
+
+def make(path):
+    noise = numpy.random.default_rng(7)
+    table = numpy.cumsum(noise.integers(-2, 3, size=(70, 41, 33)), axis=2).astype("<i4")
+    with h5py.File(path, "w") as f:
+        f.create_dataset("packed", data=table, chunks=(8, 41, 10), shuffle=True, compression="gzip", fletcher32=True)
+        f.create_dataset("plain_chunks", data=table[0].astype(">f8"), chunks=(7, 5), maxshape=(None, 33))
+        f.create_dataset("array", data=table.astype("<f8"))
+        f.create_dataset("bytes", data=noise.integers(0, 256, size=100_000).astype("u1"))
+        f.create_dataset("small", data=table[0, 0])
+        f.create_dataset("scalar", data=1.5)
+        f.create_dataset("text", data=["", "one", "two"] * 10, dtype=h5py.string_dtype())
+        f.create_dataset("holes", shape=(40, 40), dtype="<i2", chunks=(8, 8), fillvalue=-9, compression="gzip")
+        f["holes"][3:5, 3:5] = 1
+        pair = numpy.dtype([("id", "<i4"), ("at", "<f8", (2,))])
+        f.create_dataset("pairs", data=numpy.zeros(9000, pair), chunks=(1000,))
+        f.create_dataset("lzf", data=table, chunks=(70, 41, 33), compression="lzf")
+
+
+def test_codecs(test):
+    for level in ("deflate", "deflate:9"):
+        with test.back("--compress", level, "--shuffle") as back:
+            test.same_values(back, level)
+            test.check(filters(back["packed"]) == [SHUFFLE, DEFLATE, FLETCHER32], "packed: other filters")
+            test.check(filters(back["array"]) == [SHUFFLE, DEFLATE], "array: other filters")
+            test.check(filters(back["lzf"]) == [LZF], "lzf: other filters")
+            test.check(back["packed"].chunks == (8, 41, 10), "packed: other chunks")
+            test.check(back["small"].chunks is None, "small: has chunks")
+            test.check(back["bytes"].id.get_storage_size() <= 100_000, "bytes: grew")
+            test.check(back["holes"].id.get_num_chunks() == 1, "holes: chunks that were never written are written")
+    with test.back("--compress", "none") as back:
+        test.same_values(back, "none")
+        test.check(filters(back["packed"]) == [FLETCHER32], "packed: other filters")
+        test.check(back["array"].chunks is None, "array: has chunks")
+
+
+def test_zstd(test):
+    with test.back("--compress", "zstd:3") as back:
+        test.check(filters(back["packed"]) == [SHUFFLE, ZSTD, FLETCHER32], "packed: other filters")
+        test.check(filters(back["array"]) == [ZSTD], "array: other filters")
+    # What HDF5 cannot read here is read by the library, and becomes what HDF5 reads.
+    test.run("nmconvert", "made.nmb", "again.nmb", "-f", "--compress", "deflate:1")
+    test.run("nmconvert", "again.nmb", "back.h5", "-f")
+    with h5py.File(test.work / "back.h5") as back:
+        test.same_values(back, "zstd, then deflate")
+
+
+def test_chunks(test):
+    dims = ["--chunk", "phony_dim_0:16,phony_dim_2:7"]
+    with test.back(*dims) as back:
+        test.same_values(back, "chunks")
+        test.check(back["array"].chunks == (16, 41, 7), f"array: chunks {back['array'].chunks}")
+        test.check(filters(back["array"]) == [], "array: has filters")
+        test.check(back["packed"].chunks == (16, 41, 7), f"packed: chunks {back['packed'].chunks}")
+        test.check(filters(back["packed"]) == [SHUFFLE, DEFLATE, FLETCHER32], "packed: lost its filters")
+
+
+def test_same_bytes(test):
+    made = []
+    for threads in ("1", "2", "5"):
+        test.run("nmconvert", "in.h5", "made.nmb", "-f", "--compress", "zstd", "-j", threads)
+        made.append((test.work / "made.nmb").read_bytes())
+    test.check(made[0] == made[1] == made[2], "other bytes for other numbers of threads")
+
+
+def test_usage(test):
+    for option, text in (
+        ("--compress", "gzip"), ("--compress", "zstd:20"), ("--compress", "none:1"), ("--compress", "deflate:0"),
+        ("--chunk", "time"), ("--chunk", "time:0"), ("--chunk", ":3"), ("--chunk", "a:1,"),
+    ):
+        test.run("nmconvert", "in.h5", "no.nmb", option, text, exit_code=2, says="expected")
+        test.check(not (test.work / "no.nmb").exists(), f"{option} {text}: wrote a file")
+    test.run("nmconvert", "in.h5", "no.nmb", "--compress", "zstd", "--strict", exit_code=1, says="lzf")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        test = Test(options.tools.resolve(), work)
+        make(test.work / "in.h5")
+        for each in (test_codecs, test_zstd, test_chunks, test_same_bytes, test_usage):
+            each(test)
+        for problem in test.problems:
+            print(problem)
+        return 1 if test.problems else 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("LC_ALL", "C")
+    sys.exit(main())
