@@ -26,7 +26,7 @@ std::uint64_t product(const std::vector<std::uint64_t>& lengths, const std::stri
   std::uint64_t n = 1;
   for (const std::uint64_t length : lengths)
     if (!checked_mul(n, length, &n))
-      throw Failure(Code::kDamaged, object + ": more than 2^64 values");
+      throw Failure(Code::kDamaged, object + ": found more than 2^64 values");
   return n;
 }
 
@@ -429,7 +429,7 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
       space.space_class == SpaceClass::kNull ? 0 : product(space.lengths, object);
   std::uint64_t bytes = 0;
   if (!checked_mul(count, table.value_size(code), &bytes) || bytes > ~std::uint64_t{0} >> 2)
-    throw Failure(Code::kDamaged, object + ": more than 2^62 bytes of values");
+    throw Failure(Code::kDamaged, object + ": found more than 2^62 bytes of values");
   const std::uint64_t begin = next_begin();
   const auto without_values = [&] {
     storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});

@@ -29,15 +29,5 @@ TEST(NmverifyCorpus, ClassicFilesAreDamaged) {
   EXPECT_EQ(files, 25u);
 }
 
-TEST(NmverifyCorpus, Hdf5FilesAreRefused) {
-  NMB_NEEDS_CORPUS();
-  for (const char* folder : {"bad/cve_hdf5", "bad/cve_hdf5-fuzzer", "bad/hdf5-1.10.8", "hostile"})
-    for (const auto& path : test::corpus_files(folder)) {
-      const auto bytes = test::read_file(path);
-      if (bytes.size() >= 3 && std::memcmp(bytes.data(), "CDF", 3) == 0) continue;
-      EXPECT_EQ(exit_code_of(path), 2) << path;
-    }
-}
-
 }  // namespace
 }  // namespace nmb

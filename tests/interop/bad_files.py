@@ -49,7 +49,7 @@ TOOLS = {
     "nmverify": lambda path: [path],
 }
 WRITERS = "nmconvert", "nmcat"
-HDF5_SAYS = re.compile(r"(^|: )HDF5: ")
+HDF5_SAYS = re.compile(r"(^|: )HDF5: |found what the library refuses: ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 OLD = b"a target that existed"
 

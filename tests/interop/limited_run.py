@@ -14,19 +14,20 @@ SLOWER = 10 if SANITIZED else 1
 PATIENCE = 10  # how often the limit of CPU time may pass on the clock, on a busy machine
 
 # exit_code: negative for a signal, None if it was ended since it took too long; seconds: CPU time; tool_peak:
-# bytes of the tool itself, as last seen; peak: of the larger one of the two; said: on standard error.
+# bytes of the tool itself, as last seen; peak: of the larger one of the two; said: on standard error, or findings on
+# standard output.
 Run = collections.namedtuple("Run", "exit_code seconds tool_peak peak said")
 
 
 def run(command, folder, limit):
     """A Run of the command in the folder. limit: of CPU time, in seconds; problems() judges it."""
-    with tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.monotonic()
         process = subprocess.Popen(
             command,
             cwd=folder,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=output,
             stderr=errors,
             start_new_session=True,
         )
@@ -42,9 +43,13 @@ def run(command, folder, limit):
             time.sleep(STEP)
         seconds = usage.ru_utime + usage.ru_stime
         process.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        said = errors.read().decode(errors="replace").strip()
+        said = text_of(errors) or (text_of(output) if process.returncode == 1 else "")
     return Run(None if ended else process.returncode, seconds, tool_peak, usage.ru_maxrss << 10, said)
+
+
+def text_of(stream):
+    stream.seek(0)
+    return stream.read().decode(errors="replace").strip()
 
 
 def high_water(process):

@@ -31,13 +31,15 @@ class Test:
     def __init__(self, tools, work):
         self.tools, self.work, self.problems = tools, Path(work), []
 
+    # exit_code: expected; None: any.
     def run(self, tool, *arguments, exit_code=0, says=None, environment=None):
         done = subprocess.run(
             [self.tools / tool, *arguments], cwd=self.work, capture_output=True, text=True, timeout=120,
             env=os.environ | (environment or {}),
         )
         words = " ".join(map(str, (tool, *arguments)))
-        if done.returncode != exit_code:
+        self.exit_code = done.returncode
+        if exit_code is not None and done.returncode != exit_code:
             self.problems.append(f"{words}: exit code {done.returncode}, expected {exit_code}: {done.stderr}")
         if says is not None and says not in done.stderr:
             self.problems.append(f"{words}: said {done.stderr!r}, expected {says!r}")

@@ -3,8 +3,8 @@
 
     small_claims_test.py --tools FOLDER
 
-Each is made, and read by nmconvert: exit code and message as below, within 2 s of CPU time and the memory that
-limited_run.py says. Skipped (exit code 77) without h5py, or without nmb-hdf5 (a build without HDF5).
+Each is made, and read by nmconvert, nminspect and nmverify: exit code and message as below, within 2 s of CPU time and
+the memory that limited_run.py says. Skipped (exit code 77) without h5py, or without nmb-hdf5 (a build without HDF5).
 """
 
 import argparse
@@ -24,6 +24,7 @@ except ImportError as missing:
     sys.exit(77)
 
 SECONDS = 2
+TOOLS = {"nmconvert": ["out.nmb"], "nminspect": [], "nmverify": ["-q"]}
 NO_HDF5 = "found no program for HDF5"
 
 
@@ -91,18 +92,22 @@ EXPECTED = {
 
 
 def check(tools, make, work):
-    """The run, and problems: texts."""
+    """What was said on standard error, and problems: texts."""
     path = work / "in.h5"
     with h5py.File(path, "w") as file:
         make(file)
-    done = limited_run.run([tools / "nmconvert", path, "out.nmb"], work, SECONDS)
-    problems = limited_run.problems(done, path.stat().st_size, SECONDS)
-    code, said = EXPECTED[make]
-    if done.exit_code != code or said not in done.said:
-        problems.append(f"exit code {done.exit_code}, {done.said!r}, expected {code}, {said!r}")
-    if (work / "out.nmb").exists() != (code == 0):
-        problems.append(f"exit code {done.exit_code}, found {sorted(os.listdir(work))}")
-    return done, [f"{make.__name__}: {problem}" for problem in problems]
+    code, expected = EXPECTED[make]
+    said, problems = "", []
+    for tool, arguments in TOOLS.items():
+        done = limited_run.run([tools / tool, path, *arguments], work, SECONDS)
+        said += done.said
+        found = limited_run.problems(done, path.stat().st_size, SECONDS)
+        if done.exit_code != code or expected not in done.said:
+            found.append(f"exit code {done.exit_code}, {done.said!r}, expected {code}, {expected!r}")
+        if tool == "nmconvert" and (work / "out.nmb").exists() != (code == 0):
+            found.append(f"exit code {done.exit_code}, found {sorted(os.listdir(work))}")
+        problems += [f"{make.__name__}: {tool}: {problem}" for problem in found]
+    return said, problems
 
 
 def main():
@@ -112,8 +117,8 @@ def main():
     failed = 0
     for make in EXPECTED:
         with tempfile.TemporaryDirectory(prefix="nmb_claims_") as work:
-            done, problems = check(tools, make, Path(work))
-        if NO_HDF5 in done.said:
+            said, problems = check(tools, make, Path(work))
+        if NO_HDF5 in said:
             print(f"skipped: {NO_HDF5}")
             return 77
         failed += len(problems)

@@ -7,7 +7,9 @@ namespace nmb::tools {
 
 InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpText& help)
     : tool_(tool), command_(tool.add_command(name, help)) {
-  command_.add_option("FILE", path_, "an NMB or a classic netCDF file")->required()->type_name("");
+  command_.add_option("FILE", path_, "an NMB, a classic netCDF, a netCDF-4 or an HDF5 file")
+      ->required()
+      ->type_name("");
   command_.add_flag("--io-stats", io_stats_, "tell reads and bytes of FILE on standard error");
   tool.offer_strict(command_);
 }

@@ -1,22 +1,18 @@
 // Files to inspect (see inspected_file.h).
 #include "nminspect/inspected_file.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
+
+#include "nmb/open_hdf5.h"
 
 namespace nmb::tools {
 
-Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file) {
-  InspectedFile out;
-  out.file_ = std::move(file);
-  const FileKind kind = out.file_->kind();
-  if (kind == FileKind::kNmb) {
-    NMB_ASSIGN(out.reader_, Reader::open(out.file_));
-    return out;
-  }
-  if (!is_classic(kind)) return refused_kind(*out.file_, kind);
-  NMB_ASSIGN(out.classic_, open_classic(out.file_));
-  const Dataset& dataset = *out.classic_;
-  BlockEntry& entry = out.classic_entry_;
+namespace {
+
+BlockEntry entry_of(const Dataset& dataset) {
+  BlockEntry entry;
   entry.kind = static_cast<std::uint16_t>(dataset.kind());
   entry.stored_length = entry.raw_length = dataset.layout.header_length;
   entry.extent_position = dataset.layout.header_length;
@@ -25,8 +21,44 @@ Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file)
   entry.variables = dataset.metadata.variable_count();
   entry.attributes = dataset.metadata.attribute_count();
   entry.records = dataset.records;
-  out.classic_totals_ = entry.totals();
+  entry.samples = default_samples(entry.variables);
+  return entry;
+}
+
+}  // namespace
+
+Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file) {
+  InspectedFile out;
+  out.file_ = std::move(file);
+  const FileKind kind = out.file_->kind();
+  if (kind == FileKind::kNmb) {
+    NMB_ASSIGN(out.reader_, Reader::open(out.file_));
+  } else if (kind == FileKind::kHdf5) {
+    NMB_ASSIGN(std::vector<std::shared_ptr<const Block>> blocks, open_hdf5(out.file_));
+    out.held_.reserve(blocks.size());
+    for (std::shared_ptr<const Block>& block : blocks) {
+      BlockEntry entry = block->entry;
+      out.hold(std::move(entry), std::move(block));
+    }
+  } else if (out.is_classic()) {
+    NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(out.file_));
+    BlockEntry entry = entry_of(*dataset);
+    out.hold(std::move(entry), std::move(dataset));
+  } else {
+    return refused_kind(*out.file_, kind);
+  }
   return out;
+}
+
+void InspectedFile::hold(BlockEntry entry, std::shared_ptr<const Dataset> dataset) {
+  held_totals_ += entry.totals();
+  held_.push_back({std::move(entry), std::move(dataset)});
+}
+
+std::vector<InspectedFile::Held>::const_iterator InspectedFile::at_or_behind(
+    std::string_view name) const {
+  return std::lower_bound(held_.begin(), held_.end(), name,
+                          [](const Held& a, std::string_view b) { return a.entry.name < b; });
 }
 
 std::string InspectedFile::stem() const {
@@ -35,22 +67,34 @@ std::string InspectedFile::stem() const {
 
 Result<Totals> InspectedFile::totals_of_prefix(std::string_view prefix) const {
   if (reader_) return reader_->totals_of_prefix(prefix);
-  return prefix.empty() ? classic_totals_ : Totals();
+  Totals totals;
+  NMB_TRY(for_each_entry(prefix, [&](const BlockEntry& entry) -> Result<bool> {
+    totals += entry.totals();
+    return true;
+  }));
+  return totals;
 }
 
 Result<std::optional<BlockEntry>> InspectedFile::find(std::string_view block) const {
   if (reader_) return reader_->find(block);
-  return block.empty() ? std::optional(classic_entry_) : std::nullopt;
+  const auto found = at_or_behind(block);
+  return found != held_.end() && found->entry.name == block ? std::optional(found->entry)
+                                                            : std::nullopt;
 }
 
 Status InspectedFile::for_each_entry(
     std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   if (reader_) return reader_->for_each_entry(prefix, visit);
-  return prefix.empty() ? visit(classic_entry_).status() : Status();
+  for (auto at = at_or_behind(prefix); at != held_.end() && at->entry.name.starts_with(prefix);
+       ++at) {
+    NMB_ASSIGN(const bool more, visit(at->entry));
+    if (!more) break;
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(const BlockEntry& entry) const {
-  if (!reader_) return classic_;
+  if (!reader_) return at_or_behind(entry.name)->dataset;
   NMB_ASSIGN(std::shared_ptr<const Block> block, reader_->block(entry));
   return std::shared_ptr<const Dataset>(std::move(block));
 }

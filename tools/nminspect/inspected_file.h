@@ -1,5 +1,5 @@
-// InspectedFile: an NMB or a classic file as blocks and totals. A classic file is one block with
-// the empty name.
+// InspectedFile: a file as blocks and totals. A classic file is one block with the empty name, an
+// HDF5 file one for each group.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/input_file.h"
 #include "nmb/reader.h"
@@ -15,17 +16,19 @@ namespace nmb::tools {
 
 class InspectedFile {
  public:
-  // kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for other kinds.
+  // kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for other kinds; of HDF5 files what
+  // open_hdf5() gives.
   static Result<InspectedFile> open(std::shared_ptr<const InputFile> file);
 
   const InputFile& file() const { return *file_; }
   // The file's name without folder and ending.
   std::string stem() const;
-  // nullptr: a classic file.
+  // nullptr: no NMB file.
   const Reader* reader() const { return reader_.get(); }
+  bool is_classic() const { return nmb::is_classic(file_->kind()); }
 
   // As the functions of Reader.
-  const Totals& totals() const { return reader_ ? reader_->totals() : classic_totals_; }
+  const Totals& totals() const { return reader_ ? reader_->totals() : held_totals_; }
   Result<Totals> totals_of_prefix(std::string_view prefix) const;
   Result<std::optional<BlockEntry>> find(std::string_view block) const;
   Status for_each_entry(std::string_view prefix,
@@ -35,11 +38,19 @@ class InspectedFile {
   Result<std::shared_ptr<const Dataset>> dataset(std::string_view block) const;
 
  private:
+  // A block of a file that has no index: its metadata is in memory.
+  struct Held {
+    BlockEntry entry;
+    std::shared_ptr<const Dataset> dataset;
+  };
+  void hold(BlockEntry entry, std::shared_ptr<const Dataset> dataset);
+  // The first block whose name is not less.
+  std::vector<Held>::const_iterator at_or_behind(std::string_view name) const;
+
   std::shared_ptr<const InputFile> file_;
   std::unique_ptr<Reader> reader_;
-  std::shared_ptr<const Dataset> classic_;
-  BlockEntry classic_entry_;
-  Totals classic_totals_;
+  std::vector<Held> held_;  // by ascending name
+  Totals held_totals_;
 };
 
 }  // namespace nmb::tools

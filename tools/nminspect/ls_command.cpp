@@ -68,7 +68,8 @@ LsCommand::LsCommand(Tool& tool)
                "Blocks of an NMB file come from the index alone, in its order (by bytes). "
                "Objects are variables by their full names, for which the blocks they may be in "
                "are read; a classic file has one block, \"/\", and lists objects unless told "
-               "otherwise. -l shows counts and bytes: of a block its stored header and its "
+               "otherwise. The blocks of an HDF5 file are its groups. -l shows counts and bytes: "
+               "of a block its stored header and its "
                "values, of an object its values. --sort=name is natural (f9 before f10), "
                "--sort=size the largest first.\n\n") +
                PatternOption::kHelp,
@@ -102,7 +103,7 @@ Status LsCommand::list(const InspectedFile& file) {
 }
 
 Status LsCommand::run(const InspectedFile& file) {
-  const bool objects = what_.empty() ? file.reader() == nullptr : what_ == "objects";
+  const bool objects = what_.empty() ? file.is_classic() : what_ == "objects";
   return objects ? list<ObjectRow>(file) : list<BlockRow>(file);
 }
 

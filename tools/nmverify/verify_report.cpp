@@ -42,7 +42,7 @@ class TextReport final : public VerifyReport {
                                                                    : "sound";
     if (!s.incomplete.ok()) text += " (not wholly verified)";
     text += ", " + s.kind;
-    if (s.kind == "NMB")
+    if (s.kind == "NMB" || s.kind == "HDF5")
       text += fmt::format(", {} of {} blocks sound", s.sound_blocks,
                           std::max(s.recorded_blocks, s.sound_blocks + s.damaged_blocks));
     text += fmt::format(", {}, {}, level {}, {} read", counted(findings, "finding"),

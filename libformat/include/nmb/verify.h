@@ -1,5 +1,5 @@
 // verify: checks every rule of spec/format.md on an NMB file, those of spec/classic_header.md on a
-// classic one.
+// classic one; of an HDF5 file that the HDF5 library reads it and that its chunks decode.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,9 @@
 
 namespace nmb {
 
-// Cumulative.
+// Cumulative. Of HDF5 files kIndex has the HDF5 library read all groups and objects (and values of
+// variable length), kBlocks checks what they make (docs/hdf5.md) and that no values share bytes,
+// kData reads all other values and decodes their chunks.
 enum class VerifyLevel : std::uint8_t {
   kIndex,   // head, superblocks, index, dead-space segments
   kBlocks,  // headers and bodies of blocks, data maps, sections
@@ -28,8 +30,8 @@ struct VerifyOptions {
 };
 
 struct VerifySummary {
-  std::string kind;                   // "NMB", "CDF-1", "CDF-2", "CDF-5"
-  std::uint64_t recorded_blocks = 0;  // by the superblock
+  std::string kind;                   // "NMB", "CDF-1", "CDF-2", "CDF-5", "HDF5"
+  std::uint64_t recorded_blocks = 0;  // by the superblock; of HDF5: groups that were met
   std::uint64_t sound_blocks = 0;     // at the level asked for
   std::uint64_t damaged_blocks = 0;   // found in the index, with findings of their own or cut off
   std::uint64_t findings = 0;
@@ -42,7 +44,9 @@ struct VerifySummary {
 
 // Reports all findings, in an order that depends on the file alone, and goes on behind damage where
 // it can. Memory: a few MiB for each thread, one body at a time, and the stretches of the file
-// between structures. kUnknownKind; kUnsupported: HDF5; kIo: nothing could be read.
+// between structures; of HDF5 chunks of 32 MiB together or one, decoded. An HDF5 file has the name
+// by which it can be opened (nmb/open_hdf5.h); what breaks no rule of this project's specification
+// has the rule "HDF5". kUnknownKind; kUnsupported, kLimit, kIo: nothing could be read.
 NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                                         Findings& findings);
 

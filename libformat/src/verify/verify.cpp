@@ -5,9 +5,11 @@
 #include <cstring>
 #include <vector>
 
+#include "nmb/file_kind.h"
 #include "superblock/superblock.h"
 #include "verify/nmb_verifier.h"
 #include "verify/verify_classic.h"
+#include "verify/verify_hdf5.h"
 
 namespace nmb {
 
@@ -30,9 +32,11 @@ Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& option
   if (head.size() >= kSmallestFile) {
     if (is_classic(head)) return verify_classic(file, options, findings);
     if (is_nmb(head)) return NmbVerifier(file, options, findings).run();
+    NMB_ASSIGN(const FileKind kind, kind_of(file));
+    if (kind == FileKind::kHdf5) return verify_hdf5(file, options, findings);
   }
   return Status(Code::kUnknownKind, file.name(), kNoOffset, "",
-                "found a file of no known kind, expected NMB or classic netCDF");
+                "found a file of no known kind, expected NMB, classic netCDF or HDF5");
 }
 
 }  // namespace nmb

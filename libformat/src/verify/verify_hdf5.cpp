@@ -1,0 +1,262 @@
+// Verifies HDF5 files group by group, as they are met: the HDF5 library reads them, their bodies
+// are sound, no values share bytes, chunks decode (docs/hdf5.md). HDF5 has sums of metadata, which
+// its library checks, and of values only in chunks with the fletcher32 filter.
+#include "verify/verify_hdf5.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interop/group_block.h"
+#include "interop/hdf5_file.h"
+#include "nmb/hdf5_section.h"
+#include "values/chunk_filters.h"
+#include "values/chunk_table.h"
+#include "verify/metered_source.h"
+#include "verify/on_threads.h"
+#include "verify/space_map.h"
+#include "verify/status_finding.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr const char* kRule = "HDF5";  // what breaks no rule of this project's specification
+constexpr std::uint64_t kRead = 1 << 20;
+constexpr std::uint64_t kRowsAtOnce = 4096;
+// Bytes of chunks that threads decode at a time, but for one chunk.
+constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
+
+// "OBJECT: HDF5: REASON", as nmb-hdf5 tells what the HDF5 library refuses.
+std::optional<Finding> finding_of_library(const Status& status) {
+  constexpr std::string_view kSays = "HDF5: ";
+  const std::string& text = status.message();
+  const std::size_t at = text.find(kSays);
+  if (at == text.npos || (at > 0 && !std::string_view(text).substr(0, at).ends_with(": ")))
+    return std::nullopt;
+  return Finding{kRule, kNoOffset, at < 2 ? "" : text.substr(0, at - 2),
+                 "what the library refuses: " + text.substr(at + kSays.size()), ""};
+}
+
+class Hdf5Verifier {
+ public:
+  Hdf5Verifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
+      : options_(options),
+        findings_(findings),
+        source_(std::make_shared<MeteredSource>(file, options.rate)) {}
+
+  Result<VerifySummary> run() {
+    summary_.kind = "HDF5";
+    NMB_ASSIGN(const std::shared_ptr<const hdf5::SpoolFile> spool, hdf5::SpoolFile::create());
+    const Status read = hdf5::read_file(source_, spool, [&](hdf5::GroupBlock group) -> Status {
+      check_group(std::move(group));
+      return {};
+    });
+    if (read.code() == Code::kDamaged) {
+      const std::optional<Finding> said = finding_of_library(read);
+      report(said ? *said : finding_of(read));
+    } else if (!read.ok()) {
+      if (summary_.recorded_blocks == 0) return read;
+      missed(read);
+    }
+    tell_not_read();
+    summary_.bytes_read = source_->bytes();
+    return summary_;
+  }
+
+ private:
+  bool at_least(VerifyLevel level) const { return options_.level >= level; }
+
+  void report(Finding finding) {
+    if (finding.rule.empty()) finding.rule = kRule;
+    if (finding.severity == Severity::kWarning) {
+      ++summary_.warnings;
+    } else {
+      ++summary_.findings;
+      damaged_ = true;
+    }
+    findings_.report(std::move(finding));
+  }
+  // A failure to look at an object, or what is wrong with it.
+  void report(const Status& status, const std::string& object, std::uint64_t position) {
+    if (status.code() != Code::kDamaged) return missed(status);
+    Finding finding = finding_of(status);
+    finding.offset = position;
+    finding.object = object + (finding.object.empty() ? "" : ", " + finding.object);
+    report(std::move(finding));
+  }
+  void missed(const Status& status) {
+    if (summary_.incomplete.ok()) summary_.incomplete = status.in_file(source_->name());
+    damaged_ = true;
+  }
+
+  void check_group(hdf5::GroupBlock group) {
+    ++summary_.recorded_blocks;
+    damaged_ = false;
+    const std::string name = group.name;
+    if (at_least(VerifyLevel::kBlocks)) check_block(std::move(group));
+    ++(damaged_ ? summary_.damaged_blocks : summary_.sound_blocks);
+    if (damaged_ && options_.on_damaged_block) options_.on_damaged_block(name);
+  }
+
+  void check_block(hdf5::GroupBlock group) {
+    const std::string object = "block \"" + group.name + "\"";
+    in_file_ = std::move(group.in_file);
+    bool overlap = false;
+    for (const hdf5::RunInFile& run : in_file_) {
+      const auto taken = space_.claim(run.position, run.position + run.length);
+      if (!taken) continue;
+      overlap = true;
+      report({kRule, *taken, object, "values where other values are",
+              "each byte of the file in one place"});
+    }
+    const Result<std::shared_ptr<const Block>> block =
+        hdf5::decode_group(std::move(group), source_->name());
+    if (!block.ok()) return report(block.status(), object, kNoOffset);
+    count_elsewhere(**block, object);
+    // Values that share bytes could take time without end.
+    if (overlap || !at_least(VerifyLevel::kData)) return;
+    check_values(**block, object);
+  }
+
+  void count_elsewhere(const Block& block, const std::string& object) {
+    const Result<std::vector<hdf5::Property>> properties =
+        hdf5::decode_properties(block.metadata.extension()->hdf5);
+    if (!properties.ok()) return report(properties.status(), object, kNoOffset);
+    for (const hdf5::Property& property : *properties)
+      if (property.number == hdf5::Property::Number::kExternalFiles ||
+          property.number == hdf5::Property::Number::kVirtual)
+        ++elsewhere_;
+  }
+
+  // Chunks, and the bytes between them as they come.
+  void check_values(const Block& block, const std::string& object) {
+    std::vector<std::pair<std::uint64_t, const Storage*>> chunked;  // by begin
+    for (const Storage& storage : block.metadata.extension()->storage)
+      if (storage.kind == StorageKind::kChunked)
+        chunked.emplace_back(block.metadata.begin(storage.variable), &storage);
+    std::sort(chunked.begin(), chunked.end());
+    std::uint64_t at = 0;
+    for (const auto& [begin, storage] : chunked) {
+      read_plain(*block.extent, at, begin, object);
+      check_chunks(block, *storage, object);
+      at = std::max(at, begin + storage->region_length);
+    }
+    read_plain(*block.extent, at, block.extent->size(), object);
+  }
+
+  void read_plain(const ByteSource& extent, std::uint64_t begin, std::uint64_t end,
+                  const std::string& object) {
+    std::vector<std::byte> buffer;
+    while (begin < end) {
+      buffer.resize(std::min(kRead, end - begin));
+      if (const Status read = extent.read_at(begin, buffer); !read.ok())
+        return report(read, object, position_of(begin));
+      begin += buffer.size();
+    }
+  }
+
+  void check_chunks(const Block& block, const Storage& storage, const std::string& block_object) {
+    const Variable variable = block.metadata.variable(storage.variable);
+    const std::string object = block_object + ", variable " + std::string(variable.name);
+    const ChunkTable table(
+        std::make_shared<SharedRange>(block.extent, variable.begin, storage.region_length), storage,
+        block.metadata.value_size(variable.type));
+    const Filter* const unknown = unknown_filter(storage.filters);
+    std::uint64_t chunks = 1;
+    for (std::size_t i = 0; i < storage.chunk.size(); ++i) {
+      const std::uint64_t length = block.metadata.dimension(variable.dimensions[i]).length;
+      chunks *= length / storage.chunk[i] + (length % storage.chunk[i] != 0);
+    }
+    std::uint64_t present = 0;
+    for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
+      const Result<std::vector<ChunkRow>> rows =
+          table.rows(first, std::min(kRowsAtOnce, chunks - first));
+      if (!rows.ok()) return report(rows.status(), object, kNoOffset);
+      const std::vector<Status> outcomes = load_all(table, first, *rows, !unknown);
+      for (std::size_t i = 0; i < rows->size(); ++i) {
+        if ((*rows)[i].stored_length > 0) ++present;
+        if (!outcomes[i].ok())
+          report(outcomes[i], object, position_of(variable.begin + (*rows)[i].offset));
+      }
+    }
+    if (!unknown || present == 0) return;
+    NotDecoded& kept = not_decoded_[filter_text(*unknown)];
+    ++kept.variables;
+    kept.chunks += present;
+  }
+
+  std::vector<Status> load_all(const ChunkTable& table, std::uint64_t first,
+                               const std::vector<ChunkRow>& rows, bool decode) const {
+    std::vector<Status> outcomes(rows.size());
+    const std::uint64_t at_once = std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes());
+    const auto threads =
+        static_cast<unsigned>(std::min<std::uint64_t>(std::max(options_.threads, 1u), at_once));
+    on_threads(threads, rows.size(), [&] {
+      return [&](std::size_t i) {
+        if (rows[i].stored_length == 0) return;
+        try {
+          outcomes[i] = decode ? table.load(first + i, rows[i]).status()
+                               : table.stored(first + i, rows[i]).status();
+        } catch (const std::bad_alloc&) {
+          outcomes[i] = Status(Code::kLimit, "found a chunk that takes more memory than there is");
+        }
+      };
+    });
+    return outcomes;
+  }
+
+  // Where in the file a byte of the extent is; kNoOffset: not there.
+  std::uint64_t position_of(std::uint64_t offset) const {
+    auto run =
+        std::upper_bound(in_file_.begin(), in_file_.end(), offset,
+                         [](std::uint64_t at, const hdf5::RunInFile& r) { return at < r.offset; });
+    if (run == in_file_.begin()) return kNoOffset;
+    --run;
+    const std::uint64_t in_run = offset - run->offset;
+    return in_run < run->length ? run->position + in_run : kNoOffset;
+  }
+
+  // What was not looked at, told once.
+  void tell_not_read() {
+    const auto warn = [&](std::string found, std::string expected) {
+      report({kRule, kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
+    };
+    for (const auto& [filter, kept] : not_decoded_)
+      warn("chunks that are not decoded (filter " + filter + "): " + std::to_string(kept.chunks) +
+               ", variables: " + std::to_string(kept.variables),
+           "deflate, shuffle, fletcher32 or zstd");
+    if (elsewhere_ > 0)
+      warn("variables with values in other files, not read: " + std::to_string(elsewhere_),
+           "values in the file");
+  }
+
+  struct NotDecoded {
+    std::uint64_t variables = 0, chunks = 0;
+  };
+
+  const VerifyOptions& options_;
+  Findings& findings_;
+  const std::shared_ptr<const MeteredSource> source_;
+  VerifySummary summary_;
+  SpaceMap space_;                                 // values in the file so far
+  bool damaged_ = false;                           // the group that is checked
+  std::vector<hdf5::RunInFile> in_file_;           // of that
+  std::map<std::string, NotDecoded> not_decoded_;  // by filter
+  std::uint64_t elsewhere_ = 0;                    // variables with values in other files
+};
+
+}  // namespace
+
+Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
+                                  Findings& findings) {
+  return Hdf5Verifier(file, options, findings).run();
+}
+
+}  // namespace nmb

@@ -1,0 +1,12 @@
+// Verifies HDF5 files (docs/hdf5.md).
+#pragma once
+
+#include "nmb/verify.h"
+
+namespace nmb {
+
+// `file` has a signature of HDF5, and the name by which it can be opened.
+Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
+                                  Findings& findings);
+
+}  // namespace nmb

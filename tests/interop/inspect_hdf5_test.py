@@ -1,0 +1,206 @@
+#!/usr/bin/python3
+"""nminspect and nmverify on HDF5 and netCDF-4 files: nminspect says the same of a file and of what nmconvert makes of
+it; nmverify finds what is damaged, and where.
+
+    inspect_hdf5_test.py --tools FOLDER
+
+On files that it makes, and on those below hdf5/, netcdf4/, cgns/ and hep/ of NMB_CORPUS if that is set. Skipped (exit
+code 77) without h5py or netCDF4-python.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from nmconvert_hdf5_test import Test, h5py, make_hdf5, make_netcdf4, numpy  # noqa: E402
+
+FOLDERS = "hdf5", "netcdf4", "cgns", "hep"
+WHATS = "objects", "blocks", "dims", "atts", "records", "samples"
+GLOBS = "*", "**", "*/*", "**/*a*", "a/**", "a**", "nothing"
+OF_A_FILE = "position", "header_stored"  # what an index has
+
+
+def blocks(said):
+    rows = [json.loads(line) for line in said.splitlines()]
+    return [{key: value for key, value in row.items() if key not in OF_A_FILE} for row in rows]
+
+
+def check_same(test, name, whole):
+    """Beside the file lies what nmconvert made of it."""
+    made = str(Path(name).with_suffix(".nmb"))
+
+    def both(*command, same=lambda said: said):
+        found, expected = (test.run("nminspect", command[0], file, *command[1:]) for file in (name, made))
+        words = " ".join(command)
+        test.check(same(found) == same(expected), f"{name}: nminspect {words}: {found[:300]!r}, not {expected[:300]!r}")
+        return found
+
+    for what in WHATS:
+        both("count", "--what", what)
+        for glob in GLOBS if whole else ("**",):
+            both("count", "--what", what, glob)
+    rows = blocks(both("ls", "--jsonl", same=blocks))
+    for glob in GLOBS if whole else ("**/*a*",):
+        both("ls", "--what", "objects", "-l", glob)
+    for row in rows if whole else rows[:2]:
+        block = row["name"] or "/"
+        both("header", block)
+        both("header", block, "--json")
+    if not whole:
+        return
+    both("ls")
+    both("ls", "--limit", "2", "--sort", "name")
+    for line in both("ls", "--what", "objects", "--jsonl").splitlines():
+        both("dump", json.loads(line)["name"])
+
+
+def check_made_files(test):
+    for name in ("many.h5", "four.nc"):
+        test.run("nmconvert", name, f"{Path(name).stem}.nmb")
+        check_same(test, name, whole=True)
+        test.run("nmverify", name)
+        for level in ("index", "blocks", "data"):
+            document = json.loads(test.run("nmverify", "--json", "--level", level, name))["files"][0]
+            test.check(document["sound"] and document["kind"] == "HDF5", f"{name}: {level}: {document}")
+        groups = int(test.run("nminspect", "count", "--what", "blocks", name))
+        found = document["blocks"]
+        test.check(found == {"recorded": groups, "sound": groups, "damaged": 0}, f"{name}: blocks {found}")
+    summary = json.loads(test.run("nminspect", "--json", "many.h5"))
+    test.check(
+        (summary["kind"], summary["blocks"], summary["objects"]) == ("HDF5", 3, 14), f"summary of many.h5: {summary}"
+    )
+    (test.work / "list").write_text("many.h5\nfour.nc\n")
+    said = test.run("nmverify", "--files-from", "list")
+    test.check("2 files: 2 sound" in said, f"nmverify of two files: {said}")
+
+
+def check_failures(test):
+    work = test.work
+    whole = (work / "many.h5").read_bytes()
+    (work / "cut.h5").write_bytes(whole[: len(whole) // 2])
+    (work / "text.h5").write_text("text")
+    for tool in ("nminspect", "nmverify"):
+        test.run(tool, "text.h5", exit_code=2, says="found no known signature")
+        test.run(tool, "many.h5", exit_code=2, says="nmb-hdf5", environment={"NMB_PLUGIN_PATH": "/nowhere"})
+        test.run(tool, "many.h5", exit_code=2, says="temporary", environment={"TMPDIR": "/nowhere"})
+    test.run("nminspect", "cut.h5", exit_code=1, says="truncated file")
+    said = test.run("nmverify", "cut.h5", exit_code=1)
+    test.check("cut.h5: file: found what the library refuses: truncated file" in said, f"nmverify cut.h5: {said}")
+    test.run("nminspect", "header", "many.h5", "nosuch", exit_code=2, says='found no block "nosuch"')
+    test.run("nminspect", "dump", "many.h5", "a/nosuch", exit_code=2, says='found no variable "nosuch" in block "a"')
+
+
+def check_other_filter(test):
+    with h5py.File(test.work / "lzf.h5", "w") as file:
+        file.create_dataset("packed", data=numpy.zeros((40, 8), "i4"), chunks=(10, 8), compression="lzf")
+        file["plain"] = 1
+    test.run("nminspect", "dump", "lzf.h5", "packed", exit_code=2, says="filter 32000")
+    test.run("nminspect", "dump", "lzf.h5", "plain")
+    said = test.run("nmverify", "lzf.h5")
+    test.check("warning: found chunks that are not decoded (filter 32000 (lzf" in said, f"nmverify lzf.h5: {said}")
+    test.check("): 4, variables: 1" in said, f"nmverify lzf.h5: {said}")
+    test.run("nmverify", "lzf.h5", "--strict", exit_code=1)
+
+
+def check_other_files(test):
+    with h5py.File(test.work / "outside.h5", "w") as file:
+        file.create_dataset("v", (10,), "i4", external=[(str(test.work / "raw"), 0, 40)])
+    said = test.run("nmverify", "outside.h5")
+    test.check("values in other files, not read: 1" in said, f"nmverify outside.h5: {said}")
+
+
+def check_damaged_chunks(test):
+    options = {"gzip": {"compression": "gzip"}, "sum": {"fletcher32": True}}
+    with h5py.File(test.work / "damaged.h5", "w") as file:
+        for name, filters in options.items():
+            file.create_dataset(f"a/{name}", data=numpy.arange(400).reshape(20, 20), chunks=(10, 10), **filters)
+        file["sound/v"] = 1
+        places = {name: file["a"][name].id.get_chunk_info(2) for name in options}
+    content = bytearray((test.work / "damaged.h5").read_bytes())
+    for place in places.values():
+        content[place.byte_offset + place.size // 2] ^= 255
+    (test.work / "damaged.h5").write_bytes(content)
+    said = test.run("nmverify", "damaged.h5", exit_code=1)
+    for name, place in places.items():
+        expected = f'at {place.byte_offset}: block "a", variable {name}, chunk 2: found a chunk '
+        test.check(expected in said, f"nmverify damaged.h5: expected {expected!r}: {said}")
+    test.check('block "a" is not sound' in said and "2 of 3 blocks sound, 2 findings" in said, said)
+    for threads in ("1", "3"):
+        test.check(test.run("nmverify", "-j", threads, "damaged.h5", exit_code=1) == said, f"-j {threads} says other")
+    test.run("nmverify", "--level", "blocks", "damaged.h5")
+    test.run("nminspect", "dump", "damaged.h5", "a/sum", exit_code=1, says="chunk 2: found a chunk with a wrong checksum")
+    test.run("nminspect", "dump", "damaged.h5", "sound/v")
+
+
+def check_shared_bytes(test):
+    path = test.work / "shared.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        file["a"], file["b"] = numpy.arange(100), numpy.arange(100, 200)
+        a, b = (file[name].id.get_offset() for name in "ab")
+    content = path.read_bytes()
+    test.check(content.count(b.to_bytes(8, "little")) == 1, "shared.h5: no single place of b")
+    path.write_bytes(content.replace(b.to_bytes(8, "little"), (a + 8).to_bytes(8, "little")))
+    said = test.run("nmverify", "shared.h5", exit_code=1)
+    test.check(f'at {a + 8}: block "": found values where other values are' in said, f"nmverify shared.h5: {said}")
+
+
+def check_reads(test):
+    """Of a file of one large variable only the head is read to see what there is."""
+    with h5py.File(test.work / "large.h5", "w") as file:
+        file["v"] = numpy.zeros(1 << 20)
+    for command in (["summary"], ["count"], ["ls", "-l"], ["header"]):
+        test.run("nminspect", command[0], "--io-stats", "large.h5", *command[1:], says="large.h5: reads 1, bytes 16384")
+
+
+def check_corpus(test, corpus):
+    files = 0
+    for folder in FOLDERS:
+        for path in sorted((corpus / folder).rglob("*")):
+            if not path.is_file() or not h5py.is_hdf5(path):
+                continue
+            name = f"file{path.suffix}"
+            shutil.copy(path, test.work / name)
+            files += 1
+            before = len(test.problems)
+            test.run("nmconvert", name, "file.nmb", "-f", exit_code=None)
+            if test.exit_code == 0:
+                test.run("nmverify", "-q", name)
+                check_same(test, name, whole=False)
+            else:
+                expected = test.exit_code
+                test.run("nminspect", name, exit_code=expected)
+                test.run("nmverify", name, exit_code=expected)
+            test.problems[before:] = [f"{path.relative_to(corpus)}: {one}" for one in test.problems[before:]]
+            (test.work / name).unlink()
+    test.check(files > 0, f"no HDF5 files below {corpus}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
+    tools = parser.parse_args().tools.resolve()
+    with tempfile.TemporaryDirectory() as work:
+        test = Test(tools, work)
+        make_hdf5(test.work / "many.h5")
+        make_netcdf4(test.work / "four.nc")
+        check_made_files(test)
+        check_failures(test)
+        check_other_filter(test)
+        check_other_files(test)
+        check_damaged_chunks(test)
+        check_shared_bytes(test)
+        check_reads(test)
+        if corpus := os.environ.get("NMB_CORPUS"):
+            check_corpus(test, Path(corpus))
+    for problem in test.problems:
+        print(problem)
+    return 1 if test.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
