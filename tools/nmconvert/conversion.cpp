@@ -12,11 +12,13 @@
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
 #include "nmb/open_hdf5.h"
+#include "nmb/output_file.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
+#include "nmconvert/temporary_name.h"
 
 namespace nmb::tools {
 
@@ -47,15 +49,12 @@ class Converter {
       return Status(Code::kExists, what.output, kNoOffset, "",
                     "found one file as INPUT and OUTPUT, expected two");
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
-    if (kind == FileKind::kHdf5 && what.to != "nmb" && !classic_kind(what.to))
-      return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
-                    "found an HDF5 file, expected --to cdf1, cdf2 or cdf5 with it, or an NMB file "
-                    "to write");
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
-    if (kind != FileKind::kNmb && (what.to == "hdf5" || what.to == "nc4"))
-      return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
-                    "found a " + std::string(kind_name(kind)) +
-                        " file to be written as HDF5, expected an NMB file; nmconvert makes one");
+    if (kind == FileKind::kHdf5 && what.to.empty())
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    "found an HDF5 file and an ending that does not tell the kind, expected --to "
+                    "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
+    NMB_TRY(check_options(kind));
     if (options_.folders) NMB_TRY(make_folders());
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
@@ -65,6 +64,7 @@ class Converter {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
                     "found --extract with a " + std::string(kind_name(kind)) +
                         " input, expected an NMB file");
+    if (what.to == "hdf5" || what.to == "nc4") return through_nmb();
     return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
 
@@ -78,6 +78,25 @@ class Converter {
                   folder.string(), kNoOffset, "", "cannot make the folder: " + error.message());
   }
 
+  // Options that the kinds of input and output leave nothing to do.
+  Status check_options(FileKind kind) const {
+    const std::string& to = record_.of.to;
+    const auto usage = [&](const char* option, const std::string& expected) {
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    std::string("found ") + option + " with a " + std::string(kind_name(kind)) +
+                        " input" + (to.empty() ? "" : " and --to " + to) + ", expected " +
+                        expected);
+    };
+    if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
+      return usage("--repack", "an NMB file and an NMB output");
+    if (options_.materialise && kind != FileKind::kHdf5)
+      return usage("--materialise", "an HDF5 file, which tells where its values are");
+    if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
+      return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
+    if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
+    return {};
+  }
+
   OutputLayer layer() {
     return [this](std::unique_ptr<OutputFile> file) {
       return hand_over(std::move(file), {file_.get(), options_.digest, compare_, threads_,
@@ -88,19 +107,45 @@ class Converter {
   bool may_replace() const { return options_.overwrite || compare_; }
 
   Status to_nmb() {
+    PackOptions options = pack_options(record_.of.output);
+    options.writer.overwrite = may_replace();
+    options.writer.sync = options_.sync;
+    options.writer.layer = layer();
+    return pack_input(options);
+  }
+
+  // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
+  // is made beside the output, and removed.
+  Status through_nmb() {
+    NMB_TRY(ranks_.agree(
+        ranks_.rank() == 0
+            ? check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false})
+            : Status()));
+    NMB_ASSIGN(const TemporaryName between,
+               TemporaryName::beside(record_.of.output, ".nmb", ranks_));
+    NMB_TRY(pack_input(pack_options(between.path())));
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
+    return write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_);
+  }
+
+  PackOptions pack_options(const std::string& output) {
     PackOptions options;
     options.inputs = {record_.of.input};
-    options.output = record_.of.output;
+    options.output = output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.compression = options_.compression;
-    options.writer.overwrite = may_replace();
-    options.writer.sync = options_.sync;
+    options.materialise = options_.materialise;
+    if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
+    options.writer.sync = false;
     options.writer.threads = threads_;
     options.writer.cancel = options_.cancel;
-    options.writer.layer = layer();
     options.check = options_.check;
     options.strict = options_.strict;
+    return options;
+  }
+
+  Status pack_input(const PackOptions& options) {
     PackReport report;
     const Status status = pack(options, &report, ranks_);
     record_.warnings = std::move(report.warnings);
@@ -112,6 +157,7 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes, .verify_values = true}));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
+    if (wants_hdf5(*reader) && options_.compression) return through_nmb();
     if (wants_hdf5(*reader))
       return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
     std::optional<BlockEntry> entry;

@@ -27,6 +27,16 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--shuffle", shuffle_, "bytes of one significance lie together ahead of the codec");
   app.add_option("--chunk", chunk_, "lengths of chunks along dimensions: time:1,lat:180,...")
       ->type_name("DIM:LEN,...");
+  app.add_option("--inline", inline_limit_,
+                 "of an NMB output, blocks with at most so many bytes of values have them beside "
+                 "their metadata: 0 to 65536 (default: 4096)")
+      ->type_name("BYTES")
+      ->check(CLI::Range(0, 65536));
+  app.add_flag("--repack", repack_,
+               "of an NMB file, another without what changes left behind: dead space, old values");
+  app.add_flag("--materialise", materialise_,
+               "copy in what an HDF5 input has in external and virtual data sets; any file that it "
+               "names is opened");
   tool.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,
                  "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
@@ -102,6 +112,9 @@ Status ConvertCommand::execute() {
   options.lossy = lossy_;
   options.digest = !digest_.empty();
   NMB_ASSIGN(options.compression, compression());
+  options.materialise = materialise_;
+  options.repack = repack_;
+  options.inline_limit = inline_limit_;
   options.cancel = catch_interrupts();
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);

@@ -34,6 +34,9 @@ struct PackOptions {
   std::string samples;
   // Values of blocks that came from HDF5 are coded anew (nmb/compression.h).
   std::optional<Compression> compression;
+  // Values that HDF5 inputs have in other files are copied in: HDF5 opens what these name, and no
+  // limits of time and memory hold.
+  bool materialise = false;
   WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
   bool check = false;    // verify the result, values too, before it gets its name
   // Called now and then from one thread, with bytes of values moved.

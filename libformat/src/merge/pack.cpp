@@ -425,7 +425,7 @@ class Packer {
     }
     const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
     std::uint64_t groups = 0;
-    return hdf5::read_file(file, spool_, [&](hdf5::GroupBlock group) -> Status {
+    const auto take = [&](hdf5::GroupBlock group) -> Status {
       if (!names.has_group() && ++groups > 1) {
         if (groups == 2)
           conflict("block name", options_.block_name, index, kNoInput,
@@ -464,7 +464,10 @@ class Packer {
       Status status;
       defined(writer_->pack_block(std::move(block)), name, index, &status);
       return status;
-    });
+    };
+    return hdf5::read_file(
+        file, spool_, take,
+        options_.materialise ? hdf5::OtherFiles::kCopied : hdf5::OtherFiles::kLeft);
   }
 
   // The name without what carried the group; the whole name if it does not match or nothing is
