@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "hdf5_id.h"
 #include "memory_layout.h"
@@ -424,11 +425,26 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
     order.order.attributes = attributes;
     add_property(std::move(order));
   }
-  if (H5Pget_external_count(plist) > 0) add_external(*variable, object, plist);
-  if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
+  if (!file_.materialise) {
+    if (H5Pget_external_count(plist) > 0) add_external(*variable, object, plist);
+    if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
+  }
   add_comment(data_set, *variable, object);
   add_attributes(data_set, is_tracked(attributes), *variable, &metadata_, true);
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
+}
+
+// HDF5 has no other layout than chunks for what may grow.
+void set_layout_of_copy(const Space& space, Creation* creation) {
+  creation->layout = Layout::kContiguous;
+  creation->allocation = Allocation::kLate;
+  if (space.lengths == space.maximum) return;
+  creation->layout = Layout::kChunked;
+  creation->allocation = Allocation::kIncremental;
+  creation->chunk.clear();
+  constexpr std::uint64_t kMost = 1024;  // elements of a dimension
+  for (const std::uint64_t n : space.lengths)
+    creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
 }
 
 std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
@@ -457,10 +473,16 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
     creation->chunk.assign(chunk.begin(), chunk.begin() + rank);
     creation->filters = filters_of(plist, object);
   }
-  if (space.space_class == SpaceClass::kNull || elsewhere) return without_values();
+  if (space.space_class == SpaceClass::kNull || (elsewhere && !file_.materialise))
+    return without_values();
+  if (elsewhere) {
+    check_sources(object, plist);
+    set_layout_of_copy(space, creation);
+    return count == 0 ? without_values() : add_read(variable, object, data_set, type, code, space);
+  }
   if (heap) {
     if (count == 0 || H5Dget_storage_size(data_set) == 0) return without_values();
-    return add_heap(variable, object, data_set, type, code, space);
+    return add_read(variable, object, data_set, type, code, space);
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);
   if (count == 0) return extent_end_;
@@ -524,7 +546,7 @@ void BlockIn::add_run(const Run& run) {
   runs_.push_back(run);
 }
 
-std::uint64_t BlockIn::add_heap(VarId variable, const std::string& object, hid_t data_set,
+std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t data_set,
                                 hid_t type, Type code, const Space& space) {
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
@@ -591,9 +613,30 @@ std::uint64_t BlockIn::add_heap(VarId variable, const std::string& object, hid_t
     }
   }
   const std::uint64_t region = heap.end();
-  storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
+  if (table.needs_heap(code)) storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
   extent_end_ = begin + region;
   return begin;
+}
+
+// HDF5 reads fill values where a source is not there.
+void BlockIn::check_sources(const std::string& object, hid_t plist) const {
+  if (H5Pget_layout(plist) != H5D_VIRTUAL) return;
+  std::size_t count = 0;
+  checked(H5Pget_virtual_count(plist, &count), object);
+  namespace fs = std::filesystem;
+  for (std::size_t i = 0; i < count; ++i) {
+    char name[4097] = {};
+    checked(H5Pget_virtual_filename(plist, i, name, sizeof name - 1), object);
+    const std::string source = name;
+    if (source == ".") continue;
+    if (source.find('%') != source.npos)
+      throw Failure(Code::kUnsupported, object + ": found sources by pattern, " + source +
+                                            ", expected names of files to copy values from");
+    std::error_code none;
+    if (!fs::exists(fs::path(file_.path).parent_path() / source, none) && !fs::exists(source, none))
+      throw Failure(Code::kNotFound,
+                    object + ": found no file " + source + ", expected it to copy values from");
+  }
 }
 
 std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid_t data_set,

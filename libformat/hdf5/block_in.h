@@ -44,6 +44,7 @@ struct FileIn {
   std::uint64_t size = 0;
   std::uint64_t chunk_base = 0;  // added to where HDF5 says that chunks are
   Spool* spool = nullptr;
+  bool materialise = false;  // values in other files are read
   References references;
   std::function<std::string(hid_t object)> path_of;  // an object's first path
   // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met.
@@ -90,8 +91,10 @@ class BlockIn {
                            hid_t type, Type code, const Space& space, Creation* creation);
   std::uint64_t add_chunks(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
                            const Space& space);
-  std::uint64_t add_heap(VarId variable, const std::string& object, hid_t data_set, hid_t type,
+  // Through HDF5: values of variable length, and those that lie in other files.
+  std::uint64_t add_read(VarId variable, const std::string& object, hid_t data_set, hid_t type,
                          Type code, const Space& space);
+  void check_sources(const std::string& object, hid_t plist) const;
   void add_external(VarId variable, const std::string& object, hid_t plist);
   void add_virtual(VarId variable, const std::string& object, hid_t plist);
   Run find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,

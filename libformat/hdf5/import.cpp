@@ -71,7 +71,10 @@ std::uint64_t address_of(hid_t object, const std::string& path) {
 
 class Importer {
  public:
-  Importer(const std::string& path, int spool) : spool_(spool) { in_.path = path; }
+  Importer(const std::string& path, int spool, OtherFiles other_files) : spool_(spool) {
+    in_.path = path;
+    in_.materialise = other_files == OtherFiles::kCopied;
+  }
 
   void run() {
     in_.descriptor = open(in_.path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -79,9 +82,10 @@ class Importer {
     if (in_.descriptor < 0 || fstat(in_.descriptor, &about) != 0)
       throw Failure(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
-    spool_.set_most(kMostSpool + kMostSpoolFactor * in_.size);
+    // How much lies in other files the size of this one does not tell.
+    spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
     file_ = open_file(in_.path);
-    refuse_opening();
+    if (!in_.materialise) refuse_opening();
     in_.file = file_;
     in_.spool = &spool_;
     in_.path_of = [this](hid_t object) { return path_of(object); };
@@ -333,10 +337,10 @@ void tell_failure(Code code, const std::string& message) {
 
 }  // namespace
 
-int import_file(const std::string& path, int spool) {
+int import_file(const std::string& path, int spool, OtherFiles other_files) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   try {
-    Importer(path, spool).run();
+    Importer(path, spool, other_files).run();
     return 0;
   } catch (const Failure& failure) {
     tell_failure(failure.code(), failure.what());

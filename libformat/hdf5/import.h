@@ -1,13 +1,18 @@
-// The command `nmb-hdf5 import FILE SPOOL`: tells the groups of an HDF5 file as blocks, and where
-// their values lie (interop/hdf5_stream.h).
+// The commands `nmb-hdf5 import FILE SPOOL` and `materialise FILE SPOOL`: they tell the groups of
+// an HDF5 file as blocks, and where their values lie (interop/hdf5_stream.h).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace nmb::hdf5 {
 
+// What becomes of values of external and virtual data sets: where they lie is told, or they are
+// copied.
+enum class OtherFiles : std::uint8_t { kLeft, kCopied };
+
 // spool: the number of an open file descriptor. Returns the exit code: 0, or 1 after a message of
 // failure.
-int import_file(const std::string& path, int spool);
+int import_file(const std::string& path, int spool, OtherFiles other_files);
 
 }  // namespace nmb::hdf5

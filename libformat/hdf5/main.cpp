@@ -21,7 +21,12 @@ constexpr Command kCommands[] = {
     {"import", 2,
      [](char** a) {
        nmb::hdf5::limit_resources(a[0]);
-       return nmb::hdf5::import_file(a[0], std::atoi(a[1]));
+       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), nmb::hdf5::OtherFiles::kLeft);
+     }},
+    // The same with the values that lie in other files, which may be of any size.
+    {"materialise", 2,
+     [](char** a) {
+       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), nmb::hdf5::OtherFiles::kCopied);
      }},
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 // Sanitizers set apart more addresses than any limit allows, and look at memory through pipes that
 // they open.
@@ -33,13 +34,16 @@ void limit(int what, std::uint64_t value) {
   (void)setrlimit(static_cast<__rlimit_resource_t>(what), &both);
 }
 
-// A descriptor must be below the number. Those that are open stay.
-void limit_descriptors([[maybe_unused]] bool to_none) {
+// A descriptor must be below the number, but for those that are open. Returns the one before.
+rlim_t limit_descriptors([[maybe_unused]] rlim_t below) {
 #ifndef NMB_SANITIZED
   rlimit both{};
-  if (getrlimit(RLIMIT_NOFILE, &both) != 0) return;
-  both.rlim_cur = to_none ? 0 : both.rlim_max;
+  if (getrlimit(RLIMIT_NOFILE, &both) != 0) return below;
+  const rlim_t before = std::exchange(both.rlim_cur, std::min(below, both.rlim_max));
   (void)setrlimit(RLIMIT_NOFILE, &both);
+  return before;
+#else
+  return below;
 #endif
 }
 
@@ -59,9 +63,9 @@ void limit_resources(const std::string& path) {
 #endif
 }
 
-void refuse_opening() { limit_descriptors(true); }
+void refuse_opening() { limit_descriptors(0); }
 
-OpeningAllowed::OpeningAllowed() { limit_descriptors(false); }
-OpeningAllowed::~OpeningAllowed() { limit_descriptors(true); }
+OpeningAllowed::OpeningAllowed() : before_(limit_descriptors(RLIM_INFINITY)) {}
+OpeningAllowed::~OpeningAllowed() { limit_descriptors(before_); }
 
 }  // namespace nmb::hdf5

@@ -1,6 +1,8 @@
 // Limits of this process, for files that are made to take all there is.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <string>
 
 namespace nmb::hdf5 {
@@ -12,13 +14,16 @@ void limit_resources(const std::string& path);
 // name.
 void refuse_opening();
 
-// While one lives, files are opened again: the plug-ins of filters.
+// While one lives, files may be opened: the plug-ins of filters.
 class OpeningAllowed {
  public:
   OpeningAllowed();
   ~OpeningAllowed();
   OpeningAllowed(const OpeningAllowed&) = delete;
   OpeningAllowed& operator=(const OpeningAllowed&) = delete;
+
+ private:
+  const rlim_t before_;
 };
 
 }  // namespace nmb::hdf5

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "fuzz/fuzz_target.h"
+#include "nmb/file_kind.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "support/corpus.h"
@@ -42,6 +43,8 @@ static Status read_all(std::shared_ptr<const ByteSource> file) {
 
 static void run(std::span<const std::byte> bytes) {
   const auto file = std::make_shared<MemorySource>(bytes, "input");
+  // An HDF5 file is read by a process of its own, by its name.
+  if (const auto kind = kind_of(*file); kind.ok() && *kind == FileKind::kHdf5) return;
   test::FindingList findings;
   const auto summary = verify(*file, {}, findings);
   const Status read = read_all(file);

@@ -129,7 +129,8 @@ def check_failures(test):
     (work / "cut.h5").write_bytes(whole[: len(whole) // 2])
     test.run("nmconvert", "cut.h5", "no.nmb", exit_code=1, says="cut.h5")
     test.run("nmconvert", "many.h5", "no.nmb", exit_code=2, says="nmb-hdf5", environment={"NMB_PLUGIN_PATH": "/nowhere"})
-    test.run("nmconvert", "many.h5", "no.h5", exit_code=2, says="HDF5")
+    test.run("nmconvert", "many.h5", "no.nc", "--to", "cdf5", exit_code=1, says='variable "ragged"')
+    test.run("nmconvert", "cut.h5", "no.nc", "--to", "cdf5", exit_code=1, says="cut.h5")
     test.run("nmconvert", "many.h5", "made.nmb", exit_code=2, says="exists")
     (work / "there.h5").write_text("mine")
     test.run("nmconvert", "made.nmb", "there.h5", exit_code=2, says="exists")
@@ -137,6 +138,77 @@ def check_failures(test):
     test.run("nmconvert", "made.nmb", "no.nc", "--to", "cdf5", exit_code=1)
     left = [p.name for p in work.iterdir() if p.name.startswith((".", "no."))]
     test.check(not left, f"left behind: {left}")
+
+
+def check_direct(test):
+    """HDF5 from HDF5 and classic files: through an NMB file that goes away."""
+    test.run("nmconvert", "many.h5", "direct.h5")
+    out = compare_files.compare(test.work / "many.h5", test.work / "direct.h5", raw_chunks=True)
+    test.check(not out.found, f"many.h5: not the same as direct.h5: {out.found[:3]}")
+    test.run("nmconvert", "many.h5", "direct.h5", exit_code=2, says="the target exists")
+    test.run("nmconvert", "four.nc", "classic.nc", "--to", "cdf5", "--lossy")
+    test.run("nmconvert", "classic.nc", "direct.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "classic.nc") as f, netCDF4.Dataset(test.work / "direct.nc") as g:
+        test.check(g.data_model == "NETCDF4", f"direct.nc: {g.data_model}")
+        test.check(list(f.variables) == list(g.variables), "direct.nc: other variables")
+        for name, variable in f.variables.items():
+            same = numpy.ma.allequal(variable[...], g[name][...]) and variable.__dict__.keys() == g[name].__dict__.keys()
+            test.check(same, f"direct.nc: {name} differs")
+    test.run("nmconvert", "many.h5", "small.h5", "--compress", "deflate:9", "-f")
+    with h5py.File(test.work / "many.h5") as f, h5py.File(test.work / "small.h5") as g:
+        test.check(numpy.array_equal(f["packed"], g["packed"]), "small.h5: values differ")
+        test.check(g["packed"].compression_opts == 9, "small.h5: another level")
+    test.run("nmconvert", "many.h5", "many.nc", exit_code=2, says="expected --to nc4 or hdf5")
+    (test.work / "cut.h5").write_bytes((test.work / "many.h5").read_bytes()[:3000])
+    test.run("nmconvert", "cut.h5", "other.h5", exit_code=1)
+    left = [name for name in os.listdir(test.work) if name.startswith(".")]
+    test.check(not left, f"left behind: {left}")
+
+
+def check_materialise(test):
+    """Values of external and virtual data sets."""
+    numbers = numpy.arange(60, dtype="<f4")
+    numbers.tofile(test.work / "raw.bin")
+    for i in range(3):
+        with h5py.File(test.work / f"source_{i}.h5", "w") as f:
+            f["x"] = numbers[20 * i : 20 * i + 20]
+    layout = h5py.VirtualLayout(shape=(3, 20), dtype="<f4")
+    for i in range(3):
+        layout[i] = h5py.VirtualSource(f"source_{i}.h5", "x", shape=(20,))
+    with h5py.File(test.work / "elsewhere.h5", "w") as f:
+        f.create_dataset("outside", (60,), "<f4", external=[("raw.bin", 0, 240)])
+        f.create_virtual_dataset("rows", layout, fillvalue=-1)
+        f["rows"].attrs["units"] = "m"
+    test.run("nmconvert", "elsewhere.h5", "kept.nmb")
+    test.run("nminspect", "dump", "kept.nmb", "rows", exit_code=2, says="values in other files")
+    test.run("nmconvert", "elsewhere.h5", "whole.nmb", "--materialise")
+    test.run("nmconvert", "whole.nmb", "whole.h5")
+    test.run("nmverify", "whole.nmb")
+    for name in os.listdir(test.work):
+        if name == "raw.bin" or name.startswith("source_"):
+            (test.work / name).rename(test.work / ("away_" + name))
+    with h5py.File(test.work / "whole.h5") as f:
+        test.check(numpy.array_equal(f["outside"], numbers), "outside: other values")
+        test.check(numpy.array_equal(f["rows"], numbers.reshape(3, 20)), "rows: other values")
+        test.check(not f["rows"].is_virtual and f["rows"].attrs["units"] == "m", "rows: not a data set of its own")
+        test.check(f["outside"].external is None, "outside: still outside")
+    # Nothing is filled in for what is not there.
+    test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=1, says="outside")
+    (test.work / "away_raw.bin").rename(test.work / "raw.bin")
+    test.run("nmconvert", "elsewhere.h5", "no.nmb", "--materialise", exit_code=2, says="source_0.h5")
+    test.check(not (test.work / "no.nmb").exists(), "no.nmb: written")
+
+
+def check_options(test):
+    test.run("nmconvert", "many.nmb", "again.nmb", "--repack")
+    test.check((test.work / "many.nmb").read_bytes() == (test.work / "again.nmb").read_bytes(), "again.nmb: other bytes")
+    test.run("nmconvert", "many.h5", "no.nmb", "--repack", exit_code=2, says="expected an NMB file")
+    test.run("nmconvert", "many.nmb", "no.nmb", "--materialise", exit_code=2, says="expected an HDF5 file")
+    test.run("nmconvert", "many.nmb", "no.nc", "--to", "cdf5", "--compress", "zstd", exit_code=2, says="expected an NMB or HDF5")
+    test.run("nmconvert", "many.nmb", "no.h5", "--inline", "0", exit_code=2, says="expected an NMB output")
+    test.run("nmconvert", "many.h5", "apart.nmb", "--inline", "0")
+    test.run("nmverify", "apart.nmb")
+    test.run("nmconvert", "many.h5", "no.nmb", "--inline", "65537", exit_code=2)
 
 
 def main():
@@ -151,6 +223,10 @@ def main():
         test.check_round_trip("four.nc", "back.nc")
         check_values(test)
         check_failures(test)
+        check_direct(test)
+        check_materialise(test)
+        test.run("nmconvert", "many.h5", "many.nmb", "-f")
+        check_options(test)
         test.run("nmcat", "many.h5", "four.nc", "-o", "both.nmb")
         test.run("nmverify", "both.nmb")
         blocks = test.run("nminspect", "ls", "both.nmb").split()

@@ -147,7 +147,8 @@ class Batch {
       if (file.proof) {
         const Proof proof =
             check_proof(*file.proof, file.conversion, options.digest, options.cancel);
-        if (proof == Proof::kHolds) return skipped(*file.proof, file.conversion);
+        const bool may_skip = options.lossy || file.proof->losses.empty();
+        if (proof == Proof::kHolds && may_skip) return skipped(*file.proof, file.conversion);
         options.overwrite = options.overwrite || proof == Proof::kOutdated;
       }
       Communicator alone;

@@ -3,17 +3,22 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 
+#include "nmb/classic_view.h"
 #include "nmb/extract.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
+#include "nmb/open_hdf5.h"
+#include "nmb/output_file.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
+#include "nmconvert/temporary_name.h"
 
 namespace nmb::tools {
 
@@ -44,17 +49,23 @@ class Converter {
       return Status(Code::kExists, what.output, kNoOffset, "",
                     "found one file as INPUT and OUTPUT, expected two");
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
-    const bool hdf5_in = kind == FileKind::kHdf5 && what.to == "nmb";
-    if (kind != FileKind::kNmb && !is_classic(kind) && !hdf5_in) return refused_kind(*file_, kind);
-    if (kind != FileKind::kNmb && (what.to == "hdf5" || what.to == "nc4"))
-      return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
-                    "found a " + std::string(kind_name(kind)) +
-                        " file to be written as HDF5, expected an NMB file; nmconvert makes one");
+    if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
+    if (kind == FileKind::kHdf5 && what.to.empty())
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    "found an HDF5 file and an ending that does not tell the kind, expected --to "
+                    "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
+    NMB_TRY(check_options(kind));
     if (options_.folders) NMB_TRY(make_folders());
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
     if (what.to == "nmb") return to_nmb();
-    return kind == FileKind::kNmb ? from_nmb() : from_classic();
+    if (kind == FileKind::kNmb) return from_nmb();
+    if (what.block)
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    "found --extract with a " + std::string(kind_name(kind)) +
+                        " input, expected an NMB file");
+    if (what.to == "hdf5" || what.to == "nc4") return through_nmb();
+    return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
 
  private:
@@ -67,6 +78,25 @@ class Converter {
                   folder.string(), kNoOffset, "", "cannot make the folder: " + error.message());
   }
 
+  // Options that the kinds of input and output leave nothing to do.
+  Status check_options(FileKind kind) const {
+    const std::string& to = record_.of.to;
+    const auto usage = [&](const char* option, const std::string& expected) {
+      return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                    std::string("found ") + option + " with a " + std::string(kind_name(kind)) +
+                        " input" + (to.empty() ? "" : " and --to " + to) + ", expected " +
+                        expected);
+    };
+    if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
+      return usage("--repack", "an NMB file and an NMB output");
+    if (options_.materialise && kind != FileKind::kHdf5)
+      return usage("--materialise", "an HDF5 file, which tells where its values are");
+    if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
+      return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
+    if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
+    return {};
+  }
+
   OutputLayer layer() {
     return [this](std::unique_ptr<OutputFile> file) {
       return hand_over(std::move(file), {file_.get(), options_.digest, compare_, threads_,
@@ -77,19 +107,47 @@ class Converter {
   bool may_replace() const { return options_.overwrite || compare_; }
 
   Status to_nmb() {
+    PackOptions options = pack_options(record_.of.output);
+    options.writer.overwrite = may_replace();
+    options.writer.sync = options_.sync;
+    options.writer.layer = layer();
+    return pack_input(options);
+  }
+
+  // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
+  // is made beside the output, and removed.
+  Status through_nmb() {
+    NMB_TRY(ranks_.agree(
+        ranks_.rank() == 0
+            ? check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false})
+            : Status()));
+    NMB_ASSIGN(const TemporaryName between,
+               TemporaryName::beside(record_.of.output, ".nmb", ranks_));
+    PackOptions options = pack_options(between.path());
+    options.code_pieces = false;
+    NMB_TRY(pack_input(options));
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
+    return write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_);
+  }
+
+  PackOptions pack_options(const std::string& output) {
     PackOptions options;
     options.inputs = {record_.of.input};
-    options.output = record_.of.output;
+    options.output = output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.compression = options_.compression;
-    options.writer.overwrite = may_replace();
-    options.writer.sync = options_.sync;
+    options.materialise = options_.materialise;
+    if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
+    options.writer.sync = false;
     options.writer.threads = threads_;
     options.writer.cancel = options_.cancel;
-    options.writer.layer = layer();
     options.check = options_.check;
     options.strict = options_.strict;
+    return options;
+  }
+
+  Status pack_input(const PackOptions& options) {
     PackReport report;
     const Status status = pack(options, &report, ranks_);
     record_.warnings = std::move(report.warnings);
@@ -101,6 +159,7 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes, .verify_values = true}));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
+    if (wants_hdf5(*reader) && options_.compression) return through_nmb();
     if (wants_hdf5(*reader))
       return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
     std::optional<BlockEntry> entry;
@@ -109,24 +168,90 @@ class Converter {
       if (!entry)
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
-    } else if (reader->totals().blocks == 1) {
+    } else if (reader->totals().blocks != 1) {
+      NMB_ASSIGN(entry, reader->find(""));
+      if (!is_extended(entry))
+        return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                      "found " + std::to_string(reader->totals().blocks) +
+                          " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
+                          "them");
+    } else {
       NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
         entry = only;
         return false;
       }));
-    } else {
-      return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                    "found " + std::to_string(reader->totals().blocks) +
-                        " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
-                        "them");
     }
-    return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    if (!is_extended(entry))
+      return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    std::shared_ptr<const Block> block;
+    std::vector<Loss> losses;
+    const auto load = [&]() -> Status {
+      NMB_ASSIGN(block, reader->block(*entry));
+      if (record_.of.block) return {};
+      return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+        if (other.name == entry->name) return true;
+        NMB_TRY(lose_group(
+            other, [&] { return reader->block(other); }, &losses));
+        return true;
+      });
+    };
+    NMB_TRY(ranks_.agree(load()));
+    return to_classic(std::move(block), std::move(losses));
+  }
+
+  static bool is_extended(const std::optional<BlockEntry>& entry) {
+    return entry && entry->kind == static_cast<std::uint16_t>(Kind::kExtended);
+  }
+
+  // A classic file has no groups.
+  static Status lose_group(const BlockEntry& group,
+                           const std::function<Result<std::shared_ptr<const Block>>()>& load,
+                           std::vector<Loss>* losses) {
+    std::string found = std::to_string(group.variables) + " variables and " +
+                        std::to_string(group.attributes) + " attributes";
+    if (group.dimensions + group.variables + group.attributes == 0) {
+      NMB_ASSIGN(std::shared_ptr<const Block> block, load());
+      NMB_ASSIGN(const ClassicView view, classic_view(std::move(block), Kind::kCdf5));
+      if (view.losses.empty()) return {};
+      found = "no variables and attributes, but links, named datatypes or comments";
+    }
+    losses->push_back({"group \"/" + group.name + "\"", "found " + found + "; left out"});
+    return {};
+  }
+
+  // losses: of what is around the dataset.
+  Status to_classic(std::shared_ptr<const Dataset> dataset, std::vector<Loss> losses) {
+    const ExtractOptions options = extract_options();
+    const Kind kind = options.kind.value_or(Kind::kCdf5);
+    Result<ClassicView> view = classic_view(std::move(dataset), kind);
+    NMB_TRY(ranks_.agree(view.status()));
+    for (const std::vector<Loss>* some : {&view->losses, &losses})
+      for (const Loss& loss : *some) record_.losses.push_back(loss.line());
+    if (const std::size_t count = record_.losses.size(); count > 0 && !options_.lossy)
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    "found " + std::to_string(count) +
+                        (count == 1 ? " thing that a classic file cannot hold"
+                                    : " things that a classic file cannot hold") +
+                        ", expected none without --lossy; nothing was written");
+    return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+  }
+
+  Status from_hdf5() {
+    const auto blocks = open_hdf5(file_);
+    NMB_TRY(ranks_.agree(blocks.status()));
+    // The root group comes first, and there is no file without it.
+    if (blocks->empty())
+      return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
+    std::vector<Loss> losses;
+    for (std::size_t i = 1; i < blocks->size(); ++i) {
+      const std::shared_ptr<const Block>& group = (*blocks)[i];
+      NMB_TRY(lose_group(
+          group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
+    }
+    return to_classic(blocks->front(), std::move(losses));
   }
 
   Status from_classic() {
-    if (record_.of.block)
-      return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    "found --extract with a classic input, expected an NMB file");
     NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
       if (remark.rule == "R-CH-6") warn(remark.text());
@@ -142,7 +267,7 @@ class Converter {
     if (what.block) return false;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
     const Result<std::optional<BlockEntry>> root = reader.find("");
-    return root.ok() && *root && (*root)->kind == static_cast<std::uint16_t>(Kind::kExtended);
+    return root.ok() && is_extended(*root);
   }
 
   ExtractOptions extract_options() {

@@ -17,12 +17,16 @@ struct ConversionOptions {
   bool sync = true;
   bool check = true;     // read the result back
   bool strict = false;   // a warning is a conflict
+  bool lossy = false;    // what the target cannot hold is left out and told, else it is a conflict
   bool digest = false;   // SHA-256 of input and output
   bool folders = false;  // make the folders of the output that are not there
   // An output that exists is no failure if it is, byte for byte, what the conversion makes.
   bool accept_equal = false;
-  std::optional<Compression> compression;  // of an NMB output
-  std::size_t cache_bytes = 64 << 20;      // of a reader
+  std::optional<Compression> compression;
+  bool materialise = false;                   // values of an HDF5 input in other files are copied
+  bool repack = false;                        // an NMB file into another
+  std::optional<std::uint32_t> inline_limit;  // of an NMB output, in bytes
+  std::size_t cache_bytes = 64 << 20;         // of a reader
   const std::atomic<bool>* cancel = nullptr;
 };
 

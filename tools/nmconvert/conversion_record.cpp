@@ -52,6 +52,8 @@ Json record_json(const ConversionRecord& record) {
   json["message"] = record.status.ok() ? Json() : Json(json_text(record.status.text()));
   json["warnings"] = Json::array();
   for (const std::string& warning : record.warnings) json["warnings"].push_back(json_text(warning));
+  json["losses"] = Json::array();
+  for (const std::string& loss : record.losses) json["losses"].push_back(json_text(loss));
   json["bytes_in"] = known(record.bytes_in);
   json["modified_in"] = known(record.modified_in);
   json["bytes_out"] = known(record.bytes_out);
@@ -72,6 +74,7 @@ std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
                                {"code", static_cast<int>(record.status.code())},
                                {"message", record.status.ok() ? "" : record.status.text()},
                                {"warnings", record.warnings},
+                               {"losses", record.losses},
                                {"bytes_in", known(record.bytes_in)},
                                {"modified_in", known(record.modified_in)},
                                {"bytes_out", known(record.bytes_out)},
@@ -96,6 +99,7 @@ Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
   if (code != Code::kOk) record.status = Status(code, text(json, "message").value_or(""));
   for (const Json& warning : json["warnings"])
     record.warnings.push_back(warning.get<std::string>());
+  for (const Json& loss : json["losses"]) record.losses.push_back(loss.get<std::string>());
   record.bytes_in = number<std::uint64_t>(json, "bytes_in");
   record.modified_in = number<std::int64_t>(json, "modified_in");
   record.bytes_out = number<std::uint64_t>(json, "bytes_out");
@@ -121,6 +125,10 @@ std::optional<ConversionRecord> done_record(std::string_view line) {
     return std::nullopt;
   record.of = {*input, *output, text(json, "to").value_or(""), text(json, "extract")};
   record.outcome = Outcome::kDone;
+  // Reports of before there were any have none.
+  if (const auto losses = json.find("losses"); losses != json.end() && losses->is_array())
+    for (const Json& loss : *losses)
+      if (loss.is_string()) record.losses.push_back(loss.get<std::string>());
   record.sha256_in = text(json, "sha256_in").value_or("");
   record.sha256_out = text(json, "sha256_out").value_or("");
   return record;

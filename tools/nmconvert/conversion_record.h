@@ -33,6 +33,7 @@ struct ConversionRecord {
   Outcome outcome = Outcome::kFailed;
   Status status;
   std::vector<std::string> warnings;
+  std::vector<std::string> losses;  // what the target cannot hold, each with its object
   std::optional<std::uint64_t> bytes_in, bytes_out;
   std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970
   double seconds = 0;

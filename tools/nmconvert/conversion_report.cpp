@@ -50,7 +50,19 @@ void ConversionReport::tell(const ConversionRecord& record) {
 
 void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
+  diagnose_losses(record);
   if (failure) tool_.diagnostics().error(record.status);
+}
+
+void ConversionReport::diagnose_losses(const ConversionRecord& record) {
+  using Outcome = ConversionRecord::Outcome;
+  const std::size_t count = record.losses.size();
+  if (record.outcome == Outcome::kDone && count > 0)
+    tool_.diagnostics().note(record.of.input + ": " + std::to_string(count) +
+                             (count == 1 ? " loss" : " losses") + ", listed in JSON reports");
+  if (record.outcome != Outcome::kFailed) return;
+  for (const std::string& loss : record.losses)
+    tool_.diagnostics().error(Status(Code::kConflict, record.of.input, kNoOffset, "", loss));
 }
 
 void ConversionReport::finish() {

@@ -22,14 +22,24 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
   app.add_option("--compress", compress_,
-                 "how values of an NMB output are stored: none, deflate[:1-9] or zstd[:1-19] "
-                 "(default: as in INPUT)")
+                 "of an NMB output: none, deflate[:1-9] or zstd[:1-19]; of an HDF5 one, what came "
+                 "from HDF5 (default: as in INPUT)")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", shuffle_,
                "of what came from HDF5: bytes of one significance lie together ahead of the codec");
   app.add_option("--chunk", chunk_,
                  "of what came from HDF5: lengths of chunks along dimensions: time:1,lat:180,...")
       ->type_name("DIM:LEN,...");
+  app.add_option("--inline", inline_limit_,
+                 "of an NMB output, blocks with at most so many bytes of values have them beside "
+                 "their metadata: 0 to 65536 (default: 4096)")
+      ->type_name("BYTES")
+      ->check(CLI::Range(0, 65536));
+  app.add_flag("--repack", repack_,
+               "of an NMB file, another without what changes left behind: dead space, old values");
+  app.add_flag("--materialise", materialise_,
+               "copy in what an HDF5 input has in external and virtual data sets; any file that it "
+               "names is opened");
   tool.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,
                  "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
@@ -46,6 +56,10 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "sha256: report that of input and output, which are read once more")
       ->type_name("KIND")
       ->check(one_of({"sha256"}));
+  app.add_flag(
+      "--lossy", lossy_,
+      "leave out, or write otherwise, what a classic file cannot hold; each is counted and "
+      "listed in JSON reports");
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
@@ -98,8 +112,12 @@ Status ConvertCommand::execute() {
   options.sync = !no_sync_;
   options.check = !no_check_;
   options.strict = tool_.options().strict;
+  options.lossy = lossy_;
   options.digest = !digest_.empty();
   NMB_ASSIGN(options.compression, compression());
+  options.materialise = materialise_;
+  options.repack = repack_;
+  options.inline_limit = inline_limit_;
   options.cancel = catch_interrupts();
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);

@@ -24,7 +24,9 @@ class ConvertCommand {
   Tool& tool_;
   std::string input_, output_, digest_, compress_, chunk_;
   BatchArguments batch_;
-  bool shuffle_ = false, force_ = false, no_sync_ = false, no_check_ = false;
+  std::optional<std::uint32_t> inline_limit_;
+  bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
+       no_check_ = false, lossy_ = false;
 };
 
 }  // namespace nmb::tools

@@ -1,4 +1,4 @@
-// nmconvert: classic netCDF files to NMB and back.
+// nmconvert: netCDF and HDF5 files to NMB and back.
 #include "common/tool.h"
 #include "nmconvert/convert_command.h"
 
@@ -6,9 +6,13 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nmconvert",
-      {"Converts classic netCDF files to NMB, and what is in NMB files back to classic ones.",
+      {"Converts netCDF and HDF5 files to NMB, and what is in NMB files back to such files.",
        "The kind of INPUT is told by its content, that of OUTPUT by --to or its ending: .nmb is "
        "NMB, .nc the kind of the block.\nA block that was packed whole comes back byte for byte. "
+       "An HDF5 or netCDF-4 file, and a block that came from one, becomes a classic file with --to "
+       "cdf1, cdf2 or cdf5, or --extract. What a classic file cannot hold is listed and nothing is "
+       "written, unless --lossy allows it; then it is left out, or written as what is said, "
+       "counted, and listed in JSON reports.\n"
        "The result is read back and checked before it gets its name.\nThe values are dealt to -j "
        "threads or, under mpiexec or srun, to its processes; the file is the same.\n\n"
        "Many files: --files-from LIST --out-dir DIR. Paths are kept below DIR, without a leading / "
@@ -29,13 +33,15 @@ int main(int argc, char** argv) {
        "more, as "
        "a rule from memory. After a power failure a report of a run with --no-sync proves nothing "
        "without it.\n\n"
-       "Exit codes: 0 done, 1 the input is damaged, 2 could not run; 130 or 143 after SIGINT or "
+       "Exit codes: 0 done, 1 the input is damaged or the output cannot hold it, 2 could not run; "
+       "130 or 143 after SIGINT or "
        "SIGTERM, when the file in work is cleaned up and what is done stays.",
        "  nmconvert in.nc out.nmb                      # header and values as they are, "
        "checksummed\n"
        "  nmconvert out.nmb in.nc                      # the same bytes again\n"
        "  nmconvert all.nmb rank_0007.nc --extract rank_0007\n"
        "  nmconvert in.nc out.nc --to cdf5\n"
+       "  nmconvert netcdf4.nc out.nc --to cdf5 --lossy\n"
        "  nmconvert in.nc out.nmb --digest sha256 --json\n"
        "  mpiexec -n 16 nmconvert in.nc out.nmb        # by the processes of an MPI job\n"
        "  find . -name '*.nc' -print0 | nmconvert --files-from - -0 --out-dir packed "

@@ -11,9 +11,13 @@ namespace nmb::tools {
 
 namespace {
 
-// Some files have names with NULs at the end, which no argument can hold: there they need not be
-// given.
-std::optional<VarId> find_variable(const Metadata& metadata, std::string_view name) {
+// By the view's name, else by the one that is stored. Some files have names with NULs at the end,
+// which no argument can hold: there they need not be given.
+std::optional<VarId> find_variable(const Metadata& metadata, const NetcdfView* view,
+                                   std::string_view name) {
+  if (view)
+    for (const NetcdfView::Variable& variable : view->variables)
+      if (variable.name == name) return variable.id;
   if (const std::optional<VarId> id = metadata.find_variable(name)) return id;
   for (VarId id = 0; id < metadata.variable_count(); ++id) {
     const std::string_view found = metadata.variable(id).name;
@@ -32,13 +36,15 @@ DumpCommand::DumpCommand(Tool& tool)
            "Values as CDL has them, one row (the last dimension) a line; `_` is the fill value. "
            "--slab takes one selection a dimension, START:COUNT:STRIDE, whose parts may be left "
            "out; a "
-           "number alone is one index.\n--json nests one array a dimension.",
+           "number alone is one index.\n--json nests one array a dimension.\n\n"
+           "VAR is a name as `header` shows it with the same --view, or as it is stored.",
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "
            "other column"}) {
   command_.add_option("BLOCK/VAR", object_, "the variable's full name")->required()->type_name("");
   command_.add_option("--slab", slab_, "START:COUNT:STRIDE,... of each dimension")
       ->type_name("SLAB");
+  view_.offer(command_);
   tool.offer_json(command_);
 }
 
@@ -48,7 +54,9 @@ Status DumpCommand::run(const InspectedFile& file) {
   const std::string_view block = slash == object.npos ? "" : object.substr(0, slash);
   const std::string_view variable = slash == object.npos ? object : object.substr(slash + 1);
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(block));
-  const std::optional<VarId> id = find_variable(dataset->metadata, variable);
+  NMB_ASSIGN(const std::optional<NetcdfView> view, view_.of(file, block, *dataset));
+  const std::optional<VarId> id =
+      find_variable(dataset->metadata, view ? &*view : nullptr, variable);
   if (!id)
     return Status(Code::kNotFound, "found no variable \"" + std::string(variable) +
                                        "\" in block \"" + std::string(block) + "\"");

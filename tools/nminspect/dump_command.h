@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nminspect/inspect_command.h"
+#include "nminspect/view_option.h"
 
 namespace nmb::tools {
 
@@ -16,6 +17,7 @@ class DumpCommand final : public InspectCommand {
 
   std::string object_;
   std::optional<std::string> slab_;
+  ViewOption view_;
 };
 
 }  // namespace nmb::tools

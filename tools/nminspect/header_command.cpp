@@ -10,14 +10,17 @@ HeaderCommand::HeaderCommand(Tool& tool)
     : InspectCommand(
           tool, "header",
           {"The dimensions, variables and attributes of a block, as CDL or JSON.",
-           "CDL is that of `ncdump -h`, and ncgen makes the same definitions from it. Without "
-           "BLOCK, the "
-           "only block of the file or else its root block, whose name is empty or \"/\".",
+           std::string(
+               "CDL is that of `ncdump -h`, and ncgen makes the same definitions from it (of types "
+               "that classic netCDF has). Without BLOCK, the only block of the file or else its "
+               "root block, whose name is empty or \"/\".\n\n") +
+               ViewOption::kHelp,
            "  nminspect header run.nmb r4952/sr0/evt3\n"
            "  nminspect header --json tas.nc"}) {
   command_.add_option("BLOCK", block_, "the block's name")->type_name("");
   CLI::Option* cdl = command_.add_flag("--cdl", cdl_, "CDL (default)");
   tool.offer_json(command_);
+  view_.offer(command_);
   cdl->excludes("--json");
 }
 
@@ -38,8 +41,10 @@ Status HeaderCommand::run(const InspectedFile& file) {
   std::string name = block.empty() ? file.stem() : block;
   if (!json) name.erase(0, name.rfind('/') + 1);
   const DatasetText text{name, dataset->metadata, dataset->kind(), dataset->records};
-  if (!json) return write_cdl_header(text, tool_.out().sink());
-  NMB_TRY(write_json_header(text, tool_.out().sink()));
+  NMB_ASSIGN(const std::optional<NetcdfView> found, view_.of(file, block, *dataset));
+  const NetcdfView* const view = found ? &*found : nullptr;
+  if (!json) return write_cdl_header(text, tool_.out().sink(), view);
+  NMB_TRY(write_json_header(text, tool_.out().sink(), view));
   return tool_.out().write("\n");
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nminspect/inspect_command.h"
+#include "nminspect/view_option.h"
 
 namespace nmb::tools {
 
@@ -16,6 +17,7 @@ class HeaderCommand final : public InspectCommand {
 
   std::optional<std::string> block_;
   bool cdl_ = false;
+  ViewOption view_;
 };
 
 }  // namespace nmb::tools

@@ -72,12 +72,16 @@ LsCommand::LsCommand(Tool& tool)
                "of a block its stored header and its "
                "values, of an object its values. --sort=name is natural (f9 before f10), "
                "--sort=size the largest first.\n\n") +
+               ViewOption::kHelp +
+               " Names of objects are those that are stored, which patterns match; of blocks all "
+               "is counted.\n\n" +
                PatternOption::kHelp,
            "  nminspect ls run.nmb 'r4952/**'\n"
            "  nminspect ls -l --sort=size --limit 10 run.nmb\n"
            "  nminspect ls --what=objects --jsonl run.nmb '**/energy'\n"
            "  nminspect ls -l tas.nc"}) {
   pattern_.offer(command_, "names to list");
+  view_.offer(command_);
   command_.add_flag("-l", long_, "counts, shapes and bytes too");
   command_.add_option("--what", what_, "blocks or objects")
       ->type_name("WHAT")
@@ -97,7 +101,7 @@ Status LsCommand::list(const InspectedFile& file) {
   OrderedRows<Row> rows(order_by<Row>(sort_), limit_,
                         [&](const Row& row) { return listing.row(row); });
   NMB_TRY(listing.begin(file));
-  NMB_TRY(Row::for_each(file, pattern_, [&](Row row) { return rows.add(std::move(row)); }));
+  NMB_TRY(Row::for_each(file, pattern_, view_, [&](Row row) { return rows.add(std::move(row)); }));
   NMB_TRY(rows.finish());
   return listing.end();
 }

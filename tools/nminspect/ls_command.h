@@ -5,6 +5,7 @@
 
 #include "nminspect/inspect_command.h"
 #include "nminspect/pattern_option.h"
+#include "nminspect/view_option.h"
 
 namespace nmb::tools {
 
@@ -18,8 +19,9 @@ class LsCommand final : public InspectCommand {
   Status list(const InspectedFile& file);
 
   PatternOption pattern_;
+  ViewOption view_;
   bool long_ = false;
-  std::string what_;  // empty: blocks of an NMB file, objects of a classic one
+  std::string what_;  // empty: objects of a classic file, blocks of others
   std::string sort_;
   std::optional<std::uint64_t> limit_;
 };

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/units.h"
 #include "nmb/dump.h"
 #include "nmb/text.h"
@@ -16,6 +18,14 @@ std::string kind_text(std::uint16_t kind) {
                                                              : fmt::format("cdf{}", kind);
 }
 
+// nullptr: the view leaves it out.
+const NetcdfView::Variable* variable_of(const NetcdfView& view, VarId id) {
+  const auto found =
+      std::lower_bound(view.variables.begin(), view.variables.end(), id,
+                       [](const NetcdfView::Variable& v, VarId wanted) { return v.id < wanted; });
+  return found != view.variables.end() && found->id == id ? &*found : nullptr;
+}
+
 }  // namespace
 
 std::vector<Table::Column> BlockRow::columns() {
@@ -25,7 +35,7 @@ std::vector<Table::Column> BlockRow::columns() {
           {"HEADER", kRight}, {"VALUES", kRight},  {"NAME", kLeft}};
 }
 
-Status BlockRow::for_each(const InspectedFile& file, const PatternOption& choice,
+Status BlockRow::for_each(const InspectedFile& file, const PatternOption& choice, const ViewOption&,
                           const std::function<Result<bool>(BlockRow)>& visit) {
   NMB_ASSIGN(const NamePattern pattern, choice.names());
   return for_each_block(file, pattern,
@@ -66,10 +76,19 @@ std::vector<Table::Column> ObjectRow::columns() {
 }
 
 Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choice,
+                           const ViewOption& option,
                            const std::function<Result<bool>(ObjectRow)>& visit) {
   NMB_ASSIGN(const ObjectPattern pattern, choice.objects());
+  std::optional<std::string> viewed;  // the block that `view` is of
+  std::optional<NetcdfView> view;
   return pattern.for_each(
       file, [&](const BlockEntry& holder, const Dataset& dataset, VarId id) -> Result<bool> {
+        if (viewed != holder.name) {
+          NMB_ASSIGN(view, option.of(file, holder.name, dataset));
+          viewed = holder.name;
+        }
+        const NetcdfView::Variable* const shown = view ? variable_of(*view, id) : nullptr;
+        if (view && !shown) return true;
         const Variable found = dataset.metadata.variable(id);
         NMB_ASSIGN(VariableShape shape, dataset.shape(id));
         ObjectRow row{holder.name,
@@ -78,8 +97,10 @@ Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choic
                       {},
                       {},
                       0};
-        for (const DimId dimension : found.dimensions)
-          row.dimensions.emplace_back(dataset.metadata.dimension(dimension).name);
+        for (std::size_t i = 0; i < found.dimensions.size(); ++i)
+          row.dimensions.emplace_back(
+              shown ? std::string_view(view->dimensions[shown->dimensions[i]].name)
+                    : dataset.metadata.dimension(found.dimensions[i]).name);
         row.lengths = std::move(shape.lengths);
         row.bytes = shape.element_size;
         // shape() has checked that the product fits.

@@ -10,12 +10,14 @@
 #include "common/table.h"
 #include "nminspect/inspected_file.h"
 #include "nminspect/pattern_option.h"
+#include "nminspect/view_option.h"
 
 namespace nmb::tools {
 
 // Each kind of row has
 //   columns()                      of the long listing, the name last;
-//   for_each(file, choice, visit)  those chosen, in order of the index, until visit returns false;
+//   for_each(file, choice, view, visit)  those chosen and shown, in order of the index, until visit
+//                                  returns false;
 //   name(), size()                 to show and to sort by, size in bytes;
 //   cells(exact), json()           the long listing's values.
 struct BlockRow {
@@ -24,6 +26,7 @@ struct BlockRow {
   static constexpr const char* kPlural = "blocks";
   static std::vector<Table::Column> columns();
   static Status for_each(const InspectedFile& file, const PatternOption& choice,
+                         const ViewOption& view,
                          const std::function<Result<bool>(BlockRow)>& visit);
   std::string name() const;
   // Of metadata and values.
@@ -42,6 +45,7 @@ struct ObjectRow {
   static constexpr const char* kPlural = "objects";
   static std::vector<Table::Column> columns();
   static Status for_each(const InspectedFile& file, const PatternOption& choice,
+                         const ViewOption& view,
                          const std::function<Result<bool>(ObjectRow)>& visit);
   std::string name() const;
   // Of values.

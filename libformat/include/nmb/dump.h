@@ -12,6 +12,7 @@
 #include "nmb/byte_source.h"
 #include "nmb/classic_header.h"
 #include "nmb/metadata.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
 
@@ -41,7 +42,10 @@ NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
 // back, and NULs at the end are left out. In strings they are octal escapes, which ncgen reads
 // back, NULs at the end included. Attributes without values appear as "", which ncgen makes text of
 // one NUL. ncgen has no way to write a name with '/' or one that is a word of CDL, as "int".
-NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& sink);
+// view: of this dataset; what it leaves out is left out, names and dimensions are its own. nullptr:
+// all is shown as it is.
+NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& sink,
+                                   const NetcdfView* view = nullptr);
 
 // CDL as `ncdump` prints it, or as `ncdump -v` where `only` is given: the header and the values of
 // one variable or all. Values equal to the fill value are `_` (for the 8-bit types only where there
@@ -61,7 +65,9 @@ NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& lay
 // strings. Values are arrays, of char one string. A byte b that is no part of valid UTF-8 is U+EF00
 // + b in strings (U+EF80 to U+EFFF, a private use area); so are, byte by byte, characters of that
 // range themselves, so that every byte can be told from the text.
-NMB_EXPORT Status write_json_header(const DatasetText& dataset, const TextSink& sink);
+// view: as above; "shape" has the lengths that are stored.
+NMB_EXPORT Status write_json_header(const DatasetText& dataset, const TextSink& sink,
+                                    const NetcdfView* view = nullptr);
 
 enum class ValueFormat : std::uint8_t { kCdl, kJson };
 

@@ -37,6 +37,12 @@ struct PackOptions {
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
   // NMB input stays so. kUnsupported: classic blocks, but no codec.
   std::optional<Compression> compression;
+  // false: with compression, classic blocks are kUnsupported: what is made of the file knows chunks
+  // only.
+  bool code_pieces = true;
+  // Values that HDF5 inputs have in other files are copied in: HDF5 opens what these name, and no
+  // limits of time and memory hold.
+  bool materialise = false;
   WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
   bool check = false;    // verify the result, values too, before it gets its name
   // Called now and then from one thread, with bytes of values moved.

@@ -6,7 +6,7 @@
 
 #include "block/classic_grammar.h"
 #include "block/name_rules.h"
-#include "convert/relaid_values.h"
+#include "convert/laid_values.h"
 #include "nmb/classic_header.h"
 #include "parallel/shared_output.h"
 #include "wire/dry_output.h"
@@ -175,7 +175,7 @@ Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
                      const ExtractOptions& options, Communicator& ranks) {
   Metadata metadata = dataset.metadata;
   std::vector<std::byte> header;
-  std::shared_ptr<const RelaidValues> values;
+  std::shared_ptr<const LaidValues> values;
   auto lay_out = [&]() -> Status {
     const Result<ClassicLayout> layout = layout_classic(metadata, kind);
     if (!layout.ok()) return cannot_hold(dataset, kind, layout.status());
@@ -183,7 +183,7 @@ Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
       return of_dataset(
           dataset, Code::kConflict,
           "found " + std::to_string(dataset.records) + " records, expected less than 2^32 - 1");
-    values = std::make_shared<RelaidValues>(dataset, metadata, *layout);
+    values = relaid_values(dataset, metadata, *layout);
     header.reserve(layout->header_length);
     return encode_classic_header(metadata, kind, dataset.records,
                                  [&](std::span<const std::byte> part) -> Status {

@@ -10,7 +10,7 @@
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
-#include "values/stored_array.h"
+#include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/shared_range.h"
@@ -96,6 +96,7 @@ class Recoder {
     // Records of several variables lie among each other.
     if (!metadata.extension() || metadata.record_dimension()) return kAsItIs;
     Extension extension = *metadata.extension();
+    NMB_ASSIGN(properties_, hdf5::decode_properties(extension.hdf5));
     extension.storage.clear();
     bool any = false;
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
@@ -115,8 +116,7 @@ class Recoder {
       if (length > 0) add_run({begin, length, block_.metadata.begin(v), 0});
     }
     if (!any) return kAsItIs;
-    extension.hdf5.clear();
-    NMB_TRY(put_properties(extension.storage, &extension.hdf5));
+    put_properties(&extension);
     metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
     RecodedBlock out;
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
@@ -223,8 +223,9 @@ class Recoder {
   }
 
   Status code_chunks(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
-    NMB_ASSIGN(const ValueArray array, stored_array(block_.metadata, block_.layout, block_.records,
-                                                    variable, block_.extent));
+    NMB_ASSIGN(const ValueArray array,
+               stored_array(block_.metadata, block_.layout, block_.records, variable, block_.extent,
+                            properties_, std::make_shared<ChunkCache>(kWindow)));
     const std::uint64_t size = array.shape.element_size;
     std::uint64_t chunks = 1, chunk_bytes = size;
     for (std::size_t i = 0; i < storage->chunk.size(); ++i) {
@@ -295,30 +296,27 @@ class Recoder {
     return {};
   }
 
-  // What was told of the layout of variables that have chunks now.
-  Status put_properties(const std::vector<Storage>& storage,
-                        std::vector<std::byte>* section) const {
-    NMB_ASSIGN(std::vector<hdf5::Property> properties,
-               hdf5::decode_properties(block_.metadata.extension()->hdf5));
-    for (hdf5::Property& p : properties) {
-      const auto has_chunks = [&](const Storage& s) {
-        return s.variable == p.owner && s.kind == StorageKind::kChunked;
-      };
+  // What was told of the layout of variables that have chunks now is no more so.
+  void put_properties(Extension* extension) {
+    extension->hdf5.clear();
+    for (hdf5::Property& p : properties_) {
+      const Storage* const storage = extension->storage_of(p.owner);
       if (p.number == hdf5::Property::Number::kCreation &&
-          p.creation.layout != hdf5::Layout::kChunked && std::ranges::any_of(storage, has_chunks)) {
+          p.creation.layout != hdf5::Layout::kChunked && storage &&
+          storage->kind == StorageKind::kChunked) {
         p.creation.layout = hdf5::Layout::kChunked;
         p.creation.allocation = hdf5::Allocation::kIncremental;
       }
-      hdf5::append_property(p, section);
+      hdf5::append_property(p, &extension->hdf5);
     }
-    return {};
   }
 
   const Dataset& block_;
   const RecodeOptions& options_;
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
-  std::uint64_t end_ = 0;  // of the extent so far
+  std::vector<hdf5::Property> properties_;  // of the block
+  std::uint64_t end_ = 0;                   // of the extent so far
   std::vector<SplicedSource::Run> runs_;
 };
 

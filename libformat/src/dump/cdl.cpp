@@ -42,7 +42,7 @@ Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
                  std::shared_ptr<const ByteSource> extent, std::optional<VarId> only,
                  const TextSink& sink) {
   TextOut out(sink);
-  put_cdl_header(out, dataset);
+  put_cdl_header(out, dataset, nullptr);
   if (dataset.metadata.variable_count() > 0) out.put("data:\n");
   const VarId first = only.value_or(0);
   const VarId end = only ? *only + 1 : dataset.metadata.variable_count();

@@ -7,6 +7,7 @@
 
 #include "dump/cdl_text.h"
 #include "dump/extended_text.h"
+#include "dump/shown_header.h"
 
 namespace nmb {
 namespace {
@@ -41,51 +42,50 @@ void put_attribute(TextOut& out, const Metadata& metadata, std::string_view owne
   out.put(" ;\n");
 }
 
-void put_attributes(TextOut& out, const Metadata& metadata, VarId owner, std::string_view name) {
-  metadata.for_each_attribute(
-      owner, [&](const Attribute& attribute) { put_attribute(out, metadata, name, attribute); });
-}
-
 }  // namespace
 
-void put_cdl_header(TextOut& out, const DatasetText& dataset) {
+void put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view) {
   const Metadata& metadata = dataset.metadata;
+  const ShownHeader shown(dataset, view);
   out.put("netcdf ");
   put_cdl_name(out, dataset.name, true);
   out.put(" {\n");
-  if (metadata.dimension_count() > 0) out.put("dimensions:\n");
-  for (DimId id = 0; id < metadata.dimension_count(); ++id) {
-    const Dimension dimension = metadata.dimension(id);
+  if (shown.dimension_count() > 0) out.put("dimensions:\n");
+  for (std::uint32_t d = 0; d < shown.dimension_count(); ++d) {
+    const ShownHeader::Dimension dimension = shown.dimension(d);
     out.put('\t');
     put_cdl_name(out, dimension.name);
-    if (dimension.is_record())
-      out.put(" = UNLIMITED ; // (" + std::to_string(dataset.records) + " currently)\n");
-    else if (may_grow(metadata, id))
-      out.put(" = UNLIMITED ; // (" + std::to_string(dimension.length) + " currently)\n");
-    else
-      out.put(" = " + std::to_string(dimension.length) + " ;\n");
+    const std::string length = std::to_string(dimension.length);
+    out.put(dimension.may_grow ? " = UNLIMITED ; // (" + length + " currently)\n"
+                               : " = " + length + " ;\n");
   }
-  if (metadata.variable_count() > 0) out.put("variables:\n");
-  for (VarId id = 0; id < metadata.variable_count(); ++id) {
-    const Variable variable = metadata.variable(id);
+  if (shown.variable_count() > 0) out.put("variables:\n");
+  for (std::uint32_t v = 0; v < shown.variable_count(); ++v) {
+    const ShownHeader::Variable variable = shown.variable(v);
     out.put('\t');
-    out.put(type_text(metadata, variable.type));
+    out.put(type_text(metadata, metadata.variable(variable.id).type));
     out.put(' ');
     put_cdl_name(out, variable.name);
     for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
       out.put(d == 0 ? "(" : ", ");
-      put_cdl_name(out, metadata.dimension(variable.dimensions[d]).name);
+      put_cdl_name(out, shown.dimension(variable.dimensions[d]).name);
     }
     out.put(variable.dimensions.empty() ? " ;\n" : ") ;\n");
-    put_attributes(out, metadata, id, variable.name);
+    shown.for_each_attribute(variable.id, [&](const Attribute& attribute) {
+      put_attribute(out, metadata, variable.name, attribute);
+    });
   }
-  if (metadata.attribute_count(kGlobal) > 0) out.put("\n// global attributes:\n");
-  put_attributes(out, metadata, kGlobal, {});
+  bool any = false;
+  shown.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    if (!any) out.put("\n// global attributes:\n");
+    any = true;
+    put_attribute(out, metadata, {}, attribute);
+  });
 }
 
-Status write_cdl_header(const DatasetText& dataset, const TextSink& sink) {
+Status write_cdl_header(const DatasetText& dataset, const TextSink& sink, const NetcdfView* view) {
   TextOut out(sink);
-  put_cdl_header(out, dataset);
+  put_cdl_header(out, dataset, view);
   out.put("}\n");
   return out.finish();
 }

@@ -6,7 +6,7 @@
 
 namespace nmb {
 
-// From "netcdf NAME {" to the global attributes.
-void put_cdl_header(TextOut& out, const DatasetText& dataset);
+// From "netcdf NAME {" to the global attributes; view: as write_cdl_header has it.
+void put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view);
 
 }  // namespace nmb

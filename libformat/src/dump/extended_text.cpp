@@ -7,7 +7,7 @@
 
 #include "dump/cdl_text.h"
 #include "dump/json_text.h"
-#include "wire/checked.h"
+#include "values/heap_value.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -48,18 +48,10 @@ void ExtendedText::put_bits(std::span<const std::byte> bytes) {
 
 Result<std::vector<std::byte>> ExtendedText::content(const std::byte* value, std::uint64_t size,
                                                      std::uint64_t* count) const {
-  *count = load_le<std::uint64_t>(value);
-  const auto offset = load_le<std::uint64_t>(value + 8);
-  if (offset == 0) *count = 0;
-  std::uint64_t bytes = 0;
-  const std::uint64_t there = region_ ? region_->size() : 0;
-  if (!checked_mul(*count, size, &bytes) || offset > there || bytes > there - offset)
-    return Status(Code::kDamaged, {}, kNoOffset, "R-XV-1",
-                  "found a value that leads to " + std::to_string(bytes) + " bytes at " +
-                      std::to_string(offset) + " of a region of " + std::to_string(there));
-  std::vector<std::byte> out(bytes);
-  if (bytes > 0) NMB_TRY(region_->read_at(offset, out));
-  return out;
+  const HeapValue heap = HeapValue::load(value);
+  *count = heap.is_null() ? 0 : heap.count;
+  const MemorySource nothing({});
+  return heap.read(region_ ? *region_ : nothing, size);
 }
 
 Status ExtendedText::put_list(Type base, const std::byte* values, std::uint64_t count) {

@@ -3,6 +3,7 @@
 
 #include "dump/extended_text.h"
 #include "dump/json_text.h"
+#include "dump/shown_header.h"
 #include "nmb/dump.h"
 
 namespace nmb {
@@ -48,11 +49,12 @@ Status put_attribute(TextOut& out, const Metadata& metadata, const Attribute& at
   return {};
 }
 
-Status put_attributes(TextOut& out, const Metadata& metadata, VarId owner) {
+Status put_attributes(TextOut& out, const Metadata& metadata, const ShownHeader& shown,
+                      VarId owner) {
   out.put("\"attributes\":[");
   Comma comma;
   Status status;
-  metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+  shown.for_each_attribute(owner, [&](const Attribute& attribute) {
     if (!status.ok()) return;
     comma.put(out);
     status = put_attribute(out, metadata, attribute);
@@ -61,65 +63,63 @@ Status put_attributes(TextOut& out, const Metadata& metadata, VarId owner) {
   return status;
 }
 
-std::uint64_t length_of(const DatasetText& dataset, const Dimension& dimension) {
-  return dimension.is_record() ? dataset.records : dimension.length;
-}
-
-void put_dimensions(TextOut& out, const DatasetText& dataset) {
+void put_dimensions(TextOut& out, const ShownHeader& shown) {
   out.put("\"dimensions\":[");
   Comma comma;
-  for (DimId id = 0; id < dataset.metadata.dimension_count(); ++id) {
-    const Dimension dimension = dataset.metadata.dimension(id);
+  for (std::uint32_t d = 0; d < shown.dimension_count(); ++d) {
+    const ShownHeader::Dimension dimension = shown.dimension(d);
     comma.put(out);
     out.put("{\"name\":");
     put_json_string(out, dimension.name);
-    out.put(",\"length\":" + std::to_string(length_of(dataset, dimension)));
-    const bool grows = dimension.is_record() || may_grow(dataset.metadata, id);
-    out.put(grows ? ",\"record\":true}" : ",\"record\":false}");
+    out.put(",\"length\":" + std::to_string(dimension.length));
+    out.put(dimension.may_grow ? ",\"record\":true}" : ",\"record\":false}");
   }
   out.put(']');
 }
 
-Status put_variable(TextOut& out, const DatasetText& dataset, VarId id) {
+Status put_variable(TextOut& out, const DatasetText& dataset, const ShownHeader& shown,
+                    const ShownHeader::Variable& variable) {
   const Metadata& metadata = dataset.metadata;
-  const Variable variable = metadata.variable(id);
+  const Variable stored = metadata.variable(variable.id);
   out.put("{\"name\":");
   put_json_string(out, variable.name);
   out.put(",\"type\":\"");
-  out.put(type_text(metadata, variable.type));
+  out.put(type_text(metadata, stored.type));
   out.put("\",\"dimensions\":[");
   Comma names, lengths;
-  for (DimId dim : variable.dimensions) {
+  for (const std::uint32_t d : variable.dimensions) {
     names.put(out);
-    put_json_string(out, metadata.dimension(dim).name);
+    put_json_string(out, shown.dimension(d).name);
   }
   out.put("],\"shape\":[");
-  for (DimId dim : variable.dimensions) {
+  for (const DimId id : stored.dimensions) {
+    const Dimension dimension = metadata.dimension(id);
     lengths.put(out);
-    out.put(std::to_string(length_of(dataset, metadata.dimension(dim))));
+    out.put(std::to_string(dimension.is_record() ? dataset.records : dimension.length));
   }
   out.put("],");
-  NMB_TRY(put_attributes(out, metadata, id));
+  NMB_TRY(put_attributes(out, metadata, shown, variable.id));
   out.put('}');
   return {};
 }
 
 }  // namespace
 
-Status write_json_header(const DatasetText& dataset, const TextSink& sink) {
+Status write_json_header(const DatasetText& dataset, const TextSink& sink, const NetcdfView* view) {
   TextOut out(sink);
+  const ShownHeader shown(dataset, view);
   out.put("{\"schema\":\"nmb/header/1\",\"name\":");
   put_json_string(out, dataset.name);
   out.put(",\"kind\":\"cdf" + std::to_string(static_cast<int>(dataset.kind)) + "\",\"records\":");
   out.put(std::to_string(dataset.records) + ",");
-  put_dimensions(out, dataset);
+  put_dimensions(out, shown);
   out.put(',');
-  NMB_TRY(put_attributes(out, dataset.metadata, kGlobal));
+  NMB_TRY(put_attributes(out, dataset.metadata, shown, kGlobal));
   out.put(",\"variables\":[");
   Comma comma;
-  for (VarId id = 0; id < dataset.metadata.variable_count(); ++id) {
+  for (std::uint32_t v = 0; v < shown.variable_count(); ++v) {
     comma.put(out);
-    NMB_TRY(put_variable(out, dataset, id));
+    NMB_TRY(put_variable(out, dataset, shown, shown.variable(v)));
   }
   out.put("]}");
   return out.finish();

@@ -21,12 +21,15 @@ Status unclear(const std::string& what) {
 class FileReader {
  public:
   FileReader(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-             const std::function<Status(GroupBlock)>& visit)
-      : file_(std::move(file)), spool_(std::move(spool)), visit_(visit) {}
+             const std::function<Status(GroupBlock)>& visit, OtherFiles other_files)
+      : command_(other_files == OtherFiles::kCopied ? "materialise" : "import"),
+        file_(std::move(file)),
+        spool_(std::move(spool)),
+        visit_(visit) {}
 
   Status read() {
     NMB_ASSIGN(process_,
-               Hdf5Process::start({"import", file_->name(), std::to_string(Hdf5Process::kShared)},
+               Hdf5Process::start({command_, file_->name(), std::to_string(Hdf5Process::kShared)},
                                   Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
     for (;;) {
       std::byte head[16];
@@ -124,6 +127,7 @@ class FileReader {
     return visit_(std::move(block));
   }
 
+  const std::string command_;
   const std::shared_ptr<const ByteSource> file_;
   const std::shared_ptr<const SpoolFile> spool_;
   const std::function<Status(GroupBlock)>& visit_;
@@ -133,9 +137,9 @@ class FileReader {
 }  // namespace
 
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-                 const std::function<Status(GroupBlock)>& visit) {
+                 const std::function<Status(GroupBlock)>& visit, OtherFiles other_files) {
   const std::string name = file->name();
-  return FileReader(std::move(file), std::move(spool), visit).read().in_file(name);
+  return FileReader(std::move(file), std::move(spool), visit, other_files).read().in_file(name);
 }
 
 }  // namespace nmb::hdf5

@@ -30,11 +30,16 @@ struct GroupBlock {
   std::vector<RunInFile> in_file;            // by ascending offset
 };
 
+// Values of external and virtual data sets: their places are kept, or they are copied to the spool
+// from files that HDF5 opens, without limits.
+enum class OtherFiles : std::uint8_t { kLeft, kCopied };
+
 // Calls visit() for each group of the file, the root group first. spool: for values that do not lie
 // in the file as they are; any number of files may be read with one. kDamaged: HDF5 cannot read it
 // or ended; kUnsupported: something in it that has no form here; kLimit: too much time or memory;
 // kIo; visit's first failure.
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-                 const std::function<Status(GroupBlock)>& visit);
+                 const std::function<Status(GroupBlock)>& visit,
+                 OtherFiles other_files = OtherFiles::kLeft);
 
 }  // namespace nmb::hdf5

@@ -166,6 +166,10 @@ class Packer {
   Status check_codec(const std::string& path) {
     if (!options_.compression) return {};
     const Compression& wanted = *options_.compression;
+    if (!options_.code_pieces)
+      return Status(Code::kUnsupported, path, kNoOffset, "",
+                    "found a classic dataset to be compressed, expected one that came from HDF5, "
+                    "or an NMB output");
     if (wanted.codec == ValueCodec::kKeep)
       return Status(Code::kUnsupported, path, kNoOffset, "",
                     "found a classic dataset to be shuffled or cut into chunks, expected one that "
@@ -529,7 +533,7 @@ class Packer {
     }
     const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
     std::uint64_t groups = 0;
-    return hdf5::read_file(file, spool_, [&](hdf5::GroupBlock group) -> Status {
+    const auto take = [&](hdf5::GroupBlock group) -> Status {
       if (!names.has_group() && ++groups > 1) {
         if (groups == 2)
           conflict("block name", options_.block_name, index, kNoInput,
@@ -565,7 +569,10 @@ class Packer {
       }
       room_ = std::move(header.metadata);
       return pack_block(std::move(block), index, {});
-    });
+    };
+    return hdf5::read_file(
+        file, spool_, take,
+        options_.materialise ? hdf5::OtherFiles::kCopied : hdf5::OtherFiles::kLeft);
   }
 
   // The name without what carried the group; the whole name if it does not match or nothing is

@@ -8,13 +8,16 @@ namespace nmb {
 
 ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                              std::vector<std::uint64_t> lengths, std::uint64_t value_size,
-                             std::vector<std::byte> fill, std::uint64_t size)
+                             std::vector<std::byte> fill, std::uint64_t size,
+                             std::shared_ptr<ChunkCache> cache)
     : table_(std::move(region), storage, value_size),
       chunk_(storage.chunk),
       lengths_(std::move(lengths)),
       value_size_(value_size),
       fill_(std::move(fill)),
-      size_(size) {}
+      size_(size),
+      cache_(std::move(cache)),
+      array_(cache_->add_array()) {}
 
 Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
@@ -22,6 +25,8 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
   const std::scoped_lock lock(mutex_);
   const std::size_t rank = lengths_.size();
   std::vector<std::uint64_t> at(rank);
+  ChunkCache::Chunk chunk;
+  std::uint64_t of_chunk = 0;
   while (!out.empty()) {
     std::uint64_t element = offset / value_size_;
     for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
@@ -36,7 +41,10 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
         std::min(chunk_.back() - at.back() % chunk_.back(), lengths_.back() - at.back());
     const auto part = static_cast<std::size_t>(
         std::min<std::uint64_t>(out.size(), in_row * value_size_ - in_value));
-    NMB_ASSIGN(const std::vector<std::byte>* chunk, chunk_at(number));
+    if (!chunk || number != of_chunk) {
+      NMB_ASSIGN(chunk, chunk_at(number));
+      of_chunk = number;
+    }
     const std::uint64_t place = inner * value_size_ + in_value;
     if (chunk->empty())
       for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(place + i) % value_size_];
@@ -48,15 +56,13 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
   return {};
 }
 
-Result<const std::vector<std::byte>*> ChunkedSource::chunk_at(std::uint64_t number) const {
-  if (const auto found = cached_.find(number); found != cached_.end()) return &found->second;
-  NMB_ASSIGN(std::vector<std::byte> chunk, table_.load(number));
-  while (!order_.empty() && (order_.size() + 1) * table_.chunk_bytes() > kCache) {
-    cached_.erase(order_.front());
-    order_.pop_front();
-  }
-  order_.push_back(number);
-  return &cached_.insert_or_assign(number, std::move(chunk)).first->second;
+Result<ChunkCache::Chunk> ChunkedSource::chunk_at(std::uint64_t number) const {
+  ChunkCache::Chunk chunk = cache_->find(array_, number);
+  if (chunk) return chunk;
+  NMB_ASSIGN(std::vector<std::byte> bytes, table_.load(number));
+  chunk = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  cache_->put(array_, number, chunk);
+  return chunk;
 }
 
 }  // namespace nmb

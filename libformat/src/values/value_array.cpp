@@ -7,7 +7,7 @@
 #include "nmb/values.h"
 #include "values/chunk_filters.h"
 #include "values/chunked_source.h"
-#include "values/stored_array.h"
+#include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/owned_bytes.h"
@@ -84,11 +84,10 @@ struct Unstored {
   std::vector<std::byte> region;  // that value, and what it leads to
 };
 
-Result<Unstored> unstored_values(const Extension& extension, VarId variable,
-                                 std::uint64_t value_size) {
+Unstored unstored_values(std::span<const hdf5::Property> properties, VarId variable,
+                         std::uint64_t value_size) {
   Unstored out;
   out.value.resize(value_size);
-  NMB_ASSIGN(const std::vector<hdf5::Property> properties, hdf5::decode_properties(extension.hdf5));
   for (const hdf5::Property& p : properties) {
     using Number = hdf5::Property::Number;
     if (p.owner != variable || p.attribute != hdf5::kNoAttribute) continue;
@@ -107,7 +106,9 @@ Result<Unstored> unstored_values(const Extension& extension, VarId variable,
 
 Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
                                 std::uint64_t records, VarId variable,
-                                std::shared_ptr<const ByteSource> extent) {
+                                std::shared_ptr<const ByteSource> extent,
+                                std::span<const hdf5::Property> properties,
+                                const std::shared_ptr<ChunkCache>& cache) {
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, layout, variable, records));
   const Variable v = metadata.variable(variable);
   ValueArray array{std::move(shape), v.type, extent, nullptr};
@@ -127,7 +128,7 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
         std::make_shared<SharedRange>(extent, v.begin, length));
   };
   if (storage && storage->kind != StorageKind::kHeap) {
-    NMB_ASSIGN(Unstored unstored, unstored_values(*extension, variable, size));
+    Unstored unstored = unstored_values(properties, variable, size);
     if (unstored.elsewhere)
       return Status(Code::kUnsupported, object + ": found values in other files");
     if (storage->kind == StorageKind::kNone || bytes == 0) {
@@ -138,8 +139,9 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
       const Status known = check_filters(storage->filters);
       if (!known.ok()) return Status(known.code(), object + ": " + known.message());
       NMB_ASSIGN(std::shared_ptr<const ByteSource> region, range(storage->region_length));
-      array.source = std::make_shared<ChunkedSource>(
-          std::move(region), *storage, array.shape.lengths, size, std::move(unstored.value), bytes);
+      array.source =
+          std::make_shared<ChunkedSource>(std::move(region), *storage, array.shape.lengths, size,
+                                          std::move(unstored.value), bytes, cache);
     }
     array.shape.begin = 0;
   } else if (!array.shape.record_size) {
@@ -150,11 +152,13 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   return array;
 }
 
-Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
-                               std::uint64_t records, VarId variable,
-                               std::shared_ptr<const ByteSource> extent) {
-  NMB_ASSIGN(ValueArray array,
-             stored_array(metadata, layout, records, variable, std::move(extent)));
+Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,
+                              std::uint64_t records, VarId variable,
+                              std::shared_ptr<const ByteSource> extent,
+                              std::span<const hdf5::Property> properties,
+                              const std::shared_ptr<ChunkCache>& cache) {
+  NMB_ASSIGN(ValueArray array, stored_array(metadata, layout, records, variable, std::move(extent),
+                                            properties, cache));
   if (!TypeTable::is_extended(array.type)) return array;
   const TypeTable& types = metadata.extension()->types;
   const Type type = array.type;
@@ -167,6 +171,18 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
                                           ": found records of little-endian values");
   array.source = std::make_shared<SwappedSource>(array.source, array.shape.element_size);
   return array;
+}
+
+Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
+                               std::uint64_t records, VarId variable,
+                               std::shared_ptr<const ByteSource> extent) {
+  constexpr std::uint64_t kCache = 64 << 20;
+  std::vector<hdf5::Property> properties;
+  if (const auto& extension = metadata.extension(); extension && extension->storage_of(variable)) {
+    NMB_ASSIGN(properties, hdf5::decode_properties(extension->hdf5));
+  }
+  return open_array(metadata, layout, records, variable, std::move(extent), properties,
+                    std::make_shared<ChunkCache>(kCache));
 }
 
 }  // namespace nmb

@@ -40,7 +40,7 @@ Status write_blocks(const std::string& path) {
   return writer->close();
 }
 
-TEST(NetcdfView, ClassicBlocksAreNetcdf4Groups) {
+TEST(NetcdfExport, ClassicBlocksAreNetcdf4Groups) {
   NMB_NEEDS_PROGRAM("ncdump");
   const TemporaryFolder folder;
   const std::string from = (folder.path() / "f.nmb").string(),

@@ -1,0 +1,40 @@
+// classic_view: a block that came from HDF5 or netCDF-4 as a classic dataset, and what of it a
+// classic file cannot hold (docs/hdf5.md, "To classic netCDF").
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nmb/dataset.h"
+#include "nmb/status.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+// Something that the classic dataset does not have, or has otherwise.
+struct Loss {
+  std::string object;  // variable "v", attribute "v:units", dimension "x", link "l", group "/g"
+  std::string text;    // what was found, what is expected, and what becomes of it
+  std::string line() const { return object + ": " + text; }
+};
+
+struct ClassicView {
+  // Of kind CDF-5, with types of `target` alone. Its extent reads chunks, other orders of bytes and
+  // values never written as a classic file has them. Read in ascending order it decodes each chunk
+  // once, if the chunks of a row of chunks (those that follow the first one's beginning along all
+  // dimensions but the slowest; of all record variables together) take at most 256 MiB, which is
+  // what it keeps.
+  std::shared_ptr<const Dataset> dataset;
+  // Links, variables, dimensions, attributes. Empty: write_classic() makes a file of the same
+  // content.
+  std::vector<Loss> losses;
+};
+
+// dataset: of kind 6 (a classic one comes back as it is, without losses). target: CDF-1, CDF-2 or
+// CDF-5. What only netCDF's or HDF5's books say (nmb/netcdf_view.h), chunks, filters and orders of
+// bytes are no losses; nor is that blocks below it are not part of it. kDamaged: the hdf5 section,
+// or values of attributes; kLimit: sizes past 2^62.
+NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target);
+
+}  // namespace nmb

@@ -1,0 +1,172 @@
+// Sources of arrays (see array_source.h).
+#include "convert/array_source.h"
+
+#include <algorithm>
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kBuffer = 1 << 20;
+
+// What is the same for all: another source that they take from.
+class ArraySource : public ByteSource {
+ public:
+  ArraySource(Source source, std::uint64_t size) : source_(std::move(source)), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return source_->name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > size_ || out.size() > size_ - offset)
+      return Status(Code::kDamaged, "found the end of a variable's values");
+    while (!out.empty()) {
+      NMB_ASSIGN(const std::size_t part, read_some(offset, out));
+      offset += part;
+      out = out.subspan(part);
+    }
+    return {};
+  }
+
+ protected:
+  // Fills the first bytes of `out`, at least one, and returns how many.
+  virtual Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  const ByteSource& source() const { return *source_; }
+
+ private:
+  const Source source_;
+  const std::uint64_t size_;
+};
+
+class RecordArray final : public ArraySource {
+ public:
+  RecordArray(Source extent, const VariableShape& shape, std::uint64_t slice)
+      : ArraySource(std::move(extent), shape.lengths.front() * slice),
+        begin_(shape.begin),
+        record_size_(shape.record_size),
+        slice_(slice) {}
+
+ private:
+  Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
+    const std::uint64_t within = offset % slice_;
+    const auto part =
+        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), slice_ - within));
+    NMB_TRY(source().read_at(begin_ + offset / slice_ * record_size_ + within, out.first(part)));
+    return part;
+  }
+  const std::uint64_t begin_, record_size_, slice_;
+};
+
+class ConvertedArray final : public ArraySource {
+ public:
+  ConvertedArray(Source source, const ClassicValues& values, const ClassicType& to)
+      : ArraySource(source, source->size() / values.from_bytes() * to.value_bytes()),
+        values_(values),
+        to_bytes_(to.value_bytes()) {}
+
+ private:
+  Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
+    const std::uint64_t first = offset / to_bytes_, within = offset % to_bytes_;
+    const std::uint64_t most =
+        std::max<std::uint64_t>(1, kBuffer / std::max(to_bytes_, values_.from_bytes()));
+    const std::uint64_t count =
+        std::min<std::uint64_t>(most, (within + out.size() + to_bytes_ - 1) / to_bytes_);
+    std::vector<std::byte> from(count * values_.from_bytes());
+    NMB_TRY(source().read_at(first * values_.from_bytes(), from));
+    std::vector<std::byte> to(count * to_bytes_);
+    values_.convert(from, to);
+    const auto part =
+        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), to.size() - within));
+    std::copy_n(to.begin() + static_cast<std::ptrdiff_t>(within), part, out.begin());
+    return part;
+  }
+  const ClassicValues values_;
+  const std::uint64_t to_bytes_;
+};
+
+std::uint64_t bytes_of(std::span<const std::uint64_t> lengths, std::uint64_t element) {
+  for (const std::uint64_t n : lengths) element *= n;
+  return element;
+}
+
+// A row is what lies behind the last dimension, and along it, whose lengths differ.
+class PaddedArray final : public ArraySource {
+ public:
+  PaddedArray(Source source, const std::vector<std::uint64_t>& from,
+              const std::vector<std::uint64_t>& to, std::vector<std::byte> fill)
+      : ArraySource(std::move(source), bytes_of(to, fill.size())),
+        fill_(std::move(fill)),
+        from_(from),
+        to_(to) {
+    while (from_.size() > 1 && from_.back() == to_.back()) {
+      inner_ *= from_.back();
+      from_.pop_back();
+      to_.pop_back();
+    }
+    inner_ *= fill_.size();
+    from_row_ = from_.back() * inner_;
+    to_row_ = to_.back() * inner_;
+    from_.pop_back();
+    to_.pop_back();
+  }
+
+ private:
+  Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
+    const std::uint64_t within = offset % to_row_;
+    std::uint64_t row = offset / to_row_, from_row = 0, rows = 1;
+    bool is_there = true;
+    for (std::size_t i = to_.size(); i-- > 0; row /= to_[i]) {
+      is_there = is_there && row % to_[i] < from_[i];
+      from_row += row % to_[i] * rows;
+      rows *= from_[i];
+    }
+    const bool is_stored = is_there && within < from_row_;
+    const std::uint64_t left = (is_stored ? from_row_ : to_row_) - within;
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), left));
+    if (is_stored)
+      NMB_TRY(source().read_at(from_row * from_row_ + within, out.first(part)));
+    else
+      for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(offset + i) % fill_.size()];
+    return part;
+  }
+  const std::vector<std::byte> fill_;
+  std::vector<std::uint64_t> from_, to_;  // of the dimensions of rows
+  std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
+};
+
+class NamedArray final : public ByteSource {
+ public:
+  NamedArray(Source source, std::string object)
+      : source_(std::move(source)), object_(std::move(object)) {}
+  std::uint64_t size() const override { return source_->size(); }
+  const std::string& name() const override { return source_->name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const Status status = source_->read_at(offset, out);
+    if (status.ok()) return status;
+    return Status(status.code(), status.file(), status.offset(), status.rule(),
+                  object_ + ": " + status.message());
+  }
+
+ private:
+  const Source source_;
+  const std::string object_;
+};
+
+}  // namespace
+
+Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice) {
+  return std::make_shared<RecordArray>(std::move(extent), shape, slice);
+}
+
+Source converted_array(Source source, const ClassicValues& values, const ClassicType& to) {
+  return std::make_shared<ConvertedArray>(std::move(source), values, to);
+}
+
+Source padded_array(Source source, const std::vector<std::uint64_t>& from,
+                    const std::vector<std::uint64_t>& to, std::vector<std::byte> fill) {
+  return std::make_shared<PaddedArray>(std::move(source), from, to, std::move(fill));
+}
+
+Source named_array(Source source, std::string object) {
+  return std::make_shared<NamedArray>(std::move(source), std::move(object));
+}
+
+}  // namespace nmb

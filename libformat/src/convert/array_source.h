@@ -1,0 +1,33 @@
+// Arrays of values on their way to a classic file: sources that change how another one's bytes lie
+// (docs/hdf5.md, "To classic netCDF"). Thread-safe as what they read from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convert/classic_type.h"
+#include "nmb/byte_source.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+using Source = std::shared_ptr<const ByteSource>;
+
+// Records one behind the other: the first of `slice` bytes at shape.begin of `extent`.
+Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice);
+
+// Values of another type, which `source` has one behind the other.
+Source converted_array(Source source, const ClassicValues& values, const ClassicType& to);
+
+// An array of lengths `to`, none of which is less than `from`, those that `source` has: what it
+// does not have is `fill`, one element.
+Source padded_array(Source source, const std::vector<std::uint64_t>& from,
+                    const std::vector<std::uint64_t>& to, std::vector<std::byte> fill);
+
+// The same; failures name the object whose values they are.
+Source named_array(Source source, std::string object);
+
+}  // namespace nmb

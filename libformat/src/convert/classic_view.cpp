@@ -1,0 +1,443 @@
+// Blocks of kind 6 as classic datasets (see nmb/classic_view.h).
+#include "nmb/classic_view.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "block/classic_grammar.h"
+#include "block/name_rules.h"
+#include "convert/array_source.h"
+#include "convert/classic_type.h"
+#include "convert/laid_values.h"
+#include "nmb/hdf5_section.h"
+#include "nmb/netcdf_view.h"
+#include "values/heap_value.h"
+#include "values/open_array.h"
+#include "wire/checked.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+using hdf5::Property;
+using Number = hdf5::Property::Number;
+
+constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+
+std::string kind_text(Kind kind) { return "CDF-" + std::to_string(static_cast<int>(kind)); }
+
+// As netCDF-C allows them: ncdump does not show others.
+bool is_classic_name(std::string_view name) {
+  if (!check_new_name("object", name).ok() || name.back() == ' ') return false;
+  const auto first = static_cast<unsigned char>(name.front());
+  if (first < 0x80 && std::isalnum(first) == 0 && first != '_') return false;
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+constexpr std::string_view kNameLost = "found a name that classic netCDF does not allow; left out";
+
+// The properties of a block by what they are of.
+class Properties {
+ public:
+  explicit Properties(std::vector<Property> all) : all_(std::move(all)) {
+    std::stable_sort(all_.begin(), all_.end(), less);
+  }
+  // The group's own (kGlobal) come first, as they have all bits set.
+  std::span<const Property> of(VarId owner) const {
+    Property key;
+    key.owner = owner;
+    const auto [first, last] = std::equal_range(all_.begin(), all_.end(), key, less);
+    return {first, last};
+  }
+  const Property* find(VarId owner, std::uint32_t attribute, Number number) const {
+    for (const Property& p : of(owner))
+      if (p.attribute == attribute && p.number == number) return &p;
+    return nullptr;
+  }
+
+ private:
+  static bool less(const Property& a, const Property& b) { return a.owner + 1 < b.owner + 1; }
+  std::vector<Property> all_;
+};
+
+class ClassicMaker {
+ public:
+  ClassicMaker(std::shared_ptr<const Dataset> dataset, Kind target)
+      : dataset_(std::move(dataset)),
+        from_(dataset_->metadata),
+        types_(from_.extension()->types),
+        target_(target),
+        view_(netcdf_view(*dataset_)),
+        cache_(std::make_shared<ChunkCache>(kCache)) {
+    to_.check_names_at_once();
+  }
+
+  Result<ClassicView> make() {
+    NMB_ASSIGN(std::vector<Property> properties, hdf5::decode_properties(from_.extension()->hdf5));
+    properties_.emplace(std::move(properties));
+    lose_links();
+    for (const NetcdfView::Variable& shown : view_.variables) NMB_TRY(choose(shown));
+    choose_dimensions();
+    NMB_TRY(define_attributes(kGlobal, kGlobal, ""));
+    for (const Chosen& chosen : chosen_) NMB_TRY(define(chosen));
+    NMB_TRY(lay_out());
+    return std::move(out_);
+  }
+
+ private:
+  // A variable that the classic dataset has, unless its dimensions are in the way.
+  struct Chosen {
+    const NetcdfView::Variable* shown;
+    ClassicType type;
+    Source values;                       // one array in external form
+    std::vector<std::uint64_t> lengths;  // of that array, without characters
+    std::vector<std::byte> fill;         // what is behind its ends
+  };
+
+  void lose(std::string object, std::string text) {
+    out_.losses.push_back({std::move(object), std::move(text)});
+  }
+
+  void lose_links() {
+    constexpr std::string_view kLeftOut = "; left out";
+    for (const Property& p : properties_->of(kGlobal)) {
+      if (p.attribute != hdf5::kNoAttribute) continue;
+      if (p.number == Number::kUserBlock)
+        lose("group",
+             "found a user block of " + std::to_string(p.bytes.size()) + " bytes; left out");
+      if (p.number == Number::kComment) lose("group", "found a comment; left out");
+      if (p.number != Number::kLinks) continue;
+      for (const hdf5::Link& link : p.links) {
+        const std::string object = "link " + quoted(link.name);
+        if (link.kind == hdf5::LinkKind::kType)
+          lose("type " + quoted(link.name), "found a named datatype; left out");
+        else if (link.kind == hdf5::LinkKind::kSoft || link.kind == hdf5::LinkKind::kHard)
+          lose(object, "found a " +
+                           std::string(link.kind == hdf5::LinkKind::kSoft ? "soft" : "hard") +
+                           " link to " + quoted(link.content) + std::string(kLeftOut));
+        else if (link.kind == hdf5::LinkKind::kExternal)
+          lose(object, "found a link to another file" + std::string(kLeftOut));
+        else if (link.kind == hdf5::LinkKind::kUserDefined)
+          lose(object,
+               "found a link of class " + std::to_string(link.number) + std::string(kLeftOut));
+      }
+    }
+  }
+
+  // What a type becomes in the target; nullopt: it is left out, which is noted.
+  std::optional<ClassicType> choose_type(const std::string& object, Type type) {
+    const std::optional<ClassicType> classic = classic_type(types_, type);
+    if (classic && classic::has_type(target_, static_cast<std::uint32_t>(classic->type)))
+      return classic;
+    lose(object, unfit(type) + "; left out");
+    return std::nullopt;
+  }
+
+  std::string unfit(Type type) const {
+    return "found type " + types_.text(type) + ", expected one of " + kind_text(target_);
+  }
+
+  void lose_type(const std::string& object, Type type, const ClassicType& to) {
+    if (to.is_changed)
+      lose(object, unfit(type) + "; its values are written as " + std::string(type_name(to.type)));
+  }
+
+  Status choose(const NetcdfView::Variable& shown) {
+    const Variable v = from_.variable(shown.id);
+    const std::string object = "variable " + quoted(shown.name);
+    const Property* const space = properties_->find(shown.id, hdf5::kNoAttribute, Number::kSpace);
+    if (space && space->space.space_class == hdf5::SpaceClass::kNull) {
+      lose(object, "found a null dataspace, expected values; left out");
+      return {};
+    }
+    if (!is_classic_name(shown.name)) {
+      lose(object, std::string(kNameLost));
+      return {};
+    }
+    const std::optional<ClassicType> type = choose_type(object, v.type);
+    if (!type) return {};
+    const Result<ValueArray> array =
+        open_array(from_, dataset_->layout, dataset_->records, shown.id, dataset_->extent,
+                   properties_->of(shown.id), cache_);
+    if (!array.ok()) {
+      if (array.status().code() != Code::kUnsupported) return array.status();
+      const std::string prefix = "variable " + std::string(v.name) + ": ";
+      const std::string& message = array.status().message();
+      lose(object, message.substr(message.starts_with(prefix) ? prefix.size() : 0) + "; left out");
+      return {};
+    }
+    lose_type(object, v.type, *type);
+    lose_more(shown, space);
+    NMB_ASSIGN(Source values, plain_array(*array, v, *type));
+    chosen_.push_back({&shown, *type, named_array(std::move(values), object), array->shape.lengths,
+                       fill_of(shown.id, v.type, *type)});
+    return {};
+  }
+
+  // What a variable has beside its values.
+  void lose_more(const NetcdfView::Variable& shown, const Property* space) {
+    const std::string object = "variable " + quoted(shown.name);
+    if (properties_->find(shown.id, hdf5::kNoAttribute, Number::kComment))
+      lose(object, "found a comment; left out");
+    if (!space) return;
+    const hdf5::Space& s = space->space;
+    for (std::size_t i = 0; i < s.maximum.size() && i < s.lengths.size(); ++i)
+      if (s.maximum[i] != s.lengths[i] && s.maximum[i] != hdf5::kUnlimitedLength)
+        lose(object, "found a maximum length of " + std::to_string(s.maximum[i]) +
+                         "; it may no longer grow from " + std::to_string(s.lengths[i]));
+  }
+
+  Result<Source> plain_array(const ValueArray& array, const Variable& v,
+                             const ClassicType& type) const {
+    Source source = array.source;
+    const VariableShape& shape = array.shape;
+    if (shape.record_size > 0) {
+      std::uint64_t slice = shape.element_size;
+      for (std::size_t i = 1; i < shape.lengths.size(); ++i) slice *= shape.lengths[i];
+      source = record_array(std::move(source), shape, slice);
+    } else if (source == dataset_->extent) {
+      std::uint64_t bytes = shape.element_size;
+      for (const std::uint64_t n : shape.lengths) bytes *= n;
+      if (shape.begin > source->size() || bytes > source->size() - shape.begin)
+        return Status(Code::kDamaged, "variable " + quoted(v.name) + ": found " +
+                                          std::to_string(source->size()) +
+                                          " bytes of values, expected " + std::to_string(bytes) +
+                                          " from " + std::to_string(shape.begin) + " on");
+      source = std::make_shared<SharedRange>(std::move(source), shape.begin, bytes);
+    }
+    if (!type.is_changed) return source;
+    return converted_array(std::move(source), ClassicValues(types_, v.type, type), type);
+  }
+
+  // What netCDF-C shows where a variable is shorter than its dimension.
+  std::vector<std::byte> fill_of(VarId variable, Type from, const ClassicType& type) {
+    std::vector<std::byte> fill(type.value_bytes());
+    const Property* const creation =
+        properties_->find(variable, hdf5::kNoAttribute, Number::kCreation);
+    const ClassicValues values(types_, from, type);
+    if (creation && creation->creation.fill_state == hdf5::FillState::kUser &&
+        creation->creation.fill_value.size() >= values.from_bytes())
+      values.convert(creation->creation.fill_value, fill);
+    else if (type.characters == 0)
+      fill = default_fill_value(type.type);
+    return fill;
+  }
+
+  // Decides which dimensions the classic dataset has, and which is its record dimension.
+  void choose_dimensions() {
+    const std::size_t count = view_.dimensions.size();
+    std::vector<bool> used(count);
+    std::vector<bool> slowest(count, true);
+    for (const Chosen& chosen : chosen_)
+      for (std::size_t i = 0; i < chosen.shown->dimensions.size(); ++i) {
+        used[chosen.shown->dimensions[i]] = true;
+        if (i > 0) slowest[chosen.shown->dimensions[i]] = false;
+      }
+    for (const bool by_use : {true, false})
+      for (std::uint32_t d = 0; d < count && !record_; ++d)
+        if (view_.dimensions[d].may_grow && slowest[d] && used[d] == by_use &&
+            (used[d] || view_.is_netcdf))
+          record_ = d;
+    ids_.resize(count);
+    for (std::uint32_t d = 0; d < count; ++d)
+      if (used[d] || view_.is_netcdf) define_dimension(d, slowest[d]);
+  }
+
+  void define_dimension(std::uint32_t d, bool is_slowest) {
+    const NetcdfView::Dimension& dimension = view_.dimensions[d];
+    const std::string object = "dimension " + quoted(dimension.name);
+    if (!is_classic_name(dimension.name)) {
+      lose(object, std::string(kNameLost));
+    } else if (record_ != d && dimension.length == 0) {
+      lose(object, "found length 0, expected at least 1" +
+                       std::string(dimension.may_grow ? " or the one that may grow" : "") +
+                       "; left out");
+    } else {
+      if (dimension.may_grow && record_ != d)
+        lose(object, std::string(is_slowest ? "found a second one that may grow"
+                                            : "found one that may grow and is not the slowest") +
+                         ", expected one that is the slowest everywhere; it may no longer grow");
+      // Its name is unlike the others' and its length less than 2^63.
+      const Result<DimId> id =
+          to_.add_dimension(dimension.name, record_ == d ? kUnlimited : dimension.length);
+      if (id.ok()) ids_[d] = *id;
+    }
+  }
+
+  Status define(const Chosen& chosen) {
+    const NetcdfView::Variable& shown = *chosen.shown;
+    const std::string object = "variable " + quoted(shown.name);
+    std::vector<DimId> dimensions;
+    for (const std::uint32_t d : shown.dimensions) {
+      if (!ids_[d]) {
+        lose(object, "found dimension " + quoted(view_.dimensions[d].name) +
+                         ", which is left out; left out");
+        return {};
+      }
+      dimensions.push_back(*ids_[d]);
+    }
+    if (to_.find_variable(shown.name)) {
+      lose(object, "found another one of that name; left out");
+      return {};
+    }
+    if (chosen.type.characters > 0) {
+      NMB_ASSIGN(const DimId characters, dimension_of_characters(chosen.type.characters));
+      dimensions.push_back(characters);
+    }
+    NMB_ASSIGN(const VarId variable, to_.add_variable(shown.name, chosen.type.type, dimensions));
+    written_.push_back(&chosen);
+    return define_attributes(shown.id, variable, shown.name);
+  }
+
+  Result<DimId> dimension_of_characters(std::uint64_t length) {
+    if (const auto found = of_characters_.find(length); found != of_characters_.end())
+      return found->second;
+    const std::string base = "string" + std::to_string(length);
+    std::string name = base;
+    for (unsigned n = 2; to_.find_dimension(name); ++n) name = base + "_" + std::to_string(n);
+    NMB_ASSIGN(const DimId id, to_.add_dimension(name, length));
+    of_characters_.emplace(length, id);
+    return id;
+  }
+
+  // name: of the variable as it is written; empty: of the block.
+  Status define_attributes(VarId from, VarId to, const std::string& name) {
+    Status status;
+    std::uint32_t number = 0;
+    from_.for_each_attribute(from, [&](const Attribute& attribute) {
+      const std::uint32_t own = number++;
+      if (status.ok() && !view_.hides(from, attribute.name))
+        status = define_attribute(from, own, attribute, to, name);
+    });
+    return status;
+  }
+
+  Status define_attribute(VarId from, std::uint32_t number, const Attribute& attribute, VarId to,
+                          const std::string& owner) {
+    const std::string object = "attribute " + quoted(owner + ":" + std::string(attribute.name));
+    if (!is_classic_name(attribute.name)) {
+      lose(object, std::string(kNameLost));
+      return {};
+    }
+    const TypeClass type_class = TypeTable::is_extended(attribute.type)
+                                     ? types_.at(attribute.type).type_class
+                                     : TypeClass::kInteger;
+    if (type_class == TypeClass::kString && types_.classic(attribute.type) != Type::kChar &&
+        attribute.count > 1) {
+      lose(object, "found " + std::to_string(attribute.count) + " strings, expected one; left out");
+      return {};
+    }
+    ClassicType type{Type::kChar, 0, false};
+    const bool is_text =
+        type_class == TypeClass::kString && types_.at(attribute.type).variable_length;
+    if (!is_text) {
+      const std::optional<ClassicType> chosen = choose_type(object, attribute.type);
+      if (!chosen) return {};
+      type = *chosen;
+      lose_type(object, attribute.type, type);
+    }
+    lose_shape(from, number, attribute, object);
+    std::vector<std::byte> values;
+    if (is_text) {
+      NMB_ASSIGN(values, text_of(attribute, object));
+    } else {
+      values.resize(attribute.count * type.value_bytes());
+      ClassicValues(types_, attribute.type, type).convert(attribute.values, values);
+    }
+    return to_.add_attribute(to, attribute.name, type.type, values);
+  }
+
+  void lose_shape(VarId from, std::uint32_t number, const Attribute& attribute,
+                  const std::string& object) {
+    const Property* const p = properties_->find(from, number, Number::kSpace);
+    if (!p) return;
+    if (p->space.space_class == hdf5::SpaceClass::kNull) {
+      // So netCDF keeps attributes without values.
+      if (!view_.is_netcdf)
+        lose(object, "found a null dataspace, expected values; it is written without values");
+    } else if (p->space.lengths.size() > 1) {
+      lose(object, "found " + std::to_string(p->space.lengths.size()) +
+                       " dimensions, expected one; it is written as " +
+                       std::to_string(attribute.count) + " values");
+    }
+  }
+
+  // Of a string of variable length, or none.
+  Result<std::vector<std::byte>> text_of(const Attribute& attribute, const std::string& object) {
+    if (attribute.count == 0) return std::vector<std::byte>();
+    const HeapValue value = HeapValue::load(attribute.values.data());
+    if (value.is_null()) lose(object, "found a null string; it is written without characters");
+    Result<std::vector<std::byte>> text = value.read(MemorySource(attribute.values), 1);
+    if (!text.ok())
+      return Status(text.status().code(), {}, kNoOffset, text.status().rule(),
+                    object + ": " + text.status().message());
+    if (std::find(text->begin(), text->end(), std::byte{0}) != text->end())
+      lose(object, "found a NUL in a string of variable length; its bytes are written");
+    return text;
+  }
+
+  Status lay_out() {
+    NMB_ASSIGN(const ClassicLayout layout, layout_classic(to_, Kind::kCdf5));
+    const std::uint64_t records = record_ && ids_[*record_] ? view_.dimensions[*record_].length : 0;
+    std::uint64_t bytes = 0;
+    if (layout.fixed_end > kMostBytes || !checked_mul(records, layout.record_size, &bytes) ||
+        bytes > kMostBytes)
+      return Status(Code::kLimit, "found more than 2^62 bytes of values");
+    auto values = std::make_shared<LaidValues>(layout, records, dataset_->extent->name());
+    for (VarId v = 0; v < written_.size(); ++v) {
+      const Chosen& chosen = *written_[v];
+      std::vector<std::uint64_t> lengths;
+      for (const std::uint32_t d : chosen.shown->dimensions)
+        lengths.push_back(view_.dimensions[d].length);
+      Source source = chosen.values;
+      if (lengths != chosen.lengths)
+        source = padded_array(std::move(source), chosen.lengths, lengths, chosen.fill);
+      values->add(to_, v, std::move(source), 0, to_.slice_bytes(v).value_or(0));
+    }
+    auto dataset = std::make_shared<Dataset>();
+    dataset->name = dataset_->name;
+    dataset->metadata = std::move(to_);
+    dataset->layout = layout;
+    dataset->layout.records = records;
+    dataset->records = records;
+    dataset->extent = std::move(values);
+    out_.dataset = std::move(dataset);
+    return {};
+  }
+
+  const std::shared_ptr<const Dataset> dataset_;
+  const Metadata& from_;
+  const TypeTable& types_;
+  const Kind target_;
+  const NetcdfView view_;
+  const std::shared_ptr<ChunkCache> cache_;
+  std::optional<Properties> properties_;
+  std::vector<Chosen> chosen_;
+  std::vector<const Chosen*> written_;     // by the number of the variable that each became
+  std::optional<std::uint32_t> record_;    // of the view's dimensions
+  std::vector<std::optional<DimId>> ids_;  // of the view's dimensions
+  std::map<std::uint64_t, DimId> of_characters_;
+  Metadata to_{Metadata::Names::kAsFound};
+  ClassicView out_;
+};
+
+}  // namespace
+
+Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target) {
+  if (!dataset->metadata.extension()) return ClassicView{std::move(dataset), {}};
+  const std::string file = dataset->extent->name();
+  const bool is_file = dataset->name == file;
+  const std::string block = is_file ? "" : "block " + quoted(dataset->name) + ": ";
+  Result<ClassicView> view = ClassicMaker(std::move(dataset), target).make();
+  if (view.ok()) return view;
+  const Status& status = view.status();
+  return Status(status.code(), file, status.offset(), status.rule(), block + status.message());
+}
+
+}  // namespace nmb

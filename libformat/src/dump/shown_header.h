@@ -1,0 +1,66 @@
+// ShownHeader: the definitions of a dataset that a text shows: all, or those of a netCDF view.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "nmb/dump.h"
+
+namespace nmb {
+
+class ShownHeader {
+ public:
+  struct Dimension {
+    std::string_view name;
+    std::uint64_t length;
+    bool may_grow;
+  };
+  struct Variable {
+    VarId id;
+    std::string_view name;
+    std::span<const std::uint32_t> dimensions;  // numbers of dimension()
+  };
+
+  // view: nullptr: all. What is referred to outlives it.
+  ShownHeader(const DatasetText& dataset, const NetcdfView* view)
+      : metadata_(dataset.metadata), records_(dataset.records), view_(view) {}
+
+  std::uint32_t dimension_count() const {
+    return view_ ? static_cast<std::uint32_t>(view_->dimensions.size())
+                 : metadata_.dimension_count();
+  }
+  Dimension dimension(std::uint32_t number) const {
+    if (view_) {
+      const NetcdfView::Dimension& shown = view_->dimensions[number];
+      return {shown.name, shown.length, shown.may_grow};
+    }
+    const nmb::Dimension all = metadata_.dimension(number);
+    return {all.name, all.is_record() ? records_ : all.length,
+            all.is_record() || may_grow(metadata_, number)};
+  }
+  std::uint32_t variable_count() const {
+    return view_ ? static_cast<std::uint32_t>(view_->variables.size()) : metadata_.variable_count();
+  }
+  Variable variable(std::uint32_t number) const {
+    if (view_) {
+      const NetcdfView::Variable& shown = view_->variables[number];
+      return {shown.id, shown.name, shown.dimensions};
+    }
+    const nmb::Variable all = metadata_.variable(number);
+    return {number, all.name, all.dimensions};
+  }
+  template <class Visit>
+  void for_each_attribute(VarId owner, Visit visit) const {
+    metadata_.for_each_attribute(owner, [&](const Attribute& attribute) {
+      if (!view_ || !view_->hides(owner, attribute.name)) visit(attribute);
+    });
+  }
+
+ private:
+  const Metadata& metadata_;
+  const std::uint64_t records_;
+  const NetcdfView* const view_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,274 @@
+// Blocks as netCDF-C shows them (see nmb/netcdf_view.h).
+#include "nmb/netcdf_view.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "values/heap_value.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::string_view kDimensionId = "_Netcdf4Dimid", kCoordinates = "_Netcdf4Coordinates",
+                           kList = "DIMENSION_LIST";
+constexpr std::string_view kNotAVariable = "This is a netCDF dimension but not a netCDF variable";
+// Ahead of the name of a variable that has the name of a dimension and is not its scale.
+constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
+
+// The text of a string of fixed length, up to the first NUL.
+std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name) {
+  const std::optional<Attribute> a = metadata.find_attribute(owner, name);
+  if (!a || !TypeTable::is_extended(a->type) || a->count != 1) return {};
+  const ExtendedType& type = metadata.extension()->types.at(a->type);
+  if (type.type_class != TypeClass::kString || type.variable_length) return {};
+  const std::string_view text(reinterpret_cast<const char*>(a->values.data()), a->values.size());
+  return text.substr(0, text.find('\0'));
+}
+
+// The integers of an attribute, if it has `count`.
+std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name,
+                                   std::size_t count) {
+  const std::optional<Attribute> a = metadata.find_attribute(owner, name);
+  if (!a || a->count != count) return {};
+  const TypeTable& types = metadata.extension()->types;
+  if (types.classic(a->type) != Type::kInt) return {};
+  const bool swapped = types.is_swapped(a->type);
+  std::vector<std::int64_t> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* at = a->values.data() + i * 4;
+    values.push_back(static_cast<std::int32_t>(swapped ? load_le<std::uint32_t>(at)
+                                                       : load_be<std::uint32_t>(at)));
+  }
+  return values;
+}
+
+bool is_list(const Metadata& metadata, const Attribute& a) {
+  const TypeTable& types = metadata.extension()->types;
+  if (!TypeTable::is_extended(a.type) || types.at(a.type).type_class != TypeClass::kVlen)
+    return false;
+  const Type base = types.at(a.type).base;
+  return TypeTable::is_extended(base) && types.at(base).type_class == TypeClass::kReference &&
+         types.at(base).reference == ReferenceKind::kObject;
+}
+
+// The paths of the first scale of each dimension; empty: none is told.
+std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank) {
+  std::vector<std::string> paths(rank);
+  const std::optional<Attribute> a = metadata.find_attribute(variable, kList);
+  if (!a || a->count != rank || !is_list(metadata, *a)) return paths;
+  const MemorySource region(a->values);
+  for (std::size_t i = 0; i < rank; ++i) {
+    HeapValue list = HeapValue::load(a->values.data() + i * TypeTable::kHeapValue);
+    list.count = std::min<std::uint64_t>(list.count, 1);
+    const Result<std::vector<std::byte>> reference = list.read(region, TypeTable::kHeapValue);
+    if (!reference.ok() || reference->empty()) continue;
+    const Result<std::vector<std::byte>> path = HeapValue::load(reference->data()).read(region, 1);
+    if (path.ok()) paths[i].assign(reinterpret_cast<const char*>(path->data()), path->size());
+  }
+  return paths;
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Dimensions of the block that are one of netCDF's.
+class DimensionSets {
+ public:
+  explicit DimensionSets(std::uint32_t dimensions) : parent_(dimensions) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
+  std::uint32_t find(std::uint32_t d) {
+    while (parent_[d] != d) d = parent_[d] = parent_[parent_[d]];
+    return d;
+  }
+  void unite(std::uint32_t a, std::uint32_t b) {
+    a = find(a);
+    b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+  // Unites d with those of the same key.
+  template <class Key>
+  void unite_by(std::map<Key, DimId>* keys, const Key& key, DimId d) {
+    const auto [at, is_new] = keys->emplace(key, d);
+    if (!is_new) unite(at->second, d);
+  }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+class ViewMaker {
+ public:
+  explicit ViewMaker(const Dataset& dataset)
+      : dataset_(dataset),
+        metadata_(dataset.metadata),
+        sets_(metadata_.dimension_count()),
+        may_grow_(metadata_.dimension_count()) {
+    if (metadata_.record_dimension()) may_grow_[*metadata_.record_dimension()] = true;
+    if (metadata_.extension())
+      for (const Unlimited& u : metadata_.extension()->unlimited) may_grow_[u.dimension] = true;
+  }
+
+  NetcdfView make() {
+    if (metadata_.extension()) find_marks();
+    for (VarId v = 0; v < metadata_.variable_count(); ++v) {
+      const bool is_dimension = view_.is_netcdf && view_.is_scale[v] &&
+                                fixed_text(metadata_, v, "NAME").starts_with(kNotAVariable);
+      if (is_dimension) continue;
+      std::string name(metadata_.variable(v).name);
+      if (view_.is_netcdf && name.starts_with(kNonCoordinate) &&
+          name.size() > kNonCoordinate.size())
+        name.erase(0, kNonCoordinate.size());
+      view_.variables.push_back({v, std::move(name), {}});
+    }
+    if (view_.is_netcdf)
+      for (VarId v = 0; v < metadata_.variable_count(); ++v) place(v);
+    name_dimensions();
+    return std::move(view_);
+  }
+
+ private:
+  // What is told of a dimension of netCDF's, by its first one of the block.
+  struct Told {
+    std::optional<std::int64_t> id;
+    std::string path;
+    std::optional<VarId> scale;
+  };
+
+  void find_marks() {
+    view_.is_scale.resize(metadata_.variable_count());
+    view_.is_netcdf = metadata_.find_attribute(kGlobal, "_NCProperties").has_value();
+    for (VarId v = 0; v < metadata_.variable_count(); ++v) {
+      view_.is_scale[v] = fixed_text(metadata_, v, "CLASS") == "DIMENSION_SCALE";
+      const std::optional<Attribute> list = metadata_.find_attribute(v, kList);
+      if (view_.is_scale[v] || metadata_.find_attribute(v, kDimensionId) ||
+          metadata_.find_attribute(v, kCoordinates) || (list && is_list(metadata_, *list)))
+        view_.is_netcdf = true;
+    }
+  }
+
+  // Unites the dimensions of a variable with those that its marks say are the same.
+  void place(VarId v) {
+    const Variable variable = metadata_.variable(v);
+    const std::size_t rank = variable.dimensions.size();
+    if (rank == 0) return;
+    if (view_.is_scale[v]) {
+      const std::vector<std::int64_t> id = integers(metadata_, v, kDimensionId, 1);
+      if (!id.empty()) sets_.unite_by(&by_id_, id.front(), variable.dimensions[0]);
+      sets_.unite_by(&by_path_, own_path(variable.name), variable.dimensions[0]);
+    }
+    const std::vector<std::int64_t> ids = integers(metadata_, v, kCoordinates, rank);
+    const std::vector<std::string> paths = scale_paths(metadata_, v, rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+      if (!ids.empty()) sets_.unite_by(&by_id_, ids[i], variable.dimensions[i]);
+      if (!paths[i].empty()) sets_.unite_by(&by_path_, paths[i], variable.dimensions[i]);
+    }
+  }
+
+  std::string own_path(std::string_view variable) const {
+    // A root block has no name, or is a dataset by itself.
+    const bool is_root = dataset_.name.empty() || dataset_.name == dataset_.extent->name();
+    return (is_root ? "/" : "/" + dataset_.name + "/") + std::string(variable);
+  }
+
+  std::uint64_t length(DimId d) const {
+    return metadata_.dimension(d).is_record() ? dataset_.records : metadata_.dimension(d).length;
+  }
+
+  // Undoes sets of dimensions that differ in length and do not grow.
+  std::vector<DimId> first_of_sets(std::vector<Told>* told) {
+    const std::uint32_t count = metadata_.dimension_count();
+    std::vector<DimId> first(count);
+    std::vector<bool> grows(count), differ(count);
+    for (DimId d = 0; d < count; ++d) {
+      first[d] = sets_.find(d);
+      const std::optional<VarId> scale = (*told)[first[d]].scale;
+      grows[first[d]] = scale ? may_grow_[metadata_.variable(*scale).dimensions[0]]
+                              : grows[first[d]] || may_grow_[d];
+      if (length(d) != length(first[d])) differ[first[d]] = true;
+    }
+    grows_ = grows;
+    for (DimId d = 0; d < count; ++d) {
+      const DimId set = sets_.find(d);
+      if (!differ[set] || grows[set]) continue;
+      first[d] = d;
+      grows_[d] = may_grow_[d];
+      const std::optional<VarId> scale = (*told)[set].scale;
+      if (scale && metadata_.variable(*scale).dimensions[0] == d)
+        std::swap((*told)[d], (*told)[set]);
+    }
+    return first;
+  }
+
+  void name_dimensions() {
+    const std::uint32_t count = metadata_.dimension_count();
+    std::vector<Told> told(count);
+    for (const auto& [id, d] : by_id_) {
+      Told& of = told[sets_.find(d)];
+      if (!of.id) of.id = id;
+    }
+    for (const auto& [path, d] : by_path_) told[sets_.find(d)].path = path;
+    for (VarId v = 0; v < view_.is_scale.size(); ++v)
+      if (view_.is_scale[v] && !metadata_.variable(v).dimensions.empty())
+        told[sets_.find(metadata_.variable(v).dimensions[0])].scale = v;
+    const std::vector<DimId> first = first_of_sets(&told);
+
+    std::vector<DimId> order;
+    for (DimId d = 0; d < count; ++d)
+      if (first[d] == d) order.push_back(d);
+    std::stable_sort(order.begin(), order.end(), [&](DimId a, DimId b) {
+      const std::optional<std::int64_t>&x = told[a].id, &y = told[b].id;
+      return x && y ? *x < *y : x.has_value() && !y.has_value();
+    });
+    std::vector<std::uint32_t> number(count);
+    std::set<std::string> taken;
+    for (const DimId d : order) {
+      number[d] = static_cast<std::uint32_t>(view_.dimensions.size());
+      const std::string own(metadata_.dimension(d).name);
+      std::string name = told[d].scale ? std::string(metadata_.variable(*told[d].scale).name)
+                         : !told[d].path.empty() ? last_part(told[d].path)
+                                                 : own;
+      for (unsigned n = 2; name.empty() || taken.contains(name); ++n)
+        name = n == 2 ? own : own + "_" + std::to_string(n - 1);
+      taken.insert(name);
+      const bool is_shared = view_.is_netcdf && grows_[d];
+      view_.dimensions.push_back({std::move(name), is_shared ? 0 : length(d), grows_[d]});
+    }
+    for (NetcdfView::Variable& variable : view_.variables)
+      for (const DimId d : metadata_.variable(variable.id).dimensions) {
+        variable.dimensions.push_back(number[first[d]]);
+        NetcdfView::Dimension& to = view_.dimensions[variable.dimensions.back()];
+        if (to.may_grow) to.length = std::max(to.length, length(d));
+      }
+  }
+
+  const Dataset& dataset_;
+  const Metadata& metadata_;
+  NetcdfView view_;
+  DimensionSets sets_;
+  std::map<std::int64_t, DimId> by_id_;
+  std::map<std::string, DimId> by_path_;
+  std::vector<bool> may_grow_;  // of the block's own
+  std::vector<bool> grows_;     // by the first of a set
+};
+
+}  // namespace
+
+bool NetcdfView::hides(VarId owner, std::string_view attribute) const {
+  if (!is_netcdf) return false;
+  constexpr std::string_view kBooks[] = {"_NCProperties", kDimensionId, kCoordinates,
+                                         "_nc3_strict"};
+  if (std::find(std::begin(kBooks), std::end(kBooks), attribute) != std::end(kBooks)) return true;
+  if (owner == kGlobal) return false;
+  if (attribute == kList || attribute == "REFERENCE_LIST") return true;
+  return is_scale[owner] && (attribute == "CLASS" || attribute == "NAME");
+}
+
+NetcdfView netcdf_view(const Dataset& dataset) { return ViewMaker(dataset).make(); }
+
+}  // namespace nmb

@@ -1,0 +1,21 @@
+// Values of variable length (see heap_value.h).
+#include "values/heap_value.h"
+
+#include "wire/checked.h"
+
+namespace nmb {
+
+Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::uint64_t size) const {
+  if (is_null()) return std::vector<std::byte>();
+  std::uint64_t bytes = 0;
+  const std::uint64_t there = region.size();
+  if (!checked_mul(count, size, &bytes) || offset > there || bytes > there - offset)
+    return Status(Code::kDamaged, {}, kNoOffset, "R-XV-1",
+                  "found a value that leads to " + std::to_string(bytes) + " bytes at " +
+                      std::to_string(offset) + " of a region of " + std::to_string(there));
+  std::vector<std::byte> out(bytes);
+  if (bytes > 0) NMB_TRY(region.read_at(offset, out));
+  return out;
+}
+
+}  // namespace nmb

@@ -1,0 +1,54 @@
+// netCDF's view, where it is wanted (see view_option.h).
+#include "nminspect/view_option.h"
+
+#include <utility>
+
+#include "common/tool.h"
+
+namespace nmb::tools {
+
+namespace {
+
+bool has_properties(const Dataset& dataset) {
+  return dataset.metadata.find_attribute(kGlobal, "_NCProperties").has_value();
+}
+
+// Whether netCDF wrote the block, not only something else that has dimension scales. view: of it.
+Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, const Dataset& dataset,
+                          const NetcdfView& view) {
+  // What the view leaves out are data sets that netCDF calls its dimensions.
+  if (has_properties(dataset) || view.variables.size() < dataset.metadata.variable_count())
+    return true;
+  for (VarId id = 0; id < dataset.metadata.variable_count(); ++id)
+    if (dataset.metadata.find_attribute(id, "_Netcdf4Dimid")) return true;
+  while (!block.empty()) {
+    const std::size_t slash = block.rfind('/');
+    block = slash == block.npos ? "" : block.substr(0, slash);
+    NMB_ASSIGN(const std::optional<BlockEntry> above, file.find(block));
+    if (!above) continue;
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> holder, file.dataset(*above));
+    if (has_properties(*holder)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void ViewOption::offer(CLI::App& command) {
+  command.add_option("--view", view_, "auto (default), netcdf or stored")
+      ->type_name("VIEW")
+      ->check(one_of({"auto", "netcdf", "stored"}));
+}
+
+Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std::string_view block,
+                                                 const Dataset& dataset) const {
+  if (view_ == "stored" || !dataset.metadata.extension()) return std::optional<NetcdfView>();
+  NetcdfView view = netcdf_view(dataset);
+  bool wanted = view.is_netcdf;
+  if (wanted && view_ == "auto") {
+    NMB_ASSIGN(wanted, is_of_netcdf(file, block, dataset, view));
+  }
+  return wanted ? std::optional(std::move(view)) : std::nullopt;
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,34 @@
+// ViewOption: whether blocks are shown as netCDF shows them, without what only keeps its books.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "nmb/netcdf_view.h"
+#include "nminspect/inspected_file.h"
+
+namespace nmb::tools {
+
+class ViewOption {
+ public:
+  // A paragraph of a subcommand's help.
+  static constexpr const char* kHelp =
+      "--view=netcdf shows a block that came from HDF5 as netCDF does: without data sets that are "
+      "only dimensions and without what keeps netCDF's books (_NCProperties, _Netcdf4Dimid, "
+      "_Netcdf4Coordinates, _nc3_strict, DIMENSION_LIST, REFERENCE_LIST; CLASS and NAME of "
+      "dimension scales), with netCDF's names and dimensions. --view=stored shows all. "
+      "--view=auto is netcdf for what netCDF wrote (_NCProperties in the block or one above it, "
+      "a _Netcdf4Dimid, a data set that is only a dimension), else stored.";
+
+  void offer(CLI::App& command);
+  // nullopt: as it is stored. block: the dataset's name in the file.
+  Result<std::optional<NetcdfView>> of(const InspectedFile& file, std::string_view block,
+                                       const Dataset& dataset) const;
+
+ private:
+  std::string view_ = "auto";
+};
+
+}  // namespace nmb::tools
