@@ -140,7 +140,7 @@ def test_proofs(tools, *more):
 
 
 def test_no_digests(tools):
-    """SHA-256 that are asked for now are no part of what was done."""
+    """SHA-256 that this call asks for are no part of what was done."""
     batch = Batch(tools, "no_digests", 5)
     batch.resume({"done": 5})
     batch.resume({"done": 5}, "--digest", "sha256")

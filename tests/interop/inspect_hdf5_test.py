@@ -8,16 +8,15 @@ On files that it makes, and on those below hdf5/, netcdf4/, cgns/ and hep/ of NM
 code 77) without h5py or netCDF4-python.
 """
 
-import argparse
 import json
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from nmconvert_hdf5_test import Test, h5py, make_hdf5, make_netcdf4, numpy  # noqa: E402
+from nmconvert_hdf5_test import make_hdf5, make_netcdf4  # noqa: E402
+from tool_runs import h5py, main, numpy  # noqa: E402
 
 FOLDERS = "hdf5", "netcdf4", "cgns", "hep"
 WHATS = "objects", "blocks", "dims", "atts", "records", "samples"
@@ -180,27 +179,19 @@ def check_corpus(test, corpus):
     test.check(files > 0, f"no HDF5 files below {corpus}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
-    tools = parser.parse_args().tools.resolve()
-    with tempfile.TemporaryDirectory() as work:
-        test = Test(tools, work)
-        make_hdf5(test.work / "many.h5")
-        make_netcdf4(test.work / "four.nc")
-        check_made_files(test)
-        check_failures(test)
-        check_other_filter(test)
-        check_other_files(test)
-        check_damaged_chunks(test)
-        check_shared_bytes(test)
-        check_reads(test)
-        if corpus := os.environ.get("NMB_CORPUS"):
-            check_corpus(test, Path(corpus))
-    for problem in test.problems:
-        print(problem)
-    return 1 if test.problems else 0
+def check(test):
+    make_hdf5(test.work / "many.h5")
+    make_netcdf4(test.work / "four.nc")
+    check_made_files(test)
+    check_failures(test)
+    check_other_filter(test)
+    check_other_files(test)
+    check_damaged_chunks(test)
+    check_shared_bytes(test)
+    check_reads(test)
+    if corpus := os.environ.get("NMB_CORPUS"):
+        check_corpus(test, Path(corpus))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check))

@@ -7,16 +7,14 @@ On files that it makes, and on those below netcdf4/ of NMB_CORPUS if that is set
 netCDF4-python.
 """
 
-import argparse
 import json
 import os
 import sys
-import tempfile
 import warnings
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from nmconvert_hdf5_test import Test, h5py, netCDF4, numpy  # noqa: E402
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
 NUMBERS_AND_TEXT = "byte ubyte short ushort int uint int64 uint64 float double char string".split()
 
@@ -125,20 +123,12 @@ def check_corpus(test, folder):
     test.check(files > 0, f"no netCDF-4 files below {folder}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
-    tools = parser.parse_args().tools.resolve()
-    with tempfile.TemporaryDirectory() as work:
-        test = Test(tools, work)
-        check_netcdf4(test)
-        check_plain(test)
-        if corpus := os.environ.get("NMB_CORPUS"):
-            check_corpus(test, Path(corpus) / "netcdf4")
-    for problem in test.problems:
-        print(problem)
-    return 1 if test.problems else 0
+def check(test):
+    check_netcdf4(test)
+    check_plain(test)
+    if corpus := os.environ.get("NMB_CORPUS"):
+        check_corpus(test, Path(corpus) / "netcdf4")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check))

@@ -7,54 +7,21 @@ shown are h5py's, and what fails leaves nothing behind.
 Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 sys.dont_write_bytecode = True
-try:
-    import h5py
-    import netCDF4
-    import numpy
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
-
-import compare_files
+import compare_files  # noqa: E402
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
 
-class Test:
-    def __init__(self, tools, work):
-        self.tools, self.work, self.problems = tools, Path(work), []
-
-    # exit_code: expected; None: any.
-    def run(self, tool, *arguments, exit_code=0, says=None, environment=None):
-        done = subprocess.run(
-            [self.tools / tool, *arguments], cwd=self.work, capture_output=True, text=True, timeout=120,
-            env=os.environ | (environment or {}),
-        )
-        words = " ".join(map(str, (tool, *arguments)))
-        self.exit_code = done.returncode
-        if exit_code is not None and done.returncode != exit_code:
-            self.problems.append(f"{words}: exit code {done.returncode}, expected {exit_code}: {done.stderr}")
-        if says is not None and says not in done.stderr:
-            self.problems.append(f"{words}: said {done.stderr!r}, expected {says!r}")
-        return done.stdout
-
-    def check(self, true, problem):
-        if not true:
-            self.problems.append(problem)
-
-    def check_round_trip(self, name, back):
-        self.run("nmconvert", name, "made.nmb", "-f")
-        self.run("nmverify", "made.nmb")
-        self.run("nmconvert", "made.nmb", back, "-f")
-        out = compare_files.compare(self.work / name, self.work / back, raw_chunks=True)
-        self.check(not out.found, f"{name}: not the same as {back}: {out.found[:3]}")
+def check_round_trip(test, name, back):
+    test.run("nmconvert", name, "made.nmb", "-f")
+    test.run("nmverify", "made.nmb")
+    test.run("nmconvert", "made.nmb", back, "-f")
+    out = compare_files.compare(test.work / name, test.work / back, raw_chunks=True)
+    test.check(not out.found, f"{name}: not the same as {back}: {out.found[:3]}")
 
 
 def make_hdf5(path):
@@ -211,32 +178,22 @@ def check_options(test):
     test.run("nmconvert", "many.h5", "no.nmb", "--inline", "65537", exit_code=2)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tools", type=Path, required=True)
-    tools = parser.parse_args().tools.resolve()
-    with tempfile.TemporaryDirectory() as work:
-        test = Test(tools, work)
-        make_hdf5(test.work / "many.h5")
-        make_netcdf4(test.work / "four.nc")
-        test.check_round_trip("many.h5", "back.h5")
-        test.check_round_trip("four.nc", "back.nc")
-        check_values(test)
-        check_failures(test)
-        check_direct(test)
-        check_materialise(test)
-        test.run("nmconvert", "many.h5", "many.nmb", "-f")
-        check_options(test)
-        test.run("nmcat", "many.h5", "four.nc", "-o", "both.nmb")
-        test.run("nmverify", "both.nmb")
-        blocks = test.run("nminspect", "ls", "both.nmb").split()
-        test.check(
-            blocks == ["four", "four/more", "many", "many/a", "many/a/b"], f"blocks of two inputs: {blocks}"
-        )
-    for problem in test.problems:
-        print(problem)
-    return 1 if test.problems else 0
+def check(test):
+    make_hdf5(test.work / "many.h5")
+    make_netcdf4(test.work / "four.nc")
+    check_round_trip(test, "many.h5", "back.h5")
+    check_round_trip(test, "four.nc", "back.nc")
+    check_values(test)
+    check_failures(test)
+    check_direct(test)
+    check_materialise(test)
+    test.run("nmconvert", "many.h5", "many.nmb", "-f")
+    check_options(test)
+    test.run("nmcat", "many.h5", "four.nc", "-o", "both.nmb")
+    test.run("nmverify", "both.nmb")
+    blocks = test.run("nminspect", "ls", "both.nmb").split()
+    test.check(blocks == ["four", "four/more", "many", "many/a", "many/a/b"], f"blocks of two inputs: {blocks}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check))

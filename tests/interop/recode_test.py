@@ -1,51 +1,26 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Values in other chunks, through other filters: what nmconvert --compress, --shuffle and --chunk make of an HDF5
 file, read back by h5py."""
 
-import argparse
-import os
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-try:
-    import h5py
-    import numpy
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+sys.dont_write_bytecode = True
+from tool_runs import h5py, main, numpy  # noqa: E402
 
 
-class Test:
-    def __init__(self, tools, work):
-        self.tools, self.work, self.problems = tools, Path(work), []
+def convert(test, *options):
+    """The HDF5 file that in.h5 is behind a conversion with the options."""
+    test.run("nmconvert", "in.h5", "made.nmb", "-f", *options)
+    test.run("nmverify", "made.nmb")
+    test.run("nmconvert", "made.nmb", "back.h5", "-f")
+    return h5py.File(test.work / "back.h5")
 
-    def run(self, tool, *arguments, exit_code=0, says=None):
-        done = subprocess.run([self.tools / tool, *arguments], cwd=self.work, capture_output=True, text=True, timeout=120)
-        words = " ".join(map(str, (tool, *arguments)))
-        if done.returncode != exit_code:
-            self.problems.append(f"{words}: exit code {done.returncode}, expected {exit_code}: {done.stderr}")
-        if says is not None and says not in done.stderr:
-            self.problems.append(f"{words}: said {done.stderr!r}, expected {says!r}")
-        return done.stdout
 
-    def check(self, true, problem):
-        if not true:
-            self.problems.append(problem)
-
-    def back(self, *options, source="in.h5"):
-        """The HDF5 file that `source` is behind a conversion with the options."""
-        self.run("nmconvert", source, "made.nmb", "-f", *options)
-        self.run("nmverify", "made.nmb")
-        self.run("nmconvert", "made.nmb", "back.h5", "-f")
-        return h5py.File(self.work / "back.h5")
-
-    def same_values(self, back, what):
-        with h5py.File(self.work / "in.h5") as f:
-            for name in f:
-                self.check(numpy.array_equal(f[name][()], back[name][()]), f"{what}: values of {name} differ")
-                self.check(f[name].maxshape == back[name].maxshape, f"{what}: shape of {name} differs")
+def check_values(test, back, what):
+    with h5py.File(test.work / "in.h5") as f:
+        for name in f:
+            test.check(numpy.array_equal(f[name][()], back[name][()]), f"{what}: values of {name} differ")
+            test.check(f[name].maxshape == back[name].maxshape, f"{what}: shape of {name} differs")
 
 
 def filters(data_set):
@@ -74,10 +49,10 @@ def make(path):
         f.create_dataset("lzf", data=table, chunks=(70, 41, 33), compression="lzf")
 
 
-def test_codecs(test):
+def check_codecs(test):
     for level in ("deflate", "deflate:9"):
-        with test.back("--compress", level, "--shuffle") as back:
-            test.same_values(back, level)
+        with convert(test, "--compress", level, "--shuffle") as back:
+            check_values(test, back, level)
             test.check(filters(back["packed"]) == [SHUFFLE, DEFLATE, FLETCHER32], "packed: other filters")
             test.check(filters(back["array"]) == [SHUFFLE, DEFLATE], "array: other filters")
             test.check(filters(back["lzf"]) == [LZF], "lzf: other filters")
@@ -85,34 +60,34 @@ def test_codecs(test):
             test.check(back["small"].chunks is None, "small: has chunks")
             test.check(back["bytes"].id.get_storage_size() <= 100_000, "bytes: grew")
             test.check(back["holes"].id.get_num_chunks() == 1, "holes: chunks that were never written are written")
-    with test.back("--compress", "none") as back:
-        test.same_values(back, "none")
+    with convert(test, "--compress", "none") as back:
+        check_values(test, back, "none")
         test.check(filters(back["packed"]) == [FLETCHER32], "packed: other filters")
         test.check(back["array"].chunks is None, "array: has chunks")
 
 
-def test_zstd(test):
-    with test.back("--compress", "zstd:3") as back:
+def check_zstd(test):
+    with convert(test, "--compress", "zstd:3") as back:
         test.check(filters(back["packed"]) == [SHUFFLE, ZSTD, FLETCHER32], "packed: other filters")
         test.check(filters(back["array"]) == [ZSTD], "array: other filters")
     # What HDF5 cannot read here is read by the library, and becomes what HDF5 reads.
     test.run("nmconvert", "made.nmb", "again.nmb", "-f", "--compress", "deflate:1")
     test.run("nmconvert", "again.nmb", "back.h5", "-f")
     with h5py.File(test.work / "back.h5") as back:
-        test.same_values(back, "zstd, then deflate")
+        check_values(test, back, "zstd, then deflate")
 
 
-def test_chunks(test):
+def check_chunks(test):
     dims = ["--chunk", "phony_dim_0:16,phony_dim_2:7"]
-    with test.back(*dims) as back:
-        test.same_values(back, "chunks")
+    with convert(test, *dims) as back:
+        check_values(test, back, "chunks")
         test.check(back["array"].chunks == (16, 41, 7), f"array: chunks {back['array'].chunks}")
         test.check(filters(back["array"]) == [], "array: has filters")
         test.check(back["packed"].chunks == (16, 41, 7), f"packed: chunks {back['packed'].chunks}")
         test.check(filters(back["packed"]) == [SHUFFLE, DEFLATE, FLETCHER32], "packed: lost its filters")
 
 
-def test_same_bytes(test):
+def check_same_bytes(test):
     made = []
     for threads in ("1", "2", "5"):
         test.run("nmconvert", "in.h5", "made.nmb", "-f", "--compress", "zstd", "-j", threads)
@@ -120,7 +95,7 @@ def test_same_bytes(test):
     test.check(made[0] == made[1] == made[2], "other bytes for other numbers of threads")
 
 
-def test_usage(test):
+def check_usage(test):
     for option, text in (
         ("--compress", "gzip"), ("--compress", "zstd:20"), ("--compress", "none:1"), ("--compress", "deflate:0"),
         ("--chunk", "time"), ("--chunk", "time:0"), ("--chunk", ":3"), ("--chunk", "a:1,"),
@@ -130,20 +105,14 @@ def test_usage(test):
     test.run("nmconvert", "in.h5", "no.nmb", "--compress", "zstd", "--strict", exit_code=1, says="lzf")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as work:
-        test = Test(options.tools.resolve(), work)
-        make(test.work / "in.h5")
-        for each in (test_codecs, test_zstd, test_chunks, test_same_bytes, test_usage):
-            each(test)
-        for problem in test.problems:
-            print(problem)
-        return 1 if test.problems else 0
+def check(test):
+    make(test.work / "in.h5")
+    check_codecs(test)
+    check_zstd(test)
+    check_chunks(test)
+    check_same_bytes(test)
+    check_usage(test)
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("LC_ALL", "C")
-    sys.exit(main())
+    sys.exit(main(__doc__, check))

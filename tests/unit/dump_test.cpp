@@ -9,6 +9,7 @@
 
 #include "support/counting_source.h"
 #include "support/dataset.h"
+#include "support/extended_dataset.h"
 
 namespace nmb {
 namespace {
@@ -263,6 +264,30 @@ TEST(Values, NestedArrays) {
                                   ValueFormat::kJson, sink);
             }),
             "[[[0,1],[2,3]],[[4,5],[6,7]]]");
+}
+
+TEST(Headers, OfAViewLeaveOutWhatItHides) {
+  test::ExtendedDataset made;
+  const DimId x = made.dimension("x", 2);
+  const VarId scale = made.unwritten("x", Type::kFloat, {x});
+  made.scale(scale, "This is a netCDF dimension but not a netCDF variable.         2", 0);
+  const VarId v = made.unwritten("_nc4_non_coord_x", Type::kInt, {x});
+  made.scales(v, {"/x"});
+  made.text(kGlobal, "_NCProperties", "version=2");
+  const auto dataset = made.dataset();
+  const NetcdfView view = netcdf_view(*dataset);
+  const DatasetText text{"f", dataset->metadata, dataset->kind(), dataset->records};
+  EXPECT_EQ(text_of([&](const TextSink& sink) { return write_cdl_header(text, sink, &view); }),
+            "netcdf f {\ndimensions:\n\tx = 2 ;\nvariables:\n\tint x(x) ;\n}\n");
+  EXPECT_EQ(text_of([&](const TextSink& sink) { return write_json_header(text, sink, &view); }),
+            R"({"schema":"nmb/header/1","name":"f","kind":"cdf6","records":0,)"
+            R"("dimensions":[{"name":"x","length":2,"record":false}],"attributes":[],)"
+            R"("variables":[{"name":"x","type":"int","dimensions":["x"],"shape":[2],)"
+            R"("attributes":[]}]})");
+  const std::string all =
+      text_of([&](const TextSink& sink) { return write_cdl_header(text, sink); });
+  for (const char* part : {"float x(x)", "_nc4_non_coord_x", "_NCProperties", "DIMENSION_LIST"})
+    EXPECT_NE(all.find(part), all.npos) << part;
 }
 
 TEST(Values, MemoryAndReadsAreBounded) {

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
        "for the device; one with --no-sync), large ones on more than one thread where they are "
        "few. "
        "The processes of mpiexec each take some of the files.\n\n"
-       "--resume leaves out what the report proves done, as it is asked for now: the output has "
+       "--resume leaves out what the report proves done, as this call asks for it: the output has "
        "the recorded length and the input the length and time of modification; where SHA-256 are "
        "recorded, the output's is computed and compared, and the input's if only its time changed. "
        "Of an input that changed the output is made again, without -f too if it is still the one "

@@ -19,7 +19,7 @@ class ResumeProofs {
   static Result<ResumeProofs> read(const ReportFile& report,
                                    const std::vector<Conversion>& conversions);
 
-  // The record of a conversion that the report says was done as it is asked for now.
+  // The record of a conversion that the report says was done as this call asks for it.
   std::optional<ConversionRecord> claimed(const Conversion& what) const;
 
  private:
