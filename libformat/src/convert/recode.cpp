@@ -93,8 +93,12 @@ class Recoder {
   Result<std::optional<RecodedBlock>> recode() {
     const auto kAsItIs = std::optional<RecodedBlock>();
     Metadata metadata = block_.metadata;
+    if (!metadata.extension()) return kAsItIs;
     // Records of several variables lie among each other.
-    if (!metadata.extension() || metadata.record_dimension()) return kAsItIs;
+    if (metadata.record_dimension()) {
+      left_.push_back("found values in records; kept as they are");
+      return kAsItIs;
+    }
     Extension extension = *metadata.extension();
     NMB_ASSIGN(properties_, hdf5::decode_properties(extension.hdf5));
     extension.storage.clear();
@@ -202,7 +206,8 @@ class Recoder {
         sum = sum || f.id == kFletcher32;
         if (wanted.codec != ValueCodec::kKeep || (f.id != kDeflate && f.id != kZstd)) continue;
         codec = f.id == kDeflate ? ValueCodec::kDeflate : ValueCodec::kZstd;
-        level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u, 9u);
+        level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
+                           f.id == kDeflate ? 9u : 19u);
       }
     }
     std::vector<Filter> out;
