@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,7 +39,7 @@ class LaidValues final : public ByteSource {
   const std::string& name() const override { return name_; }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::memset(out.data(), 0, out.size());
+    std::ranges::fill(out, std::byte{0});
     NMB_TRY(read_slices(fixed_, 0, 0, offset, out));
     const std::uint64_t end = offset + out.size();
     // Variables of no bytes have none of a record either.
