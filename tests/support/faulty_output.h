@@ -14,19 +14,6 @@
 
 namespace nmb::test {
 
-class OutputFileLayer : public OutputFile {
- public:
-  explicit OutputFileLayer(std::unique_ptr<OutputFile> base) : base_(std::move(base)) {}
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return base_->read_at(offset, out);
-  }
-  Result<std::uint64_t> size() const override { return base_->size(); }
-  const std::string& name() const override { return base_->name(); }
-
- protected:
-  std::unique_ptr<OutputFile> base_;
-};
-
 // What fails, and how. Outlives the file.
 struct Fault {
   enum class How {

@@ -15,33 +15,19 @@ constexpr std::uint64_t kPart = 1 << 20;
 // Deferred where the system has no more threads.
 constexpr std::launch kSideBySide = std::launch::async | std::launch::deferred;
 
-class HandedOverFile final : public OutputFile {
+class HandedOverFile final : public OutputFileLayer {
  public:
   HandedOverFile(std::unique_ptr<OutputFile> file, const HandOver& how)
-      : file_(std::move(file)), how_(how) {}
-
-  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    return file_->write_at(offset, bytes);
-  }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return file_->read_at(offset, out);
-  }
-  Status truncate(std::uint64_t length) override { return file_->truncate(length); }
-  Status reserve(std::uint64_t offset, std::uint64_t length) override {
-    return file_->reserve(offset, length);
-  }
-  Status sync() override { return file_->sync(); }
-  Result<std::uint64_t> size() const override { return file_->size(); }
-  const std::string& name() const override { return file_->name(); }
+      : OutputFileLayer(std::move(file)), how_(how) {}
 
   Status publish() override {
-    NMB_ASSIGN(how_.record->bytes_out, file_->size());
+    NMB_ASSIGN(how_.record->bytes_out, base_->size());
     if (how_.digest) NMB_TRY(take_digests());
     NMB_ASSIGN(const std::unique_ptr<FileSource> now, FileSource::open(how_.input->name()));
     if (now->stamp() != how_.input->stamp())
       return Status(Code::kDamaged, how_.input->name(), kNoOffset, "",
                     "the file changed while it was read");
-    return how_.compare ? compare() : file_->publish();
+    return how_.compare ? compare() : base_->publish();
   }
 
  private:
@@ -58,7 +44,7 @@ class HandedOverFile final : public OutputFile {
         std::async(how_.threads > 1 ? kSideBySide : std::launch::deferred, of_input);
     const Result<std::string> output = sha256(
         *how_.record->bytes_out,
-        [this](std::uint64_t at, std::span<std::byte> out) { return file_->read_at(at, out); },
+        [this](std::uint64_t at, std::span<std::byte> out) { return base_->read_at(at, out); },
         how_.cancel);
     NMB_ASSIGN(how_.record->sha256_in, input.get());
     NMB_ASSIGN(how_.record->sha256_out, output);
@@ -66,24 +52,23 @@ class HandedOverFile final : public OutputFile {
   }
 
   Status compare() {
-    NMB_ASSIGN(const std::unique_ptr<FileSource> target, FileSource::open(file_->name()));
+    NMB_ASSIGN(const std::unique_ptr<FileSource> target, FileSource::open(base_->name()));
     const std::uint64_t length = *how_.record->bytes_out;
     bool same = target->size() == length;
     const auto room = static_cast<std::size_t>(std::min(length, kPart));
     std::vector<std::byte> a(room), b(room);
     for (std::uint64_t at = 0; same && at < length; at += kPart) {
       const auto part = static_cast<std::size_t>(std::min(length - at, kPart));
-      NMB_TRY(file_->read_at(at, std::span(a).first(part)));
+      NMB_TRY(base_->read_at(at, std::span(a).first(part)));
       NMB_TRY(target->read_at(at, std::span(b).first(part)));
       same = std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(part), b.begin());
     }
     if (same) return {};
-    return Status(Code::kExists, file_->name(), kNoOffset, "",
+    return Status(Code::kExists, base_->name(), kNoOffset, "",
                   "the target exists, no report says that it was made, it is another file than the "
                   "conversion makes, and to replace it was not asked for");
   }
 
-  std::unique_ptr<OutputFile> file_;
   HandOver how_;
 };
 

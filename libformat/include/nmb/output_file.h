@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "nmb/status.h"
 
@@ -31,6 +32,32 @@ class OutputFile {
   virtual Result<std::uint64_t> size() const = 0;
   virtual const std::string& name() const = 0;
 };
+
+// A file around another one: what it does not override, that one does.
+class OutputFileLayer : public OutputFile {
+ public:
+  explicit OutputFileLayer(std::unique_ptr<OutputFile> base) : base_(std::move(base)) {}
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return base_->write_at(offset, bytes);
+  }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return base_->read_at(offset, out);
+  }
+  Status truncate(std::uint64_t length) override { return base_->truncate(length); }
+  Status reserve(std::uint64_t offset, std::uint64_t length) override {
+    return base_->reserve(offset, length);
+  }
+  Status sync() override { return base_->sync(); }
+  Status publish() override { return base_->publish(); }
+  Result<std::uint64_t> size() const override { return base_->size(); }
+  const std::string& name() const override { return base_->name(); }
+
+ protected:
+  std::unique_ptr<OutputFile> base_;
+};
+
+// Puts a layer around a file.
+using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<OutputFile>)>;
 
 struct CreateOptions {
   bool overwrite = false;  // replace an existing target when publishing
@@ -56,8 +83,5 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& 
                                                              const std::string& name);
 // An existing file, locked against other writers (kBusy) until it is closed.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path);
-
-// Puts a layer around a file, for tests.
-using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<OutputFile>)>;
 
 }  // namespace nmb

@@ -44,7 +44,9 @@ struct PackOptions {
   // limits of time and memory hold.
   bool materialise = false;
   WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
-  bool check = false;    // verify the result, values too, before it gets its name
+  // Each write is read back and compared, and index and blocks of the result are verified before it
+  // gets its name; with compression, values too.
+  bool check = false;
   // Called now and then from one thread, with bytes of values moved.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };

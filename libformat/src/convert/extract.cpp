@@ -9,10 +9,9 @@
 #include "convert/laid_values.h"
 #include "nmb/classic_header.h"
 #include "parallel/shared_output.h"
-#include "wire/dry_output.h"
 #include "wire/endian.h"
+#include "wire/read_back_output.h"
 #include "writer/move_sharing.h"
-#include "writer/output_source.h"
 #include "writer/value_mover.h"
 
 namespace nmb {
@@ -39,14 +38,15 @@ class ClassicFile {
                           ranks_, [&] { return create_output(path_, of_new); }, hidden_name(path_),
                           [&](const std::string& at) { return attach_output(at, path_); }));
     if (options_.layer) file_ = options_.layer(std::move(file_));
+    if (options_.check) file_ = std::make_unique<ReadBackOutput>(std::move(file_));
     Move all;
     all.source = std::move(values);
     all.runs = {{0, 0, 0, 0, length, 1}};
     all.length = length;
     all.position = header.size();
+    all.summed = false;
     NMB_TRY(agree(ranks_.rank() == 0 ? write_header(header, all) : Status()));
     NMB_TRY(agree(move_share(all)));
-    NMB_TRY(agree(options_.check && ranks_.rank() == 0 ? compare_header(header) : Status()));
     NMB_TRY(agree(options_.sync && ranks_.leads_node() ? file_->sync() : Status()));
     return agree(ranks_.rank() == 0 ? file_->publish() : Status());
   }
@@ -72,27 +72,7 @@ class ClassicFile {
     Move own = part_of(all, from, to);
     std::vector<Move*> moves{&own};
     mover_.progress = options_.progress;
-    NMB_TRY(move_values(moves, *file_, kWindow, mover_));
-    if (!options_.check) return {};
-    Move back;
-    back.source = std::make_shared<OutputSource>(*file_, all.position + all.length);
-    back.runs = {{own.position, 0, 0, 0, own.length, 1}};
-    back.length = own.length;
-    moves = {&back};
-    DryOutput nowhere(path_);
-    mover_.progress = {};
-    NMB_TRY(move_values(moves, nowhere, kWindow, mover_));
-    return back.sums == own.sums ? Status() : reads_otherwise();
-  }
-
-  Status compare_header(std::span<const std::byte> header) {
-    std::vector<std::byte> found(header.size());
-    NMB_TRY(file_->read_at(0, found));
-    return std::ranges::equal(found, header) ? Status() : reads_otherwise();
-  }
-
-  static Status reads_otherwise() {
-    return Status(Code::kIo, "the file that was written does not read back as what was written");
+    return move_values(moves, *file_, kWindow, mover_);
   }
 
   const std::string& path_;

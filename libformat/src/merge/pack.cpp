@@ -31,6 +31,7 @@
 #include "nmb/verify.h"
 #include "parallel/status_bytes.h"
 #include "wire/owned_bytes.h"
+#include "wire/read_back_output.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
@@ -243,15 +244,24 @@ class Packer {
     };
     if (ranks_.size() > 1)
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
-    if (options_.check)
-      writer.before_publish = [this](const ByteSource& file) -> Status {
-        FirstFinding first;
-        VerifyOptions verify_options;
-        verify_options.threads = options_.writer.threads;
-        NMB_TRY(verify(file, verify_options, first).status());
-        return first.status(file.name());
+    if (options_.check) {
+      writer.layer = [layer = writer.layer](std::unique_ptr<OutputFile> file) {
+        if (layer) file = layer(std::move(file));
+        return std::make_unique<ReadBackOutput>(std::move(file));
       };
+      writer.before_publish = [this](const ByteSource& file) { return check_result(file); };
+    }
     return writer;
+  }
+
+  // All but values that are stored as they came: these were compared as they were written.
+  Status check_result(const ByteSource& file) {
+    FirstFinding first;
+    VerifyOptions verify_options;
+    verify_options.threads = options_.writer.threads;
+    if (!options_.compression) verify_options.level = VerifyLevel::kBlocks;
+    NMB_TRY(verify(file, verify_options, first).status());
+    return first.status(file.name());
   }
 
   // Nobody asks for it where there is one rank.

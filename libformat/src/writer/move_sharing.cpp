@@ -261,6 +261,7 @@ Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
   Move part;
   part.source = move.source;
   part.origin = move.origin;
+  part.summed = move.summed;
   part.length = end - begin;
   part.position = move.position + from;
   for (const ByteRange& hole : move.holes)

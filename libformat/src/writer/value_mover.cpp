@@ -24,7 +24,7 @@ struct Part {
   std::uint64_t position;  // of `from` in the output
   std::size_t window;      // of those that are no holes
 
-  std::uint64_t& sum() const { return move->sums[window]; }
+  void keep_sum(std::uint64_t sum) const { move->sums[window] = sum; }
 };
 struct Job {
   std::uint64_t position = 0;
@@ -94,11 +94,11 @@ Status move_large(const Part& part, OutputFile& file, std::vector<std::byte>& bu
     auto bytes = std::span(buffer).first(std::min(part.to - at, kJobBytes));
     bool stored = false;
     NMB_TRY(read_moved(*part.move, at, bytes, &stored));
-    stream.add(bytes);
+    if (part.move->summed) stream.add(bytes);
     if (stored) NMB_TRY(file.write_at(part.position + (at - part.from), bytes));
     at += bytes.size();
   }
-  part.sum() = stream.sum();
+  if (part.move->summed) part.keep_sum(stream.sum());
   return {};
 }
 
@@ -111,7 +111,7 @@ Status run_job(const Job& job, OutputFile& file, std::vector<std::byte>& buffer)
     std::memset(buffer.data() + filled, 0, at - filled);
     auto bytes = std::span(buffer).subspan(at, part.to - part.from);
     NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
-    part.sum() = sum_of(bytes);
+    if (part.move->summed) part.keep_sum(sum_of(bytes));
     filled = at + bytes.size();
   }
   if (!stored) return {};
@@ -187,7 +187,7 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
   std::uint64_t total = 0, done = 0;
   for (Move* move : moves) {
     total += move->stored_length();
-    move->sums.assign(move->windows(piece_size), 0);
+    if (move->summed) move->sums.assign(move->windows(piece_size), 0);
   }
   JobQueue queue(moves, piece_size);
   std::mutex mutex;

@@ -28,7 +28,8 @@ struct Move {
   // Windows of other lengths, in place of those of piece_size: where each ends; the next begins at
   // the multiple of 8 behind it. Without holes and origin.
   std::vector<std::uint64_t> ends;
-  // Filled by the mover: one sum for each window that is no hole.
+  bool summed = true;
+  // Filled by the mover if `summed`: one sum for each window that is no hole.
   std::vector<std::uint64_t> sums;
 
   // Bytes in the output.
@@ -37,7 +38,7 @@ struct Move {
     for (const ByteRange& hole : holes) stored -= hole.length();
     return stored;
   }
-  // As many as there are sums.
+  // Those that are no holes.
   std::uint64_t windows(std::uint32_t piece_size) const {
     return ends.empty() ? (stored_length() + piece_size - 1) / piece_size : ends.size();
   }

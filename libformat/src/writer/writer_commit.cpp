@@ -323,7 +323,13 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 // Everything is on the device before rank 0 writes the superblock.
 Status Writer::Impl::write_superblock(Superblock& next) {
   const bool identifies = ranks_.rank() == 0 && superblock_.generation == 0;
-  NMB_TRY(stripes_.pass_on(identifies ? stripes_.write_at(0, identity_.encode()) : Status()));
+  auto identify = [&]() -> Status {
+    // The slots too: a file without unallocated pages is copied without looking for them.
+    std::vector<std::byte> head(dictionary_.empty() ? kBodyStart : kDictionaryPosition);
+    std::ranges::copy(identity_.encode(), head.begin());
+    return stripes_.write_at(0, head);
+  };
+  NMB_TRY(stripes_.pass_on(identifies ? identify() : Status()));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());

@@ -1,0 +1,36 @@
+// ReadBackOutput: reads every write back at once, while its bytes are in the processor's caches, and
+// compares (spec/rationale.md, "Checking what was written").
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "nmb/output_file.h"
+
+namespace nmb {
+
+// write_at: kIo too if the file does not read as what was written.
+class ReadBackOutput final : public OutputFileLayer {
+ public:
+  using OutputFileLayer::OutputFileLayer;
+
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    NMB_TRY(base_->write_at(offset, bytes));
+    std::array<std::byte, kPart> room;
+    for (std::size_t done = 0; done < bytes.size(); done += kPart) {
+      const auto written = bytes.subspan(done, std::min(bytes.size() - done, kPart));
+      const auto found = std::span(room).first(written.size());
+      NMB_TRY(base_->read_at(offset + done, found));
+      if (std::memcmp(found.data(), written.data(), written.size()) != 0)
+        return Status(Code::kIo, base_->name(), offset + done, "",
+                      "found other bytes than those that were written here");
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kPart = 64 << 10;  // fits the second level of the caches
+};
+
+}  // namespace nmb
