@@ -49,6 +49,15 @@ TOOLS = {
     "nmverify": lambda path: [path],
 }
 WRITERS = "nmconvert", "nmcat"
+# HDF5 1.10.8 itself reads behind what it allocated, or frees what is none, unless it is lucky; or, the second one,
+# has so much to allocate that a sanitizer takes too long.
+UNSEEN_ERRORS = (
+    "cve-2021-46243.h5",
+    "cve-2024-29165.h5",
+    "cve-2024-32607-2.h5",
+    "cve-2024-32614.h5",
+    "cve-2024-32617.h5",
+)
 HDF5_SAYS = re.compile(r"(^|: )HDF5: |found what the library refuses: ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 OLD = b"a target that existed"
@@ -124,12 +133,21 @@ class Checks:
     def differences(self, row, outcome):
         if not row:
             return [f"found no row in {TABLE.name}, which --update writes"]
+        if limited_run.SANITIZED and is_sanitizers_way(outcome, row):
+            return []
         if str(outcome.exit_code) != row["exit"]:
             return [f"exit code {outcome.exit_code}, expected {row['exit']}: {outcome.expected}"]
         found, expected = outcome.expected, row["expected"]
         if not self.same_hdf5:
             found, expected = (HDF5_SAYS.split(text)[0] for text in (found, expected))
         return [] if found == expected else [f"found `{outcome.expected}`, expected `{row['expected']}`"]
+
+
+def is_sanitizers_way(outcome, row):
+    """What ends HDF5 by a signal ends it by a report of the sanitizer, and so does what only that sees."""
+    if row["file"] in UNSEEN_ERRORS or "the HDF5 library ended by signal" in row["expected"]:
+        return re.search("nmb-hdf5 ended with code 1, saying nothing|takes more time than is allowed", outcome.expected)
+    return False
 
 
 def message(said, path):
