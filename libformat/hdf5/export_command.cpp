@@ -8,6 +8,7 @@
 
 #include "common/diagnostics.h"
 #include "hdf5_export.h"
+#include "interop/hdf5_stream.h"
 #include "nmb/reader.h"
 
 namespace nmb::hdf5 {
@@ -26,7 +27,9 @@ int export_file(const std::string& input, const std::string& output) {
   H5dont_atexit();
   tools::Diagnostics diagnostics("nmb-hdf5");
   try {
-    diagnostics.error(run(input, output));
+    const Status status = run(input, output);
+    diagnostics.error(status);
+    if (status.code() == Code::kNoSpace) return kNoSpaceExit;
   } catch (const std::bad_alloc&) {
     diagnostics.error(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
   }

@@ -21,6 +21,14 @@ Status hdf5_failure(std::string_view what) {
   const bool full = innermost.find("errno = " + std::to_string(ENOSPC)) != std::string::npos ||
                     innermost.find("errno = " + std::to_string(EDQUOT)) != std::string::npos ||
                     innermost.find("errno = " + std::to_string(EFBIG)) != std::string::npos;
+  // What it says of the system's answer: "file write failed: time = .., errno = 28, error message =
+  // 'No space left on device', buf = ..".
+  constexpr std::string_view kAnswer = "error message = '";
+  const std::size_t time = innermost.find(": time = "), answer = innermost.find(kAnswer);
+  if (time != innermost.npos && answer != innermost.npos) {
+    const std::string words = innermost.substr(answer + kAnswer.size());
+    innermost = innermost.substr(0, time) + ": " + words.substr(0, words.find('\''));
+  }
   return Status(full ? Code::kNoSpace : Code::kUnsupported,
                 std::string(what) +
                     ": HDF5: " + (innermost.empty() ? "failed without a message" : innermost));

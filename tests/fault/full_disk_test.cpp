@@ -48,7 +48,8 @@ class FullDisk : public testing::TestWithParam<Case> {
                                        (GetParam().command == std::string("nmcat") ? " -o " : " ") +
                                        shell_quoted(target.string()));
       EXPECT_EQ(result.exit_code, 2) << result.output;
-      EXPECT_NE(result.output.find(std::string(GetParam().command) + ": "), std::string::npos)
+      EXPECT_EQ(result.output.find(std::string(GetParam().command) + ": " + target.string() + ": "),
+                0U)
           << result.output;
       std::size_t names = 0;
       for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -125,9 +125,15 @@ class Converter {
                TemporaryName::beside(record_.of.output, ".nmb", ranks_));
     PackOptions options = pack_options(between.path());
     options.code_pieces = false;
-    NMB_TRY(pack_input(options));
+    // Nobody knows that file.
+    const auto named = [&](const Status& status, const std::string& file) {
+      if (status.ok() || status.file() != between.path()) return status;
+      return Status(status.code(), file, kNoOffset, status.rule(), status.message());
+    };
+    NMB_TRY(named(pack_input(options), record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    return write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_);
+    return named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
+                 record_.of.input);
   }
 
   PackOptions pack_options(const std::string& output) {

@@ -17,4 +17,7 @@ enum class Message : std::uint32_t {
 
 enum class RunSource : std::uint64_t { kFile = 0, kSpool = 1 };
 
+// Exit code of `nmb-hdf5 export`: there is no room for what it makes.
+inline constexpr int kNoSpaceExit = 3;
+
 }  // namespace nmb::hdf5

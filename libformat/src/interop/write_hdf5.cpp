@@ -9,6 +9,7 @@
 
 #include "interop/hdf5_file.h"
 #include "interop/hdf5_process.h"
+#include "interop/hdf5_stream.h"
 #include "nmb/file_source.h"
 #include "nmb/output_file.h"
 
@@ -16,8 +17,9 @@ namespace nmb {
 
 namespace {
 
-// Runs `nmb-hdf5 export`; what it says on its error stream is the message.
-Status run_export(const std::string& input, const std::string& output) {
+// Runs `nmb-hdf5 export`; what it says on its error stream is the message. path: what `output` is
+// to become.
+Status run_export(const std::string& input, const std::string& output, const std::string& path) {
   using hdf5::Hdf5Process;
   NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
              Hdf5Process::start({"export", input, output}, Hdf5Process::Tells::kOnError, -1));
@@ -32,8 +34,12 @@ Status run_export(const std::string& input, const std::string& output) {
   std::string_view message(reinterpret_cast<const char*>(text.data()), length);
   constexpr std::string_view kTool = "nmb-hdf5: ";
   if (message.starts_with(kTool)) message.remove_prefix(kTool.size());
+  if (message.starts_with(input + ": ")) message.remove_prefix(input.size() + 2);
   while (message.ends_with('\n')) message.remove_suffix(1);
-  return Status(code == 1 ? Code::kDamaged : Code::kUnsupported, std::string(message));
+  if (code == hdf5::kNoSpaceExit)
+    return Status(Code::kNoSpace, path, kNoOffset, "", std::string(message));
+  return Status(code == 1 ? Code::kDamaged : Code::kUnsupported, input, kNoOffset, "",
+                std::string(message));
 }
 
 Status compare(const hdf5::GroupBlock& written, const Block& expected,
@@ -90,7 +96,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   create.overwrite = options.overwrite;
   create.sync = options.sync;
   create.make = [&](const std::string& hidden) -> Status {
-    NMB_TRY(run_export(input, hidden));
+    NMB_TRY(run_export(input, hidden, path));
     return options.check ? check_result(reader, hidden) : Status();
   };
   NMB_ASSIGN(std::unique_ptr<OutputFile> output, create_output(path, create));
