@@ -19,6 +19,7 @@ struct Case {
   const char* target;
   int room;
 };
+void PrintTo(const Case& of, std::ostream* out) { *out << of.name; }
 
 class FullDisk : public testing::TestWithParam<Case> {
  protected:
