@@ -252,8 +252,8 @@ TEST_F(SplitDatasetTest, DimensionThatIsNotTheFirst) {
   variable("b", Type::kInt, {x});
   variable("c", Type::kInt, {x, x});
   divide("dim:x");
-  EXPECT_EQ(conflicts_, (Lines{"dimension - a: dimension \"x\" in place 1",
-                               "dimension - c: dimension \"x\" in place 1"}));
+  EXPECT_EQ(conflicts_, (Lines{"variable - a: dimension \"x\" in place 1",
+                               "variable - c: dimension \"x\" in place 1"}));
 }
 
 TEST_F(SplitDatasetTest, DimensionThatIsNotThere) {

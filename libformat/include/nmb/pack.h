@@ -63,8 +63,8 @@ struct PackOptions {
 // Inputs that cannot go together.
 struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
-  // variable", "samples", "attributes", "variables", "dimension", "attribute", "attribute value",
-  // "loss".
+  // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
+  // "attribute value", "loss".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices

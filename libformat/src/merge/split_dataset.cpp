@@ -91,7 +91,7 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
       rest_.add(v, variable.name);
     } else if (place > 0) {
       has_conflict = true;
-      conflict_({"dimension",
+      conflict_({"variable",
                  {},
                  std::string(variable.name),
                  "dimension " + quoted(rule_.name()) + " in place " + std::to_string(place),
