@@ -68,8 +68,9 @@ constexpr Type external_type() {
     case MemoryType::kDouble:
       return Type::kDouble;
     case MemoryType::kText:
-      return Type::kChar;
+      break;
   }
+  return Type::kChar;
 }
 
 template <class T>
