@@ -20,12 +20,18 @@ from nmcat_ranks import launchers  # noqa: E402
 from split_names import blocks_of  # noqa: E402
 from tool_runs import main, netcdf4  # noqa: E402
 
+try:
+    import numpy
+except ImportError:
+    numpy = None  # netcdf4() skips
+
 
 class Variable:
     """As it is in a file: names and lengths of its dimensions, big-endian values, attributes."""
 
     def __init__(self, dimensions, values, attributes):
-        self.dimensions, self.values, self.attributes = dimensions, values, attributes
+        # One number is an array too: else its bytes have no order.
+        self.dimensions, self.values, self.attributes = dimensions, numpy.asarray(values), attributes
 
     def described(self):
         big = self.values.astype(self.values.dtype.newbyteorder(">")).tobytes()
@@ -39,8 +45,6 @@ class Block:
 
 
 def attributes_of(owner):
-    import numpy
-
     def plain(value):
         return value if isinstance(value, str) else [v.item() for v in numpy.ravel(value)]
 
@@ -174,8 +178,6 @@ def check_rule(tools, source, rule, expected):
 
 
 def write_classic(netcdf, path, kind):
-    import numpy
-
     def fill(variable):
         shape = variable.shape if "time" not in variable.dimensions else (12, *variable.shape[1:])
         count = int(numpy.prod(shape))
@@ -257,8 +259,6 @@ def united(blocks):
 
 def write_groups(netcdf, path):
     """netCDF-4: dimensions that groups inherit, chunks, deflate, both orders of bytes, an attribute of groups."""
-    import numpy
-
     with netcdf.Dataset(path, "w") as file:
         file.title = "groups"
         file.createDimension("time", None)
@@ -271,7 +271,7 @@ def write_groups(netcdf, path):
             t = group.createVariable(f"{name}_t", "f4", ("time", "x"), zlib=True, chunksizes=(7, 11))
             t.units = "K"
             t[:] = numpy.arange(1200).reshape(30, 40) * region
-            n = group.createVariable(f"{name}_n", "i2", ("x",), endian="big")
+            n = group.createVariable(f"{name}_n", ">i2", ("x",), endian="big")
             n[:] = numpy.arange(40) - region
             deep = group.createGroup("deep").createVariable(f"{name}_s", "i8", ())
             deep[...] = 1 << 40
@@ -288,7 +288,7 @@ def check_groups(tools, netcdf):
     for source in ("groups.nc", "groups.nmb"):
         for rule, place in (
             ("prefix:^(north|south)_", by_prefix("^(north|south)_")), ("vars:1", by_count(1)),
-            ("dim:time", by_dimension("time")), ("dim:x", by_dimension("x")), ("key:units", by_key("units")),
+            ("dim:time", by_dimension("time")), ("key:units", by_key("units")),
         ):
             check_rule(tools, source, rule, divided(blocks, place))
         # Two groups disagree about an attribute.
@@ -309,12 +309,10 @@ def check_groups(tools, netcdf):
 
 
 def check_nmcat_and_losses(tools, netcdf):
-    import numpy
-
     tools.run("nmcat", "groups.nc", "--split-names", "^(north|south)_", "--unmatched=keep", "--block-name", "{group}",
-              "-o", "cat.nmb")
+              "-o", "cat4.nmb")
     blocks = read(netcdf, tools.work / "groups.nc")
-    check_blocks(tools, tools.work / "cat.nmb", divided(blocks, by_prefix("^(north|south)_")), "nmcat of netCDF-4")
+    check_blocks(tools, tools.work / "cat4.nmb", divided(blocks, by_prefix("^(north|south)_")), "nmcat of netCDF-4")
     done = tools.run("nmcat", "groups.nc", "--split-names", "^(north|south)_", "-o", "not.nmb", exit_code=1)
     tools.check(b"unmatched variable time: found" in done.stderr, f"unmatched: {done.stderr}")
     with netcdf.Dataset(tools.work / "lossy.nc", "w") as file:

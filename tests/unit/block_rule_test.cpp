@@ -115,6 +115,24 @@ TEST(BlockRule, AttributeOfADataset) {
   EXPECT_EQ(rule->of_dataset(metadata).status().code(), Code::kConflict);
 }
 
+TEST(BlockRule, ConcernsWhatItMoves) {
+  Metadata metadata = variables({"g_a_x", "y"});
+  const DimId time = *metadata.add_dimension("time", 3);
+  ASSERT_TRUE(metadata.add_variable("z", Type::kInt, std::array{time}).ok());
+  put_bytes<8>(&metadata, 1, "k", Type::kDouble, {});
+  const auto concerned = [&](const char* text) {
+    Result<BlockRule> rule = BlockRule::parse(text);
+    EXPECT_TRUE(rule.ok());
+    std::string out;
+    for (VarId v = 0; v < 3; ++v) out += *rule->concerns(metadata, v) ? '1' : '0';
+    return out;
+  };
+  EXPECT_EQ(concerned("prefix:^g_([a-z])_"), "100");
+  EXPECT_EQ(concerned("key:k"), "010");
+  EXPECT_EQ(concerned("dim:time"), "001");
+  EXPECT_EQ(concerned("vars:2"), "111");
+}
+
 TEST(BlockRule, CutsNamesOfDimensionsByPrefixAlone) {
   Result<BlockRule> prefix = BlockRule::parse("prefix:^g_([a-z])_");
   ASSERT_TRUE(prefix.ok());

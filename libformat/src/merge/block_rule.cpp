@@ -1,6 +1,7 @@
 // Rules that make blocks (see merge/block_rule.h).
 #include "merge/block_rule.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -100,6 +101,17 @@ Result<std::optional<SplitName>> BlockRule::of(const Metadata& metadata, VarId v
     group = groups_.back();
   }
   return std::optional(SplitName{group, name});
+}
+
+Result<bool> BlockRule::concerns(const Metadata& metadata, VarId variable) {
+  if (by_ == By::kAttribute) return metadata.find_attribute(variable, name_).has_value();
+  if (by_ == By::kDimension)
+    return std::ranges::any_of(metadata.variable(variable).dimensions, [&](DimId dimension) {
+      return metadata.dimension(dimension).name == name_;
+    });
+  if (by_ != By::kPrefix) return true;
+  NMB_ASSIGN(const std::optional<SplitName> parts, of(metadata, variable));
+  return parts.has_value();
 }
 
 Result<std::optional<std::string>> BlockRule::of_dataset(const Metadata& metadata) const {

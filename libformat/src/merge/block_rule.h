@@ -41,6 +41,8 @@ class BlockRule {
   // To be asked of variables in order. Views are valid until the next begin() or change of the
   // metadata. kConflict: the value is neither text nor integers; the message says what it is.
   Result<std::optional<SplitName>> of(const Metadata& metadata, VarId variable);
+  // Whether a variable of any type is one that the rule moves.
+  Result<bool> concerns(const Metadata& metadata, VarId variable);
   // By kAttribute: the value that the dataset itself has. kConflict as above.
   Result<std::optional<std::string>> of_dataset(const Metadata& metadata) const;
   // The name of a dimension that goes with variables: without what carries the group; the whole

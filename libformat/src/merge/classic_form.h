@@ -14,6 +14,7 @@ struct ClassicForm {
   const Dataset& dataset;                    // as long as the block is visited and `view` lives
   std::shared_ptr<const ByteSource> values;  // of its extent, for longer
   std::vector<Loss> losses;
+  std::vector<VarId> left_out;          // variables of the block that `dataset` does not have
   std::shared_ptr<const Dataset> view;  // of a block of kind 6
 };
 

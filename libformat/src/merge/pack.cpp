@@ -345,7 +345,11 @@ class Packer {
     const SplitDataset::Input input{dataset.metadata, dataset.layout, dataset.records,
                                     std::max(kBlocksOfSmallFile, input_.file->size())};
     input_.group = block.group;
-    NMB_ASSIGN(const bool is_divided, splitter_->sort(input));
+    NMB_ASSIGN(bool is_divided, splitter_->sort(input));
+    for (const VarId variable : form.left_out) {
+      NMB_ASSIGN(const bool moves, splitter_->rule().concerns(block.dataset.metadata, variable));
+      is_divided |= moves;
+    }
     input_.is_divided |= is_divided;
     if (!is_divided && !is_parent(block)) return pack_whole(block, block.group);
     tell_losses(block, form);

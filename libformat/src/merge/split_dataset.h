@@ -59,7 +59,7 @@ class SplitDataset {
         take_(std::move(take)),
         conflict_(std::move(conflict)) {}
 
-  const BlockRule& rule() const { return rule_; }
+  BlockRule& rule() { return rule_; }
 
   // Decides what goes where. false: the dataset stays as it is, and make() has nothing to do.
   // kLimit.
