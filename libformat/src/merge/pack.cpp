@@ -38,7 +38,8 @@ constexpr std::size_t kOpenFiles = 128;
 // Blocks that are kept of all NMB inputs together, in bytes, and of one.
 constexpr std::size_t kCachedBytes = 64 << 20;
 constexpr std::size_t kCachedBytesOfInput = 8 << 20;
-// Blocks that one dimension may make of a small file; of a larger one, as many as it has bytes.
+// Blocks that one dimension may make of a small file; of a larger one, as many as it has bytes:
+// values that HDF5 never wrote take none.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 // Half of the files that the process may open, at most kOpenFiles.
