@@ -89,7 +89,7 @@ class SplitDatasetTest : public testing::Test {
                            made.values.size());
     ASSERT_TRUE(source.read_at(0, made.values).ok());
     for (VarId v = 0; v < made.metadata.variable_count(); ++v)
-      values_[part.group + "/" + std::string(made.metadata.variable(v).name)] =
+      values_[std::string(part.group) + "/" + std::string(made.metadata.variable(v).name)] =
           test::values_of(made, v);
   }
 

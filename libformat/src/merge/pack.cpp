@@ -377,8 +377,9 @@ class Packer {
   }
 
   static std::string below(const std::string& parent, std::string_view group) {
-    return parent.empty() || group.empty() ? parent + std::string(group)
-                                           : parent + "/" + std::string(group);
+    std::string out = parent;
+    if (!parent.empty() && !group.empty()) out += '/';
+    return out += group;
   }
 
   // What a block that came from HDF5 loses where it is divided or united.

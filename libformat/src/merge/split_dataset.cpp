@@ -164,7 +164,7 @@ Status SplitDataset::make_groups(const Input& input) {
   drops_first_dimension_ = false;
   cuts_names_ = rule_.by() == By::kPrefix;
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
-    std::string group(groups_[g]);
+    const std::string_view group = groups_[g];
     selection.clear();
     for (std::uint32_t i = first_[g]; i < first_[g + 1]; ++i)
       selection.add(ordered_[i], names_[ordered_[i]]);
@@ -172,7 +172,7 @@ Status SplitDataset::make_groups(const Input& input) {
     std::swap(metadata, before);
     metadata.clear();
     NMB_TRY(copy_variables(input.metadata, selection, group, NamesLike(&before), &metadata));
-    NMB_TRY(take_(part_of(input, selection, std::move(group), metadata)));
+    NMB_TRY(take_(part_of(input, selection, group, metadata)));
   }
   return {};
 }
@@ -193,8 +193,8 @@ Status SplitDataset::make_indexes(const Input& input) {
                         ? input.layout.record_size
                         : metadata.slice_bytes(v).value_or(0));
   for (std::uint64_t i = 0; i < indexes_; ++i) {
-    DatasetPart part =
-        part_of(input, along_, rule_.name() + "/" + padded_position(i, indexes_), metadata);
+    const std::string group = rule_.name() + "/" + padded_position(i, indexes_);
+    DatasetPart part = part_of(input, along_, group, metadata);
     if (!part.is_whole) return take_(std::move(part));
     for (VarId v = 0; v < steps.size(); ++v) part.begins[v] += i * steps[v];
     NMB_TRY(take_(std::move(part)));
@@ -202,9 +202,9 @@ Status SplitDataset::make_indexes(const Input& input) {
   return {};
 }
 
-DatasetPart SplitDataset::part_of(const Input& input, const Selection& selection, std::string group,
-                                  const Metadata& metadata) const {
-  DatasetPart part{std::move(group), metadata, 0, {}, input.layout.record_size, true};
+DatasetPart SplitDataset::part_of(const Input& input, const Selection& selection,
+                                  std::string_view group, const Metadata& metadata) const {
+  DatasetPart part{group, metadata, 0, {}, input.layout.record_size, true};
   if (metadata.record_dimension()) part.records = input.records;
   part.begins.reserve(selection.variables.size());
   for (VarId v : selection.variables)
@@ -213,10 +213,10 @@ DatasetPart SplitDataset::part_of(const Input& input, const Selection& selection
   return part;
 }
 
-Status SplitDataset::clash(const char* kind, const std::string& group, std::string_view name,
+Status SplitDataset::clash(const char* kind, std::string_view group, std::string_view name,
                            const Status& status) {
   if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
-  conflict_({kind, group, std::string(name),
+  conflict_({kind, std::string(group), std::string(name),
              status.code() == Code::kExists ? "two of this name" : "a name that is not legal",
              cuts_names_ ? "names that are distinct and legal without what carries the group"
                          : "names that are distinct and legal"});
@@ -225,7 +225,7 @@ Status SplitDataset::clash(const char* kind, const std::string& group, std::stri
 
 // Fewer ids than dimensions: there was a conflict.
 Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& variable,
-                                     const std::string& group, NamesLike* like, Metadata* to,
+                                     std::string_view group, NamesLike* like, Metadata* to,
                                      std::vector<DimId>* ids) {
   ids->clear();
   for (DimId id : variable.dimensions.subspan(drops_first_dimension_ ? 1 : 0)) {
@@ -246,7 +246,7 @@ Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& varia
 }
 
 Status SplitDataset::copy_variables(const Metadata& from, const Selection& selection,
-                                    const std::string& group, NamesLike like, Metadata* to) {
+                                    std::string_view group, NamesLike like, Metadata* to) {
   const std::size_t dropped = drops_first_dimension_ ? 1 : 0;
   std::vector<DimId> dimensions;
   for (std::size_t i = 0; i < selection.variables.size(); ++i) {

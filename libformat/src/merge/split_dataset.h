@@ -19,10 +19,10 @@
 
 namespace nmb {
 
-// A block to be made.
+// A block to be made. Views are valid during the call that gets it.
 struct DatasetPart {
-  std::string group;         // its path below the dataset's own; empty: what stays there
-  const Metadata& metadata;  // valid during the call that gets it
+  std::string_view group;  // its path below the dataset's own; empty: what stays there
+  const Metadata& metadata;
   std::uint64_t records = 0;
   // Where each variable's values begin in the dataset's extent, and from record to record.
   std::vector<std::uint64_t> begins;
@@ -91,14 +91,14 @@ class SplitDataset {
   Status make_rest(const Input& input);
   void copy_unused_dimensions(const Metadata& from, Metadata* to);
   // Copies variables and the dimensions that they use into a Metadata without either.
-  Status copy_variables(const Metadata& from, const Selection& selection, const std::string& group,
+  Status copy_variables(const Metadata& from, const Selection& selection, std::string_view group,
                         NamesLike like, Metadata* to);
-  Status copy_dimensions(const Metadata& from, const Variable& variable, const std::string& group,
+  Status copy_dimensions(const Metadata& from, const Variable& variable, std::string_view group,
                          NamesLike* like, Metadata* to, std::vector<DimId>* ids);
   // A name that is taken or not legal becomes a conflict.
-  Status clash(const char* kind, const std::string& group, std::string_view name,
+  Status clash(const char* kind, std::string_view group, std::string_view name,
                const Status& status);
-  DatasetPart part_of(const Input& input, const Selection& selection, std::string group,
+  DatasetPart part_of(const Input& input, const Selection& selection, std::string_view group,
                       const Metadata& metadata) const;
 
   BlockRule rule_;
