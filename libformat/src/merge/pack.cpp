@@ -1,8 +1,6 @@
 // pack: one block an input, a group or a block of an NMB input (see nmb/pack.h).
 #include "nmb/pack.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -33,21 +31,12 @@ namespace nmb {
 
 namespace {
 
-// Of one process: inputs that are open at a time.
-constexpr std::size_t kOpenFiles = 128;
 // Blocks that are kept of all NMB inputs together, in bytes, and of one.
 constexpr std::size_t kCachedBytes = 64 << 20;
 constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 // Blocks that one dimension may make of a small file; of a larger one, as many as it has bytes:
 // values that HDF5 never wrote take none.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
-
-// Half of the files that the process may open, at most kOpenFiles.
-std::size_t open_files() {
-  rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOpenFiles;
-  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 2, 1, kOpenFiles));
-}
 
 class Packer {
  public:
@@ -87,6 +76,9 @@ class Packer {
         report_.unreadable.push_back(status.in_file(options_.inputs[i]));
       }
     }
+    // Their memory serves better from now on.
+    reader_.reset();
+    splitter_.reset();
     return {};
   }
 
@@ -139,7 +131,8 @@ class Packer {
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
     NMB_TRY(prepare_division());
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
-    pool_ = std::make_shared<FilePool>(std::max<std::size_t>(1, open_files() / in_process));
+    pool_ =
+        std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
     InputReader::Options read;
     read.cache_bytes =
         std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
@@ -342,8 +335,8 @@ class Packer {
         return pack_whole(block, below(*value, block.group));
       }
     }
-    const Dataset& dataset = form.dataset;
-    const SplitDataset::Input input{dataset.metadata, dataset.layout, dataset.records,
+    const SplitDataset::Input input{form.dataset.metadata, form.dataset.layout,
+                                    form.dataset.records,
                                     std::max(kBlocksOfSmallFile, input_.file->size())};
     input_.group = block.group;
     NMB_ASSIGN(bool is_divided, splitter_->sort(input));
@@ -379,7 +372,8 @@ class Packer {
   static std::string below(const std::string& parent, std::string_view group) {
     std::string out = parent;
     if (!parent.empty() && !group.empty()) out += '/';
-    return out += group;
+    out += group;
+    return out;
   }
 
   // What a block that came from HDF5 loses where it is divided or united.
