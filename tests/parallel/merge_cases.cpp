@@ -122,7 +122,7 @@ std::vector<Input> many_inputs() {
 
 PackOptions by_groups(const std::string& block_name) {
   PackOptions options;
-  options.split_names = "^_grp_(r[0-9]+e[0-9]+)_";
+  options.block_by = "prefix:^_grp_(r[0-9]+e[0-9]+)_";
   options.block_name = block_name;
   return options;
 }

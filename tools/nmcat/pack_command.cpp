@@ -23,14 +23,6 @@ namespace {
 // Conflicts of a kind that are written out; the rest is counted (--json has them all).
 constexpr std::size_t kShownConflicts = 10;
 
-std::string conflict_text(const PackConflict& conflict) {
-  std::string out = conflict.kind + " " + conflict.object + ": found " + conflict.found;
-  if (!conflict.expected.empty()) out += ", expected " + conflict.expected;
-  out += ": " + conflict.first_file;
-  if (!conflict.second_file.empty()) out += " and " + conflict.second_file;
-  return out;
-}
-
 }  // namespace
 
 PackCommand::PackCommand(Tool& tool) : tool_(tool) {
@@ -44,7 +36,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
                  "{stem}/{group} where there are groups)")
       ->type_name("TEMPLATE");
-  app.add_option("--split-names", options_.split_names,
+  app.add_option("--split-names", split_names_,
                  "divide variables into blocks by the first capture; what follows the match is the "
                  "new name")
       ->type_name("REGEX");
@@ -159,6 +151,7 @@ Status PackCommand::execute() {
   }
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
+  if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
@@ -203,7 +196,7 @@ void PackCommand::tell(const PackReport& report) {
   std::map<std::string, std::size_t> shown;
   for (const PackConflict& conflict : report.conflicts)
     if (++shown[conflict.kind] <= kShownConflicts)
-      diagnostics.error(Status(Code::kConflict, conflict_text(conflict)));
+      diagnostics.error(Status(Code::kConflict, conflict.text()));
   for (const auto& [kind, count] : shown)
     if (count > kShownConflicts)
       diagnostics.error(

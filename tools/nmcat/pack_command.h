@@ -25,7 +25,8 @@ class PackCommand {
   Tool& tool_;
   PackOptions options_;
   std::string mode_ = "pack";
-  std::string unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary", inline_limit_;
+  std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
+                                                 inline_limit_;
   std::string alignment_, compress_, io_ = "posix";
   std::vector<std::string> hints_;
   bool no_sync_ = false;

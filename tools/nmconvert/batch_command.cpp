@@ -93,6 +93,7 @@ class Batch {
     NMB_ASSIGN(std::vector<Conversion> conversions,
                plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block,
                                 arguments_.report));
+    for (Conversion& conversion : conversions) conversion.block_by = arguments_.block_by;
     if (!arguments_.report.empty()) {
       NMB_ASSIGN(report_, ReportFile::open(arguments_.report, "nmb/convert/1"));
     }

@@ -14,6 +14,7 @@ struct BatchArguments {
   std::string folder;                // --out-dir
   std::string to;                    // --to
   std::optional<std::string> block;  // --extract
+  std::string block_by;              // --block-by or --regroup
   std::string sort;                  // --sort
   std::string report;                // --report
   bool resume = false;               // --resume

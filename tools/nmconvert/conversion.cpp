@@ -94,6 +94,8 @@ class Converter {
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
     if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
+    if (!record_.of.block_by.empty() && to != "nmb")
+      return usage("--block-by or --regroup", "an NMB output");
     return {};
   }
 
@@ -142,6 +144,8 @@ class Converter {
     options.output = output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
+    options.block_by = record_.of.block_by;
+    options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
     if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
@@ -157,6 +161,8 @@ class Converter {
     PackReport report;
     const Status status = pack(options, &report, ranks_);
     record_.warnings = std::move(report.warnings);
+    for (const PackConflict& conflict : report.conflicts)
+      record_.conflicts.push_back(conflict.text());
     return status;
   }
 

@@ -46,6 +46,7 @@ Json record_json(const ConversionRecord& record) {
   json["output"] = json_text(record.of.output);
   json["to"] = text_or_null(record.of.to);
   json["extract"] = record.of.block ? Json(json_text(*record.of.block)) : Json();
+  json["block_by"] = record.of.block_by.empty() ? Json() : Json(json_text(record.of.block_by));
   json["status"] = outcome_word(record.outcome);
   json["exit"] = static_cast<int>(exit_of(record.status.code()));
   json["code"] = code_word(record.status.code());
@@ -54,6 +55,9 @@ Json record_json(const ConversionRecord& record) {
   for (const std::string& warning : record.warnings) json["warnings"].push_back(json_text(warning));
   json["losses"] = Json::array();
   for (const std::string& loss : record.losses) json["losses"].push_back(json_text(loss));
+  json["conflicts"] = Json::array();
+  for (const std::string& conflict : record.conflicts)
+    json["conflicts"].push_back(json_text(conflict));
   json["bytes_in"] = known(record.bytes_in);
   json["modified_in"] = known(record.modified_in);
   json["bytes_out"] = known(record.bytes_out);
@@ -70,11 +74,13 @@ std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
                                {"output", record.of.output},
                                {"to", record.of.to},
                                {"extract", known(record.of.block)},
+                               {"block_by", record.of.block_by},
                                {"outcome", static_cast<int>(record.outcome)},
                                {"code", static_cast<int>(record.status.code())},
                                {"message", record.status.ok() ? "" : record.status.text()},
                                {"warnings", record.warnings},
                                {"losses", record.losses},
+                               {"conflicts", record.conflicts},
                                {"bytes_in", known(record.bytes_in)},
                                {"modified_in", known(record.modified_in)},
                                {"bytes_out", known(record.bytes_out)},
@@ -94,12 +100,15 @@ Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
   record.of.output = text(json, "output").value_or("");
   record.of.to = text(json, "to").value_or("");
   record.of.block = text(json, "extract");
+  record.of.block_by = text(json, "block_by").value_or("");
   record.outcome = static_cast<Outcome>(number<int>(json, "outcome").value_or(2));
   const auto code = static_cast<Code>(number<int>(json, "code").value_or(0));
   if (code != Code::kOk) record.status = Status(code, text(json, "message").value_or(""));
   for (const Json& warning : json["warnings"])
     record.warnings.push_back(warning.get<std::string>());
   for (const Json& loss : json["losses"]) record.losses.push_back(loss.get<std::string>());
+  for (const Json& conflict : json["conflicts"])
+    record.conflicts.push_back(conflict.get<std::string>());
   record.bytes_in = number<std::uint64_t>(json, "bytes_in");
   record.modified_in = number<std::int64_t>(json, "modified_in");
   record.bytes_out = number<std::uint64_t>(json, "bytes_out");
@@ -123,7 +132,8 @@ std::optional<ConversionRecord> done_record(std::string_view line) {
   record.modified_out = number<std::int64_t>(json, "modified_out");
   if (!input || !output || !record.bytes_in || !record.modified_in || !record.bytes_out)
     return std::nullopt;
-  record.of = {*input, *output, text(json, "to").value_or(""), text(json, "extract")};
+  record.of = {*input, *output, text(json, "to").value_or(""), text(json, "extract"),
+               text(json, "block_by").value_or("")};
   record.outcome = Outcome::kDone;
   // Reports of before there were any have none.
   if (const auto losses = json.find("losses"); losses != json.end() && losses->is_array())

@@ -19,6 +19,7 @@ struct Conversion {
   std::string input, output;
   std::string to;                    // nmb, cdf1, cdf2 or cdf5; "": the classic kind of the block
   std::optional<std::string> block;  // of an NMB input, the one to take out
+  std::string block_by = {};         // what becomes a block (PackOptions); "": as in the input
 };
 
 struct ConversionRecord {
@@ -33,7 +34,8 @@ struct ConversionRecord {
   Outcome outcome = Outcome::kFailed;
   Status status;
   std::vector<std::string> warnings;
-  std::vector<std::string> losses;  // what the target cannot hold, each with its object
+  std::vector<std::string> losses;     // what the target cannot hold, each with its object
+  std::vector<std::string> conflicts;  // why blocks cannot be made as asked for
   std::optional<std::uint64_t> bytes_in, bytes_out;
   std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970
   double seconds = 0;

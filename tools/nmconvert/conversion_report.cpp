@@ -51,6 +51,8 @@ void ConversionReport::tell(const ConversionRecord& record) {
 void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
   diagnose_losses(record);
+  for (const std::string& conflict : record.conflicts)
+    tool_.diagnostics().error(Status(Code::kConflict, conflict));
   if (failure) tool_.diagnostics().error(record.status);
 }
 

@@ -18,8 +18,8 @@ class ConversionReport {
   // On standard output: with --json a document, with --jsonl a document a line, else a line of
   // columns. A failure to write is told when the tool ends.
   void tell(const ConversionRecord& record);
-  // Warnings, losses (each where they are why it failed, else their number), and the failure if
-  // `failure` says so, on standard error; they make the exit code.
+  // Warnings, losses (each where they are why it failed, else their number), conflicts, and the
+  // failure if `failure` says so, on standard error; they make the exit code.
   void diagnose(const ConversionRecord& record, bool failure);
   // What is held back.
   void finish();

@@ -21,6 +21,15 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
   app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
       ->type_name("BLOCK");
+  app.add_option("--block-by", block_by_,
+                 "of an NMB output, what becomes a block: group (default: a classic file, a group, "
+                 "a block), prefix:REGEX, vars:N or one")
+      ->type_name("RULE");
+  app.add_option(
+         "--regroup", regroup_,
+         "of an NMB output, blocks by what the data say: dim:NAME, one for each index along "
+         "a dimension, or key:ATT, by the value of an attribute")
+      ->type_name("RULE");
   app.add_option("--compress", compress_,
                  "of an NMB output: none, deflate[:1-9] or zstd[:1-19]; of an HDF5 one, what came "
                  "from HDF5 (default: as in INPUT)")
@@ -74,6 +83,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 Status ConvertCommand::check_arguments() const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   const CommonOptions& common = tool_.options();
+  NMB_TRY(check_block_by());
   if (common.json && common.jsonl) return usage("found --json and --jsonl, expected one of them");
   if (batch_.block && batch_.to == "nmb")
     return usage("found --extract with an NMB output, expected a classic one");
@@ -95,6 +105,22 @@ Status ConvertCommand::check_arguments() const {
   return {};
 }
 
+Status ConvertCommand::check_block_by() const {
+  const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
+  const bool divides = tool_.app().count("--block-by") > 0;
+  const bool regroups = tool_.app().count("--regroup") > 0;
+  if (divides && regroups) return usage("found --block-by and --regroup, expected one of them");
+  if ((divides || regroups) && batch_.block)
+    return usage("found --extract with " + std::string(divides ? "--block-by" : "--regroup") +
+                 ", expected one of them");
+  if (divides && block_by_ != "group" && block_by_ != "one" && !block_by_.starts_with("prefix:") &&
+      !block_by_.starts_with("vars:"))
+    return usage("found --block-by " + block_by_ + ", expected group, prefix:REGEX, vars:N or one");
+  if (regroups && !regroup_.starts_with("dim:") && !regroup_.starts_with("key:"))
+    return usage("found --regroup " + regroup_ + ", expected dim:NAME or key:ATT");
+  return {};
+}
+
 Result<std::optional<Compression>> ConvertCommand::compression() const {
   std::optional<Compression> out;
   if (compress_.empty() && chunk_.empty() && !shuffle_) return out;
@@ -107,6 +133,7 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
 
 Status ConvertCommand::execute() {
   NMB_TRY(check_arguments());
+  batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   ConversionOptions options;
   options.overwrite = force_;
   options.sync = !no_sync_;
@@ -124,7 +151,7 @@ Status ConvertCommand::execute() {
 }
 
 Status ConvertCommand::execute_one(const ConversionOptions& options) {
-  Conversion what{input_, output_, batch_.to, batch_.block};
+  Conversion what{input_, output_, batch_.to, batch_.block, batch_.block_by};
   if (what.to.empty()) {
     if (output_.ends_with(".nmb"))
       what.to = "nmb";

@@ -17,12 +17,13 @@ class ConvertCommand {
 
  private:
   Status check_arguments() const;
+  Status check_block_by() const;
   // --compress, --shuffle, --chunk.
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
 
   Tool& tool_;
-  std::string input_, output_, digest_, compress_, chunk_;
+  std::string input_, output_, digest_, compress_, chunk_, block_by_, regroup_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
   bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,

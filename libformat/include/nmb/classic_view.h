@@ -29,6 +29,8 @@ struct ClassicView {
   // Links, variables, dimensions, attributes. Empty: write_classic() makes a file of the same
   // content.
   std::vector<Loss> losses;
+  // Variables of the block that netCDF shows and the classic dataset does not have.
+  std::vector<VarId> left_out;
 };
 
 // dataset: of kind 6 (a classic one comes back as it is, without losses). target: CDF-1, CDF-2 or

@@ -1,5 +1,5 @@
-// pack: merges per-process files into one NMB file, each input a block, or, with split_names, one
-// block for each group that variables' names carry.
+// pack: merges per-process files into one NMB file, each input a block, or divided into blocks as
+// block_by says.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,22 @@ struct PackOptions {
   // groups.
   std::string block_name;
   bool unique_groups = false;  // the same inner name in two inputs is a conflict
-  // Regular expression (PCRE2) with one capture, the group; what follows the match is the
-  // variable's new name. Empty: none.
-  std::string split_names;
+  // What becomes a block:
+  //   group         a classic file, a group of an HDF5 file, a block of an NMB file ("": the same)
+  //   prefix:REGEX  variables of which REGEX (PCRE2) captures the same; what follows the match is
+  //                 the variable's new name, and that of a dimension
+  //   vars:N        each N variables, in order of definition; named by position, zero-padded
+  //   one           all of an input, without groups: the root block
+  //   dim:NAME      each index along a dimension: NAME/0007; its variables lose the dimension
+  //   key:ATT       variables whose attribute ATT has the same value, text or integers; in an input
+  //                 of several groups also a group that has ATT itself: VALUE/GROUP
+  // A new block lies below the one it was in. What goes to none stays there, with global attributes
+  // and dimensions that no variable uses. What came from HDF5 is divided and united as a classic
+  // dataset (nmb/classic_view.h): losses are conflicts. Blocks of which nothing goes elsewhere stay
+  // as they are.
+  std::string block_by;
   bool strict = false;          // a warning is a conflict
-  bool keep_unmatched = false;  // variables that do not match stay, in the parent block
+  bool keep_unmatched = false;  // prefix: variables that do not match stay, else conflicts
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
   // files keep theirs.
   std::string samples;
@@ -53,11 +64,15 @@ struct PackOptions {
 
 // Inputs that cannot go together.
 struct PackConflict {
-  std::string kind;    // "block name", "group", "variable name", "unmatched variable", "samples",
-                       // "attributes"
-  std::string object;  // the name they disagree about
+  // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
+  // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
+  // "attribute value", "loss".
+  std::string kind;
+  std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices
   std::string found, expected;
+  // "KIND OBJECT: found FOUND, expected EXPECTED: FILE and FILE".
+  NMB_EXPORT std::string text() const;
 };
 
 // What a dry run says beside what every report does.

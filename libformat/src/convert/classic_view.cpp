@@ -87,6 +87,10 @@ class ClassicMaker {
     NMB_TRY(define_attributes(kGlobal, kGlobal, ""));
     for (const Chosen& chosen : chosen_) NMB_TRY(define(chosen));
     NMB_TRY(lay_out());
+    std::vector<bool> is_written(from_.variable_count());
+    for (const Chosen* chosen : written_) is_written[chosen->shown->id] = true;
+    for (const NetcdfView::Variable& shown : view_.variables)
+      if (!is_written[shown.id]) out_.left_out.push_back(shown.id);
     return std::move(out_);
   }
 
@@ -430,7 +434,7 @@ class ClassicMaker {
 }  // namespace
 
 Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target) {
-  if (!dataset->metadata.extension()) return ClassicView{std::move(dataset), {}};
+  if (!dataset->metadata.extension()) return ClassicView{std::move(dataset), {}, {}};
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + quoted(dataset->name) + ": ";

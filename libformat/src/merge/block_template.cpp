@@ -35,12 +35,6 @@ Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
   return out;
 }
 
-bool BlockTemplate::has_group() const {
-  for (const Part& part : parts_)
-    if (part.field == Field::kGroup) return true;
-  return false;
-}
-
 Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t index,
                                           std::string_view group) const {
   std::string out;

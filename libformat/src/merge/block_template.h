@@ -1,6 +1,7 @@
 // BlockTemplate: names of blocks from {stem}, {path}, {index} and {group}.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -14,7 +15,9 @@ class BlockTemplate {
  public:
   // kUsage: an unknown or unclosed field.
   static Result<BlockTemplate> parse(std::string_view text);
-  bool has_group() const;
+  bool has_group() const { return has(Field::kGroup); }
+  // Whether names come from those of inputs.
+  bool has_input_name() const { return has(Field::kStem) || has(Field::kPath); }
   // The name for a group ("": none) of the input `path` at `index`. An empty group drops its '/'.
   // kUsage: {path} with "..".
   Result<std::string> expand(std::string_view path, std::size_t index,
@@ -26,6 +29,9 @@ class BlockTemplate {
     Field field;
     std::string text;
   };
+  bool has(Field field) const {
+    return std::ranges::find(parts_, field, &Part::field) != parts_.end();
+  }
   std::vector<Part> parts_;
 };
 

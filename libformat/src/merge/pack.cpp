@@ -1,73 +1,64 @@
 // pack: one block an input, a group or a block of an NMB input (see nmb/pack.h).
 #include "nmb/pack.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "block/name_rules.h"
-#include "block/names_like.h"
-#include "convert/recode.h"
-#include "interop/hdf5_file.h"
+#include "merge/block_rule.h"
 #include "merge/block_template.h"
-#include "merge/first_uses.h"
-#include "merge/input_block.h"
+#include "merge/classic_form.h"
+#include "merge/conflict_list.h"
+#include "merge/dataset_union.h"
+#include "merge/input_reader.h"
 #include "merge/input_shares.h"
-#include "merge/name_splitter.h"
 #include "merge/pack_plan.h"
 #include "merge/pack_report.h"
+#include "merge/part_block.h"
 #include "merge/pooled_file.h"
-#include "merge/run_source.h"
 #include "merge/sample_rule.h"
-#include "merge/value_coder.h"
+#include "merge/shared_names.h"
+#include "merge/split_dataset.h"
 #include "merge/value_origin.h"
-#include "nmb/classic_header.h"
-#include "nmb/file_kind.h"
+#include "merge/value_storage.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "parallel/status_bytes.h"
-#include "wire/owned_bytes.h"
 #include "wire/read_back_output.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
 namespace {
 
-// Of one process: inputs that are open at a time.
-constexpr std::size_t kOpenFiles = 128;
 // Blocks that are kept of all NMB inputs together, in bytes, and of one.
 constexpr std::size_t kCachedBytes = 64 << 20;
 constexpr std::size_t kCachedBytesOfInput = 8 << 20;
-// Values that are coded together: blocks, or bytes and one block more.
-constexpr std::size_t kCodedBlocks = 1024;
-constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
-
-// Half of the files that the process may open, at most kOpenFiles.
-std::size_t open_files() {
-  rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOpenFiles;
-  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 2, 1, kOpenFiles));
-}
+// Blocks that one dimension may make of a small file; of a larger one, as many as it has bytes:
+// values that HDF5 never wrote take none.
+constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 class Packer {
  public:
   Packer(const PackOptions& options, PackReport* report, Communicator& ranks)
-      : options_(options), report_(*report), ranks_(ranks) {}
+      : options_(options),
+        report_(*report),
+        ranks_(ranks),
+        conflicts_(options.inputs),
+        names_(ranks, conflicts_),
+        storage_(options, &report->warnings) {}
 
   Status run() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
     NMB_ASSIGN(writer_, Writer::create(options_.output, writer_options(), ranks_));
     NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
     Status planned = plan_inputs();
-    if (ranks_.size() > 1) NMB_TRY(compare_with_other_ranks());
-    NMB_TRY(gather_report(ranks_, std::move(conflicts_), &report_, &planned));
-    NMB_TRY(said_by_rank_0(planned.ok() ? verdict() : planned));
-    NMB_TRY(ranks_.agree(code_all()));
+    if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
+    NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
+    NMB_TRY(said_by_rank_0(planned.ok() ? verdict(report_, options_.output, options_.strict)
+                                        : planned));
+    NMB_TRY(ranks_.agree(storage_.code_all(*writer_, parts_, sources_)));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(take_all()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
@@ -86,99 +77,24 @@ class Packer {
         report_.unreadable.push_back(status.in_file(options_.inputs[i]));
       }
     }
+    // Their memory serves better from now on.
+    reader_.reset();
+    splitter_.reset();
     return {};
   }
 
+  // Tells the writer where the values of parts lie in their inputs.
   Status take_all() {
-    for (SplitBlock& block : split_)
-      if (!block.coded) NMB_TRY(take(block));
-    return {};
-  }
-
-  // Values that are stored in coded pieces: the lengths of these must be known before end_define.
-  Status code_all() {
-    std::vector<ValuesToCode> batch;
-    std::vector<BlockId> ids;
-    std::vector<SplitBlock*> split;  // of each of the batch; nullptr: a packed block
-    std::uint64_t bytes = 0;
-    ValueCoder coder(options_.writer.piece_size, options_.writer.threads, options_.writer.cancel);
-    auto code_batch = [&]() -> Status {
-      if (batch.empty()) return {};
-      NMB_ASSIGN(std::vector<std::optional<CodedValues>> coded, coder.code(batch));
-      for (std::size_t i = 0; i < coded.size(); ++i) {
-        if (!coded[i]) continue;
-        NMB_TRY(
-            writer_->take_pieces(ids[i], std::move(coded[i]->pieces), std::move(coded[i]->stored)));
-        if (split[i]) split[i]->coded = true;
-      }
-      batch.clear();
-      ids.clear();
-      split.clear();
-      bytes = 0;
-      return {};
-    };
-    auto add = [&](BlockId id, ValuesToCode values, SplitBlock* block) -> Status {
-      bytes += values.values->size();
-      batch.push_back(std::move(values));
-      ids.push_back(id);
-      split.push_back(block);
-      return batch.size() < kCodedBlocks && bytes < kCodedBytes ? Status() : code_batch();
-    };
-    for (auto& [id, values] : to_code_) NMB_TRY(add(id, std::move(values), nullptr));
-    to_code_ = {};
-    if (codec() == PieceCodec::kNone) return code_batch();
-    for (SplitBlock& block : split_) {
-      NMB_ASSIGN(const Metadata* defined, writer_->metadata(block.id));
-      Metadata metadata = *defined;
-      NMB_ASSIGN(ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));
-      NMB_ASSIGN(layout.records, writer_->records(block.id));
-      const std::uint64_t end = layout.records == 0 ? layout.fixed_end : layout.end(layout.records);
-      const std::uint64_t length = end - layout.header_length;
-      if (length <= options_.writer.inline_limit) continue;
-      ValuesToCode values;
-      values.values = std::make_shared<RunSource>(files_[block.input - share_.begin],
-                                                  runs_of(block, metadata, layout), length);
-      values.codec = codec();
-      values.level = options_.compression->level;
-      NMB_TRY(add(block.id, std::move(values), &block));
+    for (PartBlock& part : parts_) {
+      if (part.coded) continue;
+      NMB_ASSIGN(const Metadata* metadata, writer_->metadata(part.id));
+      NMB_ASSIGN(const ClassicLayout layout, writer_->layout(part.id));
+      std::vector<ValueRuns> runs = runs_of(part, *metadata, layout);
+      part.begins = {};
+      if (runs.empty()) continue;
+      const PartSource& source = sources_[part.source];
+      NMB_TRY(writer_->take_values(part.id, source.values, std::move(runs), source.origin));
     }
-    return code_batch();
-  }
-
-  // Of pieces.
-  PieceCodec codec() const {
-    const ValueCodec wanted =
-        options_.compression ? options_.compression->codec : ValueCodec::kKeep;
-    return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
-           : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
-                                            : PieceCodec::kNone;
-  }
-
-  // A block whose values code_all() may find shorter.
-  void note_values(BlockId id, ValuesToCode values) {
-    values.codec = codec();
-    if (options_.compression) values.level = options_.compression->level;
-    if (values.values && values.values->size() > options_.writer.inline_limit &&
-        (values.codec != PieceCodec::kNone || !values.coded.empty()))
-      to_code_.emplace_back(id, std::move(values));
-  }
-
-  // Whether blocks of a file that are no chunks can be stored as options_.compression says.
-  Status check_codec(const std::string& path) {
-    if (!options_.compression) return {};
-    const Compression& wanted = *options_.compression;
-    if (!options_.code_pieces)
-      return Status(Code::kUnsupported, path, kNoOffset, "",
-                    "found a classic dataset to be compressed, expected one that came from HDF5, "
-                    "or an NMB output");
-    if (wanted.codec == ValueCodec::kKeep)
-      return Status(Code::kUnsupported, path, kNoOffset, "",
-                    "found a classic dataset to be shuffled or cut into chunks, expected one that "
-                    "came from HDF5, or a codec");
-    if (wanted.shuffle || !wanted.chunk.empty())
-      report_.warnings.push_back(path +
-                                 ": found a classic dataset, which is compressed without shuffle "
-                                 "and chunks");
     return {};
   }
 
@@ -205,15 +121,6 @@ class Packer {
     return {};
   }
 
-  // A block made of some variables of an input; where their values lie in it.
-  struct SplitBlock {
-    BlockId id;
-    std::uint32_t input;
-    std::vector<std::uint64_t> begins;  // of each variable, in the input
-    std::uint64_t record_size;          // of the input
-    bool coded = false;                 // its values were taken as pieces
-  };
-
   Status prepare() {
     if (options_.inputs.empty())
       return Status(Code::kUsage, "found no inputs, expected at least one");
@@ -223,16 +130,34 @@ class Packer {
     NMB_ASSIGN(classic_template_, BlockTemplate::parse("{stem}"));
     NMB_ASSIGN(grouped_template_, BlockTemplate::parse("{stem}/{group}"));
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
-    if (!options_.split_names.empty()) {
-      NMB_ASSIGN(NameSplitter splitter, NameSplitter::compile(options_.split_names));
-      splitter_.emplace(std::move(splitter));
-      if (template_ && !template_->has_group())
-        return Status(Code::kUsage, "found block name template \"" + options_.block_name +
-                                        "\", expected one with {group} where names are split");
-    }
+    NMB_TRY(prepare_division());
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
-    pool_ = std::make_shared<FilePool>(std::max<std::size_t>(1, open_files() / in_process));
-    cached_bytes_ = kCachedBytes / in_process;
+    pool_ =
+        std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
+    InputReader::Options read;
+    read.cache_bytes =
+        std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
+    read.coded_pieces = !options_.compression;
+    read.origins = ranks_.size() > 1;
+    read.count_groups = by_ != By::kGroup;
+    if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
+    reader_.emplace(read, &report_.warnings);
+    return {};
+  }
+
+  Status prepare_division() {
+    NMB_ASSIGN(BlockRule rule, BlockRule::parse(options_.block_by));
+    by_ = rule.by();
+    // Of values of blocks of kind 6, where each thread may read another one.
+    views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
+    if (by_ == By::kGroup || by_ == By::kOne) return {};
+    if (template_ && !template_->has_group())
+      return Status(Code::kUsage, "found block name template \"" + options_.block_name +
+                                      "\", expected one with {group} where blocks are divided");
+    const bool keeps = by_ != By::kPrefix || options_.keep_unmatched;
+    splitter_.emplace(
+        std::move(rule), keeps, [this](DatasetPart part) { return define_part(std::move(part)); },
+        [this](SplitConflict conflict) { note(std::move(conflict)); });
     return {};
   }
 
@@ -264,29 +189,10 @@ class Packer {
     return first.status(file.name());
   }
 
-  // Nobody asks for it where there is one rank.
-  std::string origin(std::size_t input, std::uint64_t begin,
-                     std::optional<std::string_view> block = {}) const {
-    if (ranks_.size() == 1) return {};
-    return ValueOrigin{static_cast<std::uint32_t>(input), begin, block}.text();
-  }
-
   // Values of an input of another rank.
   Result<std::shared_ptr<const ByteSource>> open_values(std::string_view text) {
     const ValueOrigin origin = ValueOrigin::of(text);
-    const std::string& path = options_.inputs[origin.input];
-    NMB_ASSIGN(const std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
-    if (origin.block) {
-      NMB_ASSIGN(const std::shared_ptr<const Reader> reader,
-                 Reader::open(file, {.cache_bytes = kCachedBytesOfInput, .verify_values = true}));
-      NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
-      if (entry)
-        return std::shared_ptr<const ByteSource>(new LazyExtent(reader, std::move(*entry)));
-    } else if (origin.begin <= file->size()) {
-      return std::shared_ptr<const ByteSource>(
-          new SharedRange(file, origin.begin, file->size() - origin.begin));
-    }
-    return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
+    return open_origin(origin, options_.inputs[origin.input], pool_, kCachedBytesOfInput);
   }
 
   // What is wrong with the inputs is no rank's own failure: whose it is does not matter.
@@ -297,59 +203,22 @@ class Packer {
     return status_from(told);
   }
 
-  Status verdict() {
-    for (const Status& status : report_.unreadable)
-      if (status.code() != Code::kDamaged) return status;
-    if (!report_.unreadable.empty()) return report_.unreadable.front();
-    if (report_.conflicts.empty() && options_.strict && !report_.warnings.empty())
-      return Status(Code::kConflict, options_.output, kNoOffset, "",
-                    std::to_string(report_.warnings.size()) +
-                        (report_.warnings.size() == 1 ? " warning" : " warnings") +
-                        " where none is allowed; nothing was written");
-    if (report_.conflicts.empty()) return {};
-    return Status(Code::kConflict, options_.output, kNoOffset, "",
-                  std::to_string(report_.conflicts.size()) +
-                      (report_.conflicts.size() == 1 ? " conflict" : " conflicts") +
-                      "; nothing was written");
-  }
-
-  // Of the object that is looked at.
-  void conflict(std::string kind, std::string object, std::size_t first, std::size_t second,
-                std::string found, std::string expected) {
-    conflict_at(here_, std::move(kind), std::move(object), first, second, std::move(found),
-                std::move(expected));
-  }
-  void conflict_at(Occurrence at, std::string kind, std::string object, std::size_t first,
-                   std::size_t second, std::string found, std::string expected) {
-    conflicts_.push_back({at,
-                          {std::move(kind), std::move(object), options_.inputs[first],
-                           second == kNoInput ? std::string() : options_.inputs[second],
-                           std::move(found), std::move(expected)}});
-  }
-  void same_block_name(Occurrence at, const std::string& name, std::size_t first) {
-    conflict_at(at, "block name", name, first, at.input, "two inputs with this block name",
-                "one; --block-name with {path} or {index} tells them apart");
-  }
-  void same_group(Occurrence at, const std::string& group, std::size_t first) {
-    conflict_at(at, "group", group, first, at.input, "two inputs with this group",
-                "one (--unique)");
-  }
-
   // The id of a new block, or nullopt and a conflict.
-  std::optional<BlockId> defined(Result<BlockId> id, const std::string& name, std::size_t input,
-                                 Status* status) {
-    ++here_.at;
+  std::optional<BlockId> defined(Result<BlockId> id, const std::string& name, Status* status) {
+    const Occurrence here = conflicts_.next_object();
     if (id.ok()) {
       block_inputs_.resize(*id + 1);
-      block_inputs_[*id] = static_cast<std::uint32_t>(input);
+      block_inputs_[*id] = static_cast<std::uint32_t>(here.input);
       if (first_blocks_.size() < kFirstBlocks) first_blocks_.push_back(name);
-      if (ranks_.size() > 1) block_names_.emplace_back(NameUse{name, input, {}}, here_);
+      names_.note_block(name, here);
       return *id;
     }
     if (id.status().code() == Code::kUsage) {
-      conflict("block name", name, input, kNoInput, "a name that is not legal",
-               "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"; "
-               "--block-name with {index} in place of {stem} and {path} makes one");
+      std::string expected =
+          "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"";
+      if (names_of(input_.has_groups).has_input_name())
+        expected += "; --block-name with {index} in place of {stem} and {path} makes one";
+      conflicts_.add("block name", name, "a name that is not legal", std::move(expected));
       return std::nullopt;
     }
     if (id.status().code() != Code::kExists) {
@@ -357,36 +226,74 @@ class Packer {
       return std::nullopt;
     }
     Result<BlockId> first = writer_->find_block(name);
-    same_block_name(here_, name, block_inputs_[*first]);
+    conflicts_.add_block_name(here, name, block_inputs_[*first]);
     return std::nullopt;
   }
 
-  void note_group(const std::string& group, std::size_t input) {
-    if (!options_.unique_groups || group.empty()) return;
-    ++here_.at;
-    auto [it, is_new] = groups_.emplace(group, Occurrence{input, here_.at});
-    if (!is_new) same_group(here_, group, it->second.input);
+  const BlockTemplate& names_of(bool has_groups) const {
+    return template_ ? *template_ : has_groups ? *grouped_template_ : *classic_template_;
+  }
+
+  Result<std::string> block_name(const std::string& group) const {
+    return names_of(input_.has_groups).expand(options_.inputs[input_.index], input_.index, group);
+  }
+
+  void note_group(const std::string& group) {
+    if (options_.unique_groups && !group.empty()) names_.note_group(group);
   }
 
   Status plan(std::size_t index) {
     const std::string& path = options_.inputs[index];
-    here_ = {index, 0};
+    conflicts_.begin_input(index);
     NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
     NMB_TRY(check_not_target(path));
     files_.push_back(file);
     ++report_.inputs;
     report_.bytes_in += file->size();
-    NMB_ASSIGN(FileKind kind, kind_of(*file));
-    if (kind == FileKind::kNmb) return plan_nmb(index, std::move(file));
-    if (kind == FileKind::kHdf5) return plan_hdf5(index, std::move(file));
-    if (!is_classic(kind)) return refused_kind(*file, kind);
-    NMB_TRY(check_codec(path));
-    NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
-    warn(path, header);
-    Status status =
-        splitter_ ? plan_split(index, header) : plan_classic(index, std::move(file), header);
-    room_ = std::move(header.metadata);
-    return status;
+    input_ = {};
+    input_.index = index;
+    input_.file = file;
+    storage_.begin_input(file);
+    if (by_ == By::kOne)
+      united_.emplace([this](std::string kind, std::string_view object, std::string found,
+                             std::string expected) {
+        conflicts_.add(std::move(kind), std::string(object), std::move(found), std::move(expected));
+      });
+    NMB_TRY(reader_->read(index, std::move(file),
+                          [this](InputBlock& block) { return plan_block(block); }));
+    if (by_ == By::kOne && united_->has_any()) return define_union();
+    if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
+      conflicts_.add(by_ == By::kDimension ? "dimension" : "attribute", splitter_->rule().name(),
+                     "no variable that has it", "one at least");
+    return {};
+  }
+
+  // false: what is wrong with the input is known.
+  Result<bool> plan_block(InputBlock& block) {
+    input_.has_groups = block.is_group || splitter_;
+    ++input_.blocks;
+    largest_load_ = std::max(largest_load_, block.load);
+    if (by_ != By::kOne && !check_template(block)) return false;
+    if (by_ == By::kOne && block.blocks > 1) {
+      NMB_TRY(unite(block));
+    } else if (splitter_) {
+      NMB_TRY(divide(block));
+    } else {
+      NMB_TRY(pack_whole(block, by_ == By::kOne ? std::string() : block.group));
+    }
+    return true;
+  }
+
+  // Whether blocks of an input get names of their own.
+  bool check_template(const InputBlock& block) {
+    if (names_of(block.is_group).has_group() || (block.blocks < 2 && input_.blocks < 2))
+      return true;
+    conflicts_.add("block name", options_.block_name,
+                   "a template without {group} for a file of " +
+                       (block.blocks > 0 ? std::to_string(block.blocks) + " blocks"
+                                         : std::string("several groups")),
+                   "one with {group}");
+    return false;
   }
 
   // The target would take the input's place.
@@ -398,537 +305,189 @@ class Packer {
                       " too, expected another file");
   }
 
-  void warn(const std::string& path, const ClassicHeader& header) {
-    for (const HeaderRemark& remark : header.remarks) {
-      if (remark.rule != "R-CH-6") continue;
-      report_.warnings.push_back(path + ": " + remark.text() + "; kept as it is");
-      return;
-    }
-  }
-
   Result<std::uint64_t> samples(const Metadata& metadata, std::uint64_t records,
-                                std::string_view group, const std::string& name,
-                                std::size_t input) {
+                                std::string_view group, const std::string& name) {
     Result<std::uint64_t> count = samples_.count(metadata, records, group);
     if (count.ok() || count.status().code() != Code::kConflict) return count;
-    conflict("samples", name, input, kNoInput,
-             std::to_string(metadata.variable_count()) + " variables",
-             "a multiple of " + std::to_string(samples_.variables_per_sample()));
+    conflicts_.add("samples", name, std::to_string(metadata.variable_count()) + " variables",
+                   "a multiple of " + std::to_string(samples_.variables_per_sample()));
     return std::uint64_t{0};
   }
 
-  Status plan_classic(std::size_t index, std::shared_ptr<PooledFile> file,
-                      const ClassicHeader& header) {
-    const BlockTemplate& names = template_ ? *template_ : *classic_template_;
-    PackedBlock block;
-    NMB_ASSIGN(block.name, names.expand(options_.inputs[index], index, ""));
-    block.kind = header.layout.kind;
-    block.dimensions = header.metadata.dimension_count();
-    block.variables = header.metadata.variable_count();
-    block.attributes = header.metadata.attribute_count();
-    block.records = header.metadata.record_count(header.layout.records);
-    NMB_ASSIGN(block.samples, samples(header.metadata, block.records, "", block.name, index));
-    const std::uint64_t header_length = header.layout.header_length;
-    block.extent_length = file->size() - header_length;
-    block.body = std::make_shared<SharedRange>(file, 0, header_length);
-    block.extent = std::make_shared<SharedRange>(file, header_length, block.extent_length);
-    block.origin = origin(index, header_length);
+  // A block as it is. group: its new path in the input.
+  Status pack_whole(InputBlock& block, const std::string& group) {
+    PackedBlock& packed = block.packed;
+    NMB_ASSIGN(packed.name, block_name(group));
+    note_group(group);
+    if (block.samples && samples_.by() == SampleRule::By::kDefault) {
+      packed.samples = *block.samples;
+    } else {
+      NMB_ASSIGN(packed.samples,
+                 samples(block.dataset.metadata, packed.records, group, packed.name));
+    }
     ValuesToCode values;
-    values.values = block.extent;
-    return pack_block(std::move(block), index, std::move(values));
-  }
-
-  // values: those of the block's that may be coded.
-  Status pack_block(PackedBlock block, std::size_t index, ValuesToCode values) {
-    const std::string name = block.name;
+    NMB_TRY(storage_.prepare(block.dataset, std::move(block.coded), &packed, &values));
+    const std::string name = packed.name;
     Status status;
     const std::optional<BlockId> id =
-        defined(writer_->pack_block(std::move(block)), name, index, &status);
-    if (id) note_values(*id, std::move(values));
+        defined(writer_->pack_block(std::move(packed)), name, &status);
+    if (id) storage_.note(*id, std::move(values));
     return status;
   }
 
-  Status plan_nmb(std::size_t index, std::shared_ptr<PooledFile> file) {
-    if (splitter_)
-      return Status(Code::kUnsupported, file->name(), kNoOffset, "",
-                    "found an NMB file, whose blocks are groups already, expected classic files "
-                    "with --split-names");
-    ReadOptions read;
-    read.cache_bytes = std::min(kCachedBytesOfInput, cached_bytes_ / options_.inputs.size());
-    read.verify_values = true;
-    NMB_ASSIGN(std::unique_ptr<Reader> opened, Reader::open(file, read));
-    std::shared_ptr<const Reader> reader = std::move(opened);
-    for (const Finding& finding : reader->warnings())
-      report_.warnings.push_back(file->name() + ": " + finding.text());
-    const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
-    if (!names.has_group() && reader->totals().blocks > 1) {
-      conflict("block name", options_.block_name, index, kNoInput,
-               "a template without {group} for a file of " +
-                   std::to_string(reader->totals().blocks) + " blocks",
-               "one with {group}");
-      return {};
+  // Makes several blocks of one, unless nothing of it goes elsewhere.
+  Status divide(InputBlock& block) {
+    NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+    if (by_ == By::kAttribute && block.blocks > 1) {
+      NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
+      if (value) {
+        input_.is_divided = true;
+        return pack_whole(block, below(*value, block.group));
+      }
     }
-    bool codec_checked = false;
-    return reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      PackedBlock block;
-      NMB_ASSIGN(block.name, names.expand(options_.inputs[index], index, entry.name));
-      note_group(entry.name, index);
-      block.kind = static_cast<Kind>(entry.kind);
-      block.dimensions = entry.dimensions;
-      block.variables = entry.variables;
-      block.attributes = entry.attributes;
-      block.records = entry.records;
-      block.samples = entry.samples;
-      // What is not sound is not passed on.
-      NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
-      if (samples_.by() != SampleRule::By::kDefault) {
-        NMB_ASSIGN(block.samples,
-                   samples(loaded->metadata, entry.records, entry.name, block.name, index));
-      }
-      const std::uint64_t piece =
-          std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
-      largest_load_ = std::max(largest_load_, loaded->metadata.memory() + entry.raw_length + piece);
-      block.body = std::make_shared<LazyBody>(reader, entry);
-      block.extent_length = entry.extent_length;
-      NMB_ASSIGN(block.holes, reader->holes(entry));
-      if (!entry.hole && entry.extent_length > 0)
-        block.extent = std::make_shared<LazyExtent>(reader, entry);
-      block.origin = origin(index, 0, entry.name);
-      ValuesToCode values;
-      if (loaded->metadata.extension() && options_.compression) {
-        NMB_TRY(recode(*loaded, reader->file().name(), &block));
-      } else {
-        if (!std::exchange(codec_checked, true)) NMB_TRY(check_codec(file->name()));
-        values.values = block.extent;
-        values.holes = block.holes;
-        values.file = file;
-        if (!options_.compression) {
-          NMB_ASSIGN(values.coded, reader->coded_pieces(entry));
-        }
-      }
-      NMB_TRY(pack_block(std::move(block), index, std::move(values)));
-      return true;
-    });
+    const SplitDataset::Input input{form.dataset.metadata, form.dataset.layout,
+                                    form.dataset.records,
+                                    std::max(kBlocksOfSmallFile, input_.file->size())};
+    input_.group = block.group;
+    NMB_ASSIGN(bool is_divided, splitter_->sort(input));
+    for (const VarId variable : form.left_out) {
+      NMB_ASSIGN(const bool moves, splitter_->rule().concerns(block.dataset.metadata, variable));
+      is_divided |= moves;
+    }
+    input_.is_divided |= is_divided;
+    if (!is_divided && !is_parent(block)) return pack_whole(block, block.group);
+    tell_losses(block, form);
+    NMB_TRY(storage_.check_codec());
+    sources_.push_back({form.values, form.view ? std::string() : block.packed.origin});
+    return splitter_->make(input);
   }
 
-  // Codes the values of a block of kind 6 anew, as options_.compression says.
-  Status recode(const Dataset& dataset, const std::string& file, PackedBlock* block) {
-    if (!block->extent) return {};
-    if (!recoded_) {
-      NMB_ASSIGN(recoded_, SpoolFile::create());
-    }
-    std::vector<std::string> left;
-    const WriterOptions& writer = options_.writer;
-    NMB_ASSIGN(std::optional<RecodedBlock> coded,
-               recode_values(dataset, {*options_.compression, writer.threads, writer.cancel},
-                             recoded_, &left));
-    for (const std::string& text : left)
-      report_.warnings.push_back(file + ": block " + nmb::quoted(block->name) + ": " + text);
-    if (!coded) return {};
-    block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file);
-    block->extent_length = coded->extent_length;
-    block->extent = std::move(coded->extent);
-    block->holes.clear();
-    block->origin.clear();
-    return {};
+  // Of blocks of several, which it moves.
+  Result<std::optional<std::string>> value_of(const InputBlock& block, const ClassicForm& form) {
+    Result<std::optional<std::string>> value = splitter_->rule().of_dataset(form.dataset.metadata);
+    if (value.ok() || value.status().code() != Code::kConflict) return value;
+    conflicts_.add("attribute value", block.group + "@" + splitter_->rule().name(),
+                   value.status().message(), "text or integers");
+    return std::optional<std::string>();
   }
 
-  Status plan_hdf5(std::size_t index, std::shared_ptr<PooledFile> file) {
-    if (splitter_)
-      return Status(Code::kUnsupported, file->name(), kNoOffset, "",
-                    "found an HDF5 file, whose groups are blocks already, expected classic files "
-                    "with --split-names");
-    if (!spool_) {
-      NMB_ASSIGN(spool_, SpoolFile::create());
-    }
-    const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
-    std::uint64_t groups = 0;
-    const auto take = [&](hdf5::GroupBlock group) -> Status {
-      if (!names.has_group() && ++groups > 1) {
-        if (groups == 2)
-          conflict("block name", options_.block_name, index, kNoInput,
-                   "a template without {group} for a file of several groups", "one with {group}");
-        return {};
-      }
-      PackedBlock block;
-      NMB_ASSIGN(block.name, names.expand(options_.inputs[index], index, group.name));
-      note_group(group.name, index);
-      NMB_ASSIGN(ClassicHeader header,
-                 decode_classic_header(MemorySource(group.body, file->name()),
-                                       {.values_follow = false}, std::move(room_)));
-      block.kind = header.layout.kind;
-      block.dimensions = header.metadata.dimension_count();
-      block.variables = header.metadata.variable_count();
-      block.attributes = header.metadata.attribute_count();
-      block.records = header.metadata.record_count(header.layout.records);
-      NMB_ASSIGN(block.samples,
-                 samples(header.metadata, block.records, group.name, block.name, index));
-      largest_load_ =
-          std::max<std::uint64_t>(largest_load_, header.metadata.memory() + group.body.size());
-      block.body = std::make_shared<OwnedBytes>(std::move(group.body), file->name());
-      block.extent_length = group.extent_length;
-      block.extent = std::move(group.extent);
-      if (options_.compression) {
-        Dataset dataset;
-        dataset.metadata = std::move(header.metadata);
-        dataset.layout = header.layout;
-        dataset.records = block.records;
-        dataset.extent = block.extent;
-        NMB_TRY(recode(dataset, file->name(), &block));
-        header.metadata = std::move(dataset.metadata);
-      }
-      room_ = std::move(header.metadata);
-      return pack_block(std::move(block), index, {});
-    };
-    return hdf5::read_file(
-        file, spool_, take,
-        options_.materialise ? hdf5::OtherFiles::kCopied : hdf5::OtherFiles::kLeft);
+  // Nothing but global attributes, which inputs may share.
+  static bool is_parent(const InputBlock& block) {
+    const Metadata& metadata = block.dataset.metadata;
+    return !metadata.extension() && metadata.attribute_count() > 0 &&
+           metadata.dimension_count() + metadata.variable_count() == 0 &&
+           block.samples.value_or(0) == 0;
   }
 
-  // The name without what carried the group; the whole name if it does not match or nothing is
-  // left.
-  Result<std::string_view> cut(std::string_view name) {
-    NMB_ASSIGN(std::optional<SplitName> parts, splitter_->split(name));
-    return parts && !parts->rest.empty() ? parts->rest : name;
-  }
-
-  // Copies variables of `from` (and the dimensions they use) into one Metadata that is empty.
-  // names: of the variables there.
-  struct Selection {
-    std::vector<VarId> variables;
-    std::vector<std::string_view> names;
-  };
-  Status copy_variables(const Metadata& from, const Selection& selection, const std::string& block,
-                        std::size_t index, bool cut_names, NamesLike like, Metadata* to) {
-    auto clash = [&](const char* kind, std::string_view name, const Status& status) -> Status {
-      if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
-      conflict(kind, block + "/" + std::string(name), index, kNoInput,
-               status.code() == Code::kExists ? "two of this name" : "a name that is not legal",
-               "names that are distinct and legal without what carries the group");
-      return {};
-    };
-    std::vector<DimId> dims;
-    for (std::size_t i = 0; i < selection.variables.size(); ++i) {
-      const Variable variable = from.variable(selection.variables[i]);
-      dims.clear();
-      for (DimId id : variable.dimensions) {
-        if (dim_stamp_[id] != stamp_) {
-          const Dimension dimension = from.dimension(id);
-          std::string_view name = dimension.name;
-          if (cut_names) {
-            NMB_ASSIGN(name, cut(name));
-          }
-          Result<DimId> added = like.add_dimension(*to, name, dimension.length);
-          if (!added.ok()) return clash("dimension name", name, added.status());
-          dim_stamp_[id] = stamp_;
-          dim_local_[id] = *added;
-        }
-        dims.push_back(dim_local_[id]);
-      }
-      Result<VarId> added = like.add_variable(*to, selection.names[i], variable.type, dims);
-      if (!added.ok()) {
-        NMB_TRY(clash("variable name", selection.names[i], added.status()));
-        continue;
-      }
-      Status status;
-      from.for_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
-        if (status.ok())
-          status = clash(
-              "attribute name", std::string(selection.names[i]) + "@" + std::string(attribute.name),
-              to->add_attribute(*added, attribute.name, attribute.type, attribute.values));
-      });
-      NMB_TRY(status);
-    }
-    return {};
-  }
-
-  Status plan_split(std::size_t index, const ClassicHeader& header) {
-    const Metadata& from = header.metadata;
-    const std::uint32_t variables = from.variable_count();
-    const std::uint64_t records = from.record_dimension() ? header.layout.records : 0;
-    const BlockTemplate& names = template_ ? *template_ : *grouped_template_;
-    // Groups in order of first occurrence, and the variables of each in order of definition.
-    std::vector<std::uint32_t> group_of(variables, kUnmatched);
-    std::vector<std::string_view> rest_of(variables);
-    std::vector<std::string_view> groups;
-    std::unordered_map<std::string_view, std::uint32_t> ids;
-    Selection unmatched;
-    std::uint32_t last = kUnmatched;
-    for (VarId v = 0; v < variables; ++v) {
-      const std::string_view name = from.variable(v).name;
-      NMB_ASSIGN(std::optional<SplitName> parts, splitter_->split(name));
-      if (!parts || parts->group.empty()) {
-        if (options_.keep_unmatched) {
-          unmatched.variables.push_back(v);
-          unmatched.names.push_back(name);
-        } else {
-          conflict("unmatched variable", std::string(name), index, kNoInput,
-                   "a name that the expression does not match",
-                   "a group in every name, or --unmatched=keep");
-        }
-        continue;
-      }
-      if (last == kUnmatched || groups[last] != parts->group) {
-        auto [it, is_new] = ids.emplace(parts->group, static_cast<std::uint32_t>(groups.size()));
-        if (is_new) groups.push_back(parts->group);
-        last = it->second;
-      }
-      group_of[v] = last;
-      rest_of[v] = parts->rest;
-    }
-    std::vector<std::uint32_t> first(groups.size() + 1, 0);
-    for (std::uint32_t g : group_of)
-      if (g != kUnmatched) ++first[g + 1];
-    for (std::size_t g = 0; g < groups.size(); ++g) first[g + 1] += first[g];
-    std::vector<VarId> ordered(first.back());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (VarId v = 0; v < variables; ++v)
-      if (group_of[v] != kUnmatched) ordered[next[group_of[v]]++] = v;
-
-    dim_stamp_.assign(from.dimension_count(), 0);
-    dim_local_.resize(from.dimension_count());
-    stamp_ = 0;
-    NMB_TRY(plan_parent(index, from, unmatched, header, records, names));
-    Selection selection;
-    Metadata metadata, before;
-    metadata.check_names_at_once();
-    before.check_names_at_once();
-    for (std::uint32_t g = 0; g < groups.size(); ++g) {
-      const std::string group(groups[g]);
-      note_group(group, index);
-      NMB_ASSIGN(std::string name, names.expand(options_.inputs[index], index, group));
-      selection.variables.assign(ordered.begin() + first[g], ordered.begin() + first[g + 1]);
-      selection.names.clear();
-      for (VarId v : selection.variables) selection.names.push_back(rest_of[v]);
-      ++stamp_;
-      std::swap(metadata, before);
-      metadata.clear();
-      NMB_TRY(copy_variables(from, selection, name, index, true, NamesLike(&before), &metadata));
-      NMB_TRY(define_split(index, name, group, metadata, from, selection, header, records));
-    }
-    return {};
-  }
-
-  // Global attributes, and variables kept although they did not match, go to the block above the
-  // groups.
-  Status plan_parent(std::size_t index, const Metadata& from, const Selection& unmatched,
-                     const ClassicHeader& header, std::uint64_t records,
-                     const BlockTemplate& names) {
-    if (from.attribute_count(kGlobal) == 0 && unmatched.variables.empty()) return {};
-    NMB_ASSIGN(std::string name, names.expand(options_.inputs[index], index, ""));
-    Metadata metadata;
-    metadata.check_names_at_once();
-    Status status;
-    from.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-      if (status.ok())
-        status = metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
-    });
-    NMB_TRY(status);
-    ++stamp_;
-    NMB_TRY(copy_variables(from, unmatched, name, index, false, NamesLike(), &metadata));
-    if (unmatched.variables.empty()) {
-      // Inputs may share a parent whose attributes are the same.
-      ++here_.at;
-      auto [known, is_new] = parents_.try_emplace(name);
-      known->second.push_back({here_, metadata});
-      if (!is_new) {
-        // What another rank has may come first.
-        if (ranks_.size() == 1) {
-          compare_attributes(name, known->second[0], known->second[1]);
-          known->second.pop_back();
-        }
-        return {};
-      }
-    }
-    return define_split(index, name, "", metadata, from, unmatched, header, records);
-  }
-
-  // A use of a parent block that is nothing but attributes.
-  struct Parent {
-    Occurrence occurrence;
-    Metadata metadata;
-  };
-
-  void compare_attributes(const std::string& name, const Parent& first, const Parent& second) {
-    auto differ = [&](const Attribute& attribute, const char* found) {
-      conflict_at(second.occurrence, "attributes", name + "@" + std::string(attribute.name),
-                  first.occurrence.input, second.occurrence.input, found,
-                  "equal ones; --block-name '{stem}/{group}' keeps them apart");
-    };
-    auto same = [](const Attribute& a, const Attribute& b) {
-      return a.type == b.type && std::ranges::equal(a.values, b.values);
-    };
-    second.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-      std::optional<Attribute> other = first.metadata.find_attribute(kGlobal, attribute.name);
-      if (!other || !same(*other, attribute))
-        differ(attribute, "global attributes that differ for one block");
-    });
-    first.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-      if (!second.metadata.find_attribute(kGlobal, attribute.name))
-        differ(attribute, "a global attribute that is missing in the second file");
-    });
-  }
-
-  // Names that inputs of other ranks use too.
-  Status compare_with_other_ranks() {
-    std::unordered_map<std::string, std::uint64_t> elsewhere;  // block names, first used there
-    std::vector<NameUse> uses;
-    auto describe = [&]() -> Status {
-      for (auto& [use, at] : block_names_) {
-        auto parent = parents_.find(use.name);
-        if (parent != parents_.end() && parent->second[0].occurrence.input == use.input) {
-          NMB_ASSIGN(use.about, encoded(parent->second[0].metadata));
-        }
-        uses.push_back(std::move(use));
-      }
-      return {};
-    };
-    NMB_TRY(ranks_.agree(describe()));
-    NMB_ASSIGN(const std::vector<NameUse> first, first_uses(ranks_, uses));
-    auto compare = [&]() -> Status {
-      for (std::size_t i = 0; i < uses.size(); ++i) {
-        const NameUse& use = uses[i];
-        if (first[i].input == use.input) continue;
-        if (use.about.empty() || first[i].about.empty()) {
-          same_block_name(block_names_[i].second, use.name, first[i].input);
-          elsewhere.emplace(use.name, first[i].input);
-          continue;
-        }
-        NMB_ASSIGN(ClassicHeader header,
-                   decode_classic_header(MemorySource(first[i].about, use.name),
-                                         {.values_follow = false}));
-        std::vector<Parent>& parents = parents_[use.name];
-        parents.insert(parents.begin(), {{first[i].input, 0}, std::move(header.metadata)});
-      }
-      return {};
-    };
-    NMB_TRY(ranks_.agree(compare()));
-    for (const auto& [name, parents] : parents_)
-      for (std::size_t i = 1; i < parents.size(); ++i)
-        compare_attributes(name, parents[0], parents[i]);
-
-    std::vector<Occurrence> occurrences;
-    uses.clear();
-    for (const auto& [group, occurrence] : groups_) {
-      uses.push_back({group, occurrence.input, {}});
-      occurrences.push_back(occurrence);
-    }
-    NMB_ASSIGN(const std::vector<NameUse> first_groups, first_uses(ranks_, uses));
-    std::unordered_map<std::string, std::uint64_t> groups_elsewhere;
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-      if (first_groups[i].input == uses[i].input) continue;
-      same_group(occurrences[i], uses[i].name, first_groups[i].input);
-      groups_elsewhere.emplace(uses[i].name, first_groups[i].input);
-    }
-    // What two inputs of this rank disagree about, they do with the first of all.
-    for (auto& [occurrence, conflict] : conflicts_) {
-      if (conflict.second_file.empty()) continue;
-      const auto& firsts = conflict.kind == "block name" ? elsewhere : groups_elsewhere;
-      auto found = conflict.kind == "block name" || conflict.kind == "group"
-                       ? firsts.find(conflict.object)
-                       : firsts.end();
-      if (found != firsts.end()) conflict.first_file = options_.inputs[found->second];
-    }
-    return {};
-  }
-
-  static Result<std::vector<std::byte>> encoded(const Metadata& metadata) {
-    std::vector<std::byte> out;
-    NMB_TRY(encode_classic_header(metadata, Kind::kCdf5, 0,
-                                  [&](std::span<const std::byte> part) -> Status {
-                                    out.insert(out.end(), part.begin(), part.end());
-                                    return {};
-                                  }));
+  static std::string below(const std::string& parent, std::string_view group) {
+    std::string out = parent;
+    if (!parent.empty() && !group.empty()) out += '/';
+    out += group;
     return out;
   }
 
-  Status define_split(std::size_t index, const std::string& name, std::string_view group,
-                      const Metadata& metadata, const Metadata& from, const Selection& selection,
-                      const ClassicHeader& header, std::uint64_t records) {
-    if (!conflicts_.empty() && metadata.variable_count() != selection.variables.size()) return {};
-    SplitBlock block{0, static_cast<std::uint32_t>(index), {}, header.layout.record_size};
-    block.begins.reserve(selection.variables.size());
-    for (VarId v : selection.variables) block.begins.push_back(from.begin(v));
-    if (!metadata.record_dimension()) records = 0;
-    NMB_ASSIGN(std::uint64_t count, samples(metadata, records, group, name, index));
+  // What a block that came from HDF5 loses where it is divided or united.
+  void tell_losses(const InputBlock& block, const ClassicForm& form) {
+    constexpr std::string_view kFound = "found ";
+    const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
+    for (const Loss& loss : form.losses) {
+      std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
+      found.resize(std::min(found.size(), found.rfind("; ")));
+      conflicts_.add("loss", group + loss.object,
+                     found + " (blocks are divided and united as classic netCDF)", "");
+    }
+  }
+
+  void note(SplitConflict conflict) {
+    std::string object = below(input_.group, conflict.object);
+    if (conflict.group) {
+      const Result<std::string> name = block_name(below(input_.group, *conflict.group));
+      object = (name.ok() ? *name : *conflict.group) + "/" + conflict.object;
+    }
+    conflicts_.add(std::move(conflict.kind), object.empty() ? "/" : std::move(object),
+                   std::move(conflict.found), std::move(conflict.expected));
+  }
+
+  Status define_part(DatasetPart part) {
+    const std::string group = below(input_.group, part.group);
+    note_group(group);
+    NMB_ASSIGN(const std::string name, block_name(group));
+    if (!part.is_whole) return {};
+    const Metadata& metadata = part.metadata;
+    if (part.group.empty() && metadata.variable_count() + metadata.dimension_count() == 0 &&
+        !names_.note_parent(name, metadata))
+      return {};
+    return define(name, group, metadata, part.records, std::move(part.begins), part.record_size);
+  }
+
+  // A block whose values lie in the last source.
+  Status define(const std::string& name, const std::string& group, const Metadata& metadata,
+                std::uint64_t records, std::vector<std::uint64_t> begins,
+                std::uint64_t record_size) {
+    NMB_ASSIGN(const std::uint64_t count, samples(metadata, records, group, name));
     Status status;
-    std::optional<BlockId> id =
-        defined(writer_->define_block(name, metadata, records), name, index, &status);
+    const std::optional<BlockId> id =
+        defined(writer_->define_block(name, metadata, records), name, &status);
     if (!id) return status;
-    block.id = *id;
     NMB_TRY(writer_->set_samples(*id, count));
-    split_.push_back(std::move(block));
+    parts_.push_back({*id, static_cast<std::uint32_t>(sources_.size() - 1), std::move(begins),
+                      record_size, false});
     return {};
   }
 
-  // Tells the writer where the values of a block lie in its input.
-  Status take(SplitBlock& block) {
-    NMB_ASSIGN(const Metadata* metadata, writer_->metadata(block.id));
-    NMB_ASSIGN(ClassicLayout layout, writer_->layout(block.id));
-    std::vector<ValueRuns> runs = runs_of(block, *metadata, layout);
-    block.begins = {};
-    if (runs.empty()) return {};
-    return writer_->take_values(block.id, files_[block.input - share_.begin], std::move(runs),
-                                origin(block.input, 0));
+  Status unite(const InputBlock& block) {
+    NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+    tell_losses(block, form);
+    return united_->add(block.group, form.dataset, form.values);
   }
 
-  // Where the values of a block lie in its input.
-  static std::vector<ValueRuns> runs_of(const SplitBlock& block, const Metadata& metadata,
-                                        const ClassicLayout& layout) {
-    std::vector<ValueRuns> runs;
-    auto add = [&](std::uint64_t source, std::uint64_t begin, std::uint64_t length) {
-      const std::uint64_t offset = begin - layout.header_length;
-      if (length == 0) return;
-      if (!runs.empty() && runs.back().extent_offset + runs.back().length == offset &&
-          runs.back().source_offset + runs.back().length == source) {
-        runs.back().length += length;
-        return;
-      }
-      runs.push_back({source, 0, offset, 0, length, 1});
-    };
-    for (VarId v = 0; v < metadata.variable_count(); ++v)
-      if (!metadata.is_record_variable(v))
-        add(block.begins[v], metadata.begin(v), metadata.slice_bytes(v).value_or(0));
-    for (std::uint64_t r = 0; r < layout.records; ++r)
-      for (VarId v = 0; v < metadata.variable_count(); ++v)
-        if (metadata.is_record_variable(v))
-          add(block.begins[v] + r * block.record_size, metadata.begin(v) + r * layout.record_size,
-              metadata.slice_bytes(v).value_or(0));
-    return runs;
+  Status define_union() {
+    NMB_TRY(storage_.check_codec());
+    NMB_ASSIGN(const Dataset all, united_->take(input_.file->name()));
+    united_.reset();
+    NMB_ASSIGN(const std::string name, block_name(""));
+    std::vector<std::uint64_t> begins;
+    for (VarId v = 0; v < all.metadata.variable_count(); ++v)
+      begins.push_back(all.metadata.begin(v) - all.layout.header_length);
+    sources_.push_back({all.extent, {}});
+    return define(name, "", all.metadata, all.records, std::move(begins), all.layout.record_size);
   }
 
-  static constexpr std::size_t kNoInput = ~std::size_t{0};
-  static constexpr std::uint32_t kUnmatched = ~std::uint32_t{0};
+  using By = BlockRule::By;
+
+  // The input that is planned.
+  struct Input {
+    std::size_t index = 0;
+    std::shared_ptr<PooledFile> file;
+    std::uint64_t blocks = 0;  // that were visited
+    bool has_groups = false;   // for names of its blocks
+    bool is_divided = false;   // some block is
+    std::string group;         // the block that is divided
+  };
 
   const PackOptions& options_;
   PackReport& report_;
   Communicator& ranks_;
   std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
   SampleRule samples_;
-  std::optional<NameSplitter> splitter_;
+  By by_ = By::kGroup;
+  std::optional<SplitDataset> splitter_;  // where blocks are divided
   std::shared_ptr<FilePool> pool_;
+  std::shared_ptr<SourcePool> views_;
   InputShare share_{0, 0};
+  std::optional<InputReader> reader_;
   std::vector<std::shared_ptr<PooledFile>> files_;  // of the share
   std::unique_ptr<Writer> writer_;
-  std::vector<std::uint32_t> block_inputs_;                  // by BlockId
-  std::vector<std::string> first_blocks_;                    // names of up to kFirstBlocks
-  std::vector<std::pair<NameUse, Occurrence>> block_names_;  // kept where there are several ranks
-  std::unordered_map<std::string, Occurrence> groups_;       // first uses
-  // The first use and, until those of other ranks are known, the later ones.
-  std::unordered_map<std::string, std::vector<Parent>> parents_;
-  std::vector<FoundConflict> conflicts_;
-  Occurrence here_;
-  std::size_t cached_bytes_ = kCachedBytes;
-  std::uint64_t largest_load_ = 0;  // bytes in memory to load the largest block of an NMB input
-  std::vector<SplitBlock> split_;
-  Metadata room_ = ClassicHeader().metadata;  // of the input before, for the next
-  std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs
-  std::shared_ptr<SpoolFile> recoded_;        // values that are coded anew
-  std::vector<std::pair<BlockId, ValuesToCode>> to_code_;
-  // The group for which a dimension has its place in dim_local_.
-  std::vector<std::uint32_t> dim_stamp_;
-  std::vector<DimId> dim_local_;
-  std::uint32_t stamp_ = 0;
+  ConflictList conflicts_;
+  SharedNames names_;
+  ValueStorage storage_;
+  std::vector<std::uint32_t> block_inputs_;  // by BlockId
+  std::vector<std::string> first_blocks_;    // names of up to kFirstBlocks
+  std::uint64_t largest_load_ = 0;           // bytes in memory to load the largest block
+  Input input_;
+  std::optional<DatasetUnion> united_;  // the groups of the input as one
+  std::vector<PartBlock> parts_;
+  std::vector<PartSource> sources_;
 };
 
 }  // namespace

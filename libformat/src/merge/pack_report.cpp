@@ -61,4 +61,27 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
   return {};
 }
 
+Status verdict(const PackReport& report, const std::string& output, bool strict) {
+  for (const Status& status : report.unreadable)
+    if (status.code() != Code::kDamaged) return status;
+  if (!report.unreadable.empty()) return report.unreadable.front();
+  const auto conflict = [&](std::size_t count, const char* thing, const char* more) {
+    return Status(Code::kConflict, output, kNoOffset, "",
+                  std::to_string(count) + " " + thing + (count == 1 ? "" : "s") + more +
+                      "; nothing was written");
+  };
+  if (!report.conflicts.empty()) return conflict(report.conflicts.size(), "conflict", "");
+  if (strict && !report.warnings.empty())
+    return conflict(report.warnings.size(), "warning", " where none is allowed");
+  return {};
+}
+
+std::string PackConflict::text() const {
+  std::string out = kind + " " + object + ": found " + found;
+  if (!expected.empty()) out += ", expected " + expected;
+  out += ": " + first_file;
+  if (!second_file.empty()) out += " and " + second_file;
+  return out;
+}
+
 }  // namespace nmb

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "nmb/communicator.h"
@@ -26,5 +27,9 @@ struct FoundConflict {
 // report, and the failure of the lowest rank that has one is its *failure.
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure);
+
+// What is wrong with inputs that were planned, whose output would be `output`. strict: a warning
+// is.
+Status verdict(const PackReport& report, const std::string& output, bool strict);
 
 }  // namespace nmb

@@ -1,7 +1,18 @@
 // Inputs that are opened when they are read (see merge/pooled_file.h).
 #include "merge/pooled_file.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+
 namespace nmb {
+
+std::size_t FilePool::most_files() {
+  constexpr rlim_t kMost = 128;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMost;
+  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 2, 1, kMost));
+}
 
 Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) {
   std::lock_guard lock(mutex_);

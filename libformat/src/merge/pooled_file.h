@@ -16,6 +16,8 @@ class PooledFile;
 class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
+  // That a process keeps open: half of those that it may, at most 128.
+  static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 
  private:

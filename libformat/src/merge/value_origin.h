@@ -1,11 +1,15 @@
 // ValueOrigin: where values of a merge lie, for a rank that did not plan their input.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "merge/pooled_file.h"
+#include "nmb/byte_source.h"
 #include "parallel/message_codec.h"
 
 namespace nmb {
@@ -40,5 +44,12 @@ struct ValueOrigin {
     return origin;
   }
 };
+
+// The values, of an input of another rank. path: of the input. cache_bytes: of an NMB file's
+// reader.
+Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
+                                                      const std::string& path,
+                                                      std::shared_ptr<FilePool> pool,
+                                                      std::size_t cache_bytes);
 
 }  // namespace nmb

@@ -1,0 +1,38 @@
+// Blocks as classic datasets (see merge/classic_form.h).
+#include "merge/classic_form.h"
+
+#include <utility>
+
+namespace nmb {
+
+namespace {
+
+// What a view's extent reads, too.
+struct OpenView {
+  std::shared_ptr<const Dataset> block, view;
+};
+
+}  // namespace
+
+Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool) {
+  if (!block.dataset.metadata.extension())
+    return ClassicForm{block.dataset, block.values, {}, {}, {}};
+  NMB_ASSIGN(std::shared_ptr<const Dataset> opened, block.open());
+  NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5));
+  const auto open = [open = block.open]() -> Result<std::shared_ptr<const ByteSource>> {
+    auto both = std::make_shared<OpenView>();
+    NMB_ASSIGN(both->block, open());
+    NMB_ASSIGN(ClassicView again, classic_view(both->block, Kind::kCdf5));
+    both->view = std::move(again.dataset);
+    const ByteSource* const extent = both->view->extent.get();
+    return std::shared_ptr<const ByteSource>(std::move(both), extent);
+  };
+  const ByteSource& extent = *view.dataset->extent;
+  auto values =
+      std::make_shared<ReopenedSource>(extent.name(), extent.size(), open, std::move(pool));
+  const Dataset& dataset = *view.dataset;
+  return ClassicForm{dataset, std::move(values), std::move(view.losses), std::move(view.left_out),
+                     std::move(view.dataset)};
+}
+
+}  // namespace nmb

@@ -1,0 +1,24 @@
+// ClassicForm: a block of an input as the classic dataset that it is divided or united as.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "merge/input_reader.h"
+#include "merge/reopened_source.h"
+#include "nmb/classic_view.h"
+
+namespace nmb {
+
+struct ClassicForm {
+  const Dataset& dataset;                    // as long as the block is visited and `view` lives
+  std::shared_ptr<const ByteSource> values;  // of its extent, for longer
+  std::vector<Loss> losses;
+  std::vector<VarId> left_out;          // variables of the block that `dataset` does not have
+  std::shared_ptr<const Dataset> view;  // of a block of kind 6
+};
+
+// A block of kind 6 is opened anew when its values are read, by `pool`. kDamaged, kLimit.
+Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool);
+
+}  // namespace nmb

@@ -1,0 +1,171 @@
+// Reading inputs block by block (see merge/input_reader.h).
+#include "merge/input_reader.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "interop/group_block.h"
+#include "merge/input_block.h"
+#include "merge/value_origin.h"
+#include "nmb/classic_header.h"
+#include "nmb/file_kind.h"
+#include "wire/owned_bytes.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+// What a block is packed with that its definitions tell.
+void count_objects(const Dataset& dataset, PackedBlock* block) {
+  block->kind = dataset.layout.kind;
+  block->dimensions = dataset.metadata.dimension_count();
+  block->variables = dataset.metadata.variable_count();
+  block->attributes = dataset.metadata.attribute_count();
+  block->records = dataset.records;
+}
+
+Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> extent) {
+  Dataset dataset;
+  dataset.records = header.metadata.record_count(header.layout.records);
+  dataset.metadata = std::move(header.metadata);
+  dataset.layout = header.layout;
+  dataset.extent = std::move(extent);
+  return dataset;
+}
+
+}  // namespace
+
+Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> file,
+                         const Visit& visit) {
+  NMB_ASSIGN(const FileKind kind, kind_of(*file));
+  if (kind == FileKind::kNmb) return read_nmb(index, std::move(file), visit);
+  if (kind == FileKind::kHdf5) return read_hdf5(std::move(file), visit);
+  if (!is_classic(kind)) return refused_kind(*file, kind);
+  return read_classic(index, std::move(file), visit);
+}
+
+// Nobody asks for it where there is one rank.
+std::string InputReader::origin(std::size_t index, std::uint64_t begin,
+                                std::optional<std::string_view> block) const {
+  if (!options_.origins) return {};
+  return ValueOrigin{static_cast<std::uint32_t>(index), begin, block}.text();
+}
+
+Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
+                                 const Visit& visit) {
+  NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
+  for (const HeaderRemark& remark : header.remarks) {
+    if (remark.rule != "R-CH-6") continue;
+    warnings_.push_back(file->name() + ": " + remark.text() + "; kept as it is");
+    break;
+  }
+  const std::uint64_t header_length = header.layout.header_length;
+  const auto values =
+      std::make_shared<SharedRange>(file, header_length, file->size() - header_length);
+  Dataset dataset = dataset_of(std::move(header), values);
+  InputBlock block(dataset);
+  count_objects(dataset, &block.packed);
+  block.packed.body = std::make_shared<SharedRange>(file, 0, header_length);
+  block.packed.extent = block.values = values;
+  block.packed.extent_length = values->size();
+  block.packed.origin = origin(index, header_length);
+  const Result<bool> visited = visit(block);
+  room_ = std::move(dataset.metadata);
+  return visited.status();
+}
+
+Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file,
+                             const Visit& visit) {
+  const std::string name = file->name();
+  NMB_ASSIGN(
+      std::unique_ptr<Reader> opened,
+      Reader::open(std::move(file), {.cache_bytes = options_.cache_bytes, .verify_values = true}));
+  const std::shared_ptr<const Reader> reader = std::move(opened);
+  for (const Finding& finding : reader->warnings())
+    warnings_.push_back(name + ": " + finding.text());
+  return reader->for_each_entry(
+      "", [&](const BlockEntry& entry) { return read_entry(index, reader, entry, visit); });
+}
+
+Result<bool> InputReader::read_entry(std::size_t index, const std::shared_ptr<const Reader>& reader,
+                                     const BlockEntry& entry, const Visit& visit) {
+  // What is not sound is not passed on.
+  NMB_ASSIGN(const std::shared_ptr<const Block> loaded, reader->block(entry));
+  InputBlock block(*loaded);
+  block.group = entry.name;
+  block.is_group = true;
+  block.blocks = reader->totals().blocks;
+  block.samples = entry.samples;
+  count_objects(*loaded, &block.packed);
+  block.packed.body = std::make_shared<LazyBody>(reader, entry);
+  block.packed.extent_length = entry.extent_length;
+  NMB_ASSIGN(block.packed.holes, reader->holes(entry));
+  if (entry.extent_length > 0) block.values = std::make_shared<LazyExtent>(reader, entry);
+  if (!entry.hole) block.packed.extent = block.values;
+  block.packed.origin = origin(index, 0, entry.name);
+  if (options_.coded_pieces) {
+    NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
+  }
+  const std::uint64_t piece = std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
+  block.load = loaded->metadata.memory() + entry.raw_length + piece;
+  block.open = [reader, entry]() -> Result<std::shared_ptr<const Dataset>> {
+    NMB_ASSIGN(std::shared_ptr<const Block> again, reader->block(entry));
+    return std::shared_ptr<const Dataset>(std::move(again));
+  };
+  return visit(block);
+}
+
+Status InputReader::read_hdf5(std::shared_ptr<const ByteSource> file, const Visit& visit) {
+  if (!spool_) {
+    NMB_ASSIGN(spool_, SpoolFile::create());
+  }
+  const std::string name = file->name();
+  std::vector<hdf5::GroupBlock> groups;
+  bool is_wanted = true;
+  const auto take = [&](hdf5::GroupBlock group) -> Status {
+    if (options_.count_groups) {
+      groups.push_back(std::move(group));
+    } else if (is_wanted) {
+      NMB_ASSIGN(is_wanted, read_group(name, std::move(group), 0, visit));
+    }
+    return {};
+  };
+  NMB_TRY(hdf5::read_file(std::move(file), spool_, take, options_.other_files));
+  for (std::size_t i = 0; i < groups.size() && is_wanted; ++i) {
+    NMB_ASSIGN(is_wanted, read_group(name, std::move(groups[i]), groups.size(), visit));
+  }
+  return {};
+}
+
+Result<bool> InputReader::read_group(const std::string& file, hdf5::GroupBlock group,
+                                     std::uint64_t blocks, const Visit& visit) {
+  NMB_ASSIGN(ClassicHeader header,
+             decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
+                                   std::move(room_)));
+  Dataset dataset = dataset_of(std::move(header), group.extent);
+  InputBlock block(dataset);
+  block.group = group.name;
+  block.is_group = true;
+  block.blocks = blocks;
+  block.load = dataset.metadata.memory() + group.body.size();
+  count_objects(dataset, &block.packed);
+  const auto body = std::make_shared<OwnedBytes>(std::move(group.body), file);
+  block.packed.body = body;
+  block.packed.extent_length = group.extent_length;
+  block.packed.extent = block.values = group.extent;
+  block.open = [body, file, name = group.name, extent = group.extent,
+                length = group.extent_length]() -> Result<std::shared_ptr<const Dataset>> {
+    std::vector<std::byte> bytes(body->size());
+    NMB_TRY(body->read_at(0, bytes));
+    NMB_ASSIGN(std::shared_ptr<const Block> again,
+               hdf5::decode_group({name, std::move(bytes), length, extent, {}}, file));
+    return std::shared_ptr<const Dataset>(std::move(again));
+  };
+  Result<bool> more = visit(block);
+  room_ = std::move(dataset.metadata);
+  return more;
+}
+
+}  // namespace nmb

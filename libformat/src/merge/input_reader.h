@@ -1,0 +1,80 @@
+// InputReader: the blocks of an input, whatever its kind: all of a classic file, the groups of an
+// HDF5 file, the blocks of an NMB file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interop/hdf5_file.h"
+#include "nmb/communicator.h"
+#include "nmb/dataset.h"
+#include "nmb/reader.h"
+#include "nmb/writer.h"
+#include "wire/spool_file.h"
+
+namespace nmb {
+
+struct InputBlock {
+  explicit InputBlock(const Dataset& definitions) : dataset(definitions) {}
+
+  std::string group;      // its path in the input
+  bool is_group = false;  // of a file that may have several
+  // How many blocks the input has; 0: not known, with `count_groups` unset.
+  std::uint64_t blocks = 1;
+  PackedBlock packed;  // without name and samples
+  // Those that an NMB file has recorded.
+  std::optional<std::uint64_t> samples;
+  const Dataset& dataset;  // valid during the visit
+  // All of the extent, holes as fill values; nullptr where it is empty.
+  std::shared_ptr<const ByteSource> values;
+  std::vector<CodedPiece> coded;  // its coded pieces, if they were asked for
+  std::uint64_t load = 0;         // memory that it takes while its values are moved
+  // Of a block of kind 6: opens it again, after the visit too.
+  std::function<Result<std::shared_ptr<const Dataset>>()> open;
+};
+
+class InputReader {
+ public:
+  struct Options {
+    std::size_t cache_bytes = 0;  // of an NMB input
+    bool coded_pieces = false;
+    bool origins = false;       // packed.origin is wanted
+    bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
+                                // in memory
+    hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
+  };
+  // false: the other blocks are not wanted.
+  using Visit = std::function<Result<bool>(InputBlock&)>;
+
+  InputReader(const Options& options, std::vector<std::string>* warnings)
+      : options_(options), warnings_(*warnings) {}
+
+  // index: in the list of inputs. kUnknownKind, kDamaged, kUnsupported, kLimit, kIo; visit's first
+  // failure.
+  Status read(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+
+ private:
+  Status read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
+                      const Visit& visit);
+  Status read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Result<bool> read_entry(std::size_t index, const std::shared_ptr<const Reader>& reader,
+                          const BlockEntry& entry, const Visit& visit);
+  Status read_hdf5(std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Result<bool> read_group(const std::string& file, hdf5::GroupBlock group, std::uint64_t blocks,
+                          const Visit& visit);
+  std::string origin(std::size_t index, std::uint64_t begin,
+                     std::optional<std::string_view> block = {}) const;
+
+  const Options options_;
+  std::vector<std::string>& warnings_;
+  Metadata room_ = ClassicHeader().metadata;  // of the block before, for the next
+  std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs
+};
+
+}  // namespace nmb

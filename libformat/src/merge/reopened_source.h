@@ -1,0 +1,76 @@
+// ReopenedSource: bytes of something that takes much memory while it is open: few of many are.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+// Keeps the sources used last open, at most `limit`. Thread-safe.
+class SourcePool {
+ public:
+  using Open = std::function<Result<std::shared_ptr<const ByteSource>>()>;
+
+  explicit SourcePool(std::size_t limit) : limit_(limit) {}
+
+  // key: of who opens it.
+  Result<std::shared_ptr<const ByteSource>> use(const void* key, const Open& open) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = find(key);
+    if (known != open_.end()) {
+      open_.splice(open_.begin(), open_, known);
+    } else {
+      if (open_.size() >= limit_) open_.pop_back();
+      NMB_ASSIGN(std::shared_ptr<const ByteSource> source, open());
+      open_.emplace_front(key, std::move(source));
+    }
+    return open_.front().second;
+  }
+  void close(const void* key) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = find(key); known != open_.end()) open_.erase(known);
+  }
+
+ private:
+  using Entry = std::pair<const void*, std::shared_ptr<const ByteSource>>;
+  std::list<Entry>::iterator find(const void* key) {
+    return std::ranges::find(open_, key, &Entry::first);
+  }
+
+  const std::size_t limit_;
+  std::mutex mutex_;
+  std::list<Entry> open_;  // the most recent in front
+};
+
+class ReopenedSource final : public ByteSource {
+ public:
+  // open: what has `size` bytes, the same each time.
+  ReopenedSource(std::string name, std::uint64_t size, SourcePool::Open open,
+                 std::shared_ptr<SourcePool> pool)
+      : name_(std::move(name)), size_(size), open_(std::move(open)), pool_(std::move(pool)) {}
+  ~ReopenedSource() override { pool_->close(this); }
+
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return name_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    NMB_ASSIGN(const std::shared_ptr<const ByteSource> source, pool_->use(this, open_));
+    return source->read_at(offset, out);
+  }
+
+ private:
+  const std::string name_;
+  const std::uint64_t size_;
+  const SourcePool::Open open_;
+  const std::shared_ptr<SourcePool> pool_;
+};
+
+}  // namespace nmb

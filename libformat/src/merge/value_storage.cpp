@@ -1,0 +1,146 @@
+// Storing the values of a merge (see merge/value_storage.h).
+#include "merge/value_storage.h"
+
+#include <optional>
+
+#include "block/name_rules.h"
+#include "convert/recode.h"
+#include "merge/run_source.h"
+#include "wire/owned_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+// Values that are coded together: blocks, or bytes and one block more.
+constexpr std::size_t kCodedBlocks = 1024;
+constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
+
+}  // namespace
+
+void ValueStorage::begin_input(std::shared_ptr<const ByteSource> file) {
+  file_ = std::move(file);
+  is_codec_checked_ = false;
+}
+
+// Of pieces.
+PieceCodec ValueStorage::codec() const {
+  const ValueCodec wanted = options_.compression ? options_.compression->codec : ValueCodec::kKeep;
+  return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
+         : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
+                                          : PieceCodec::kNone;
+}
+
+Status ValueStorage::check_codec() {
+  if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
+  const std::string& path = file_->name();
+  const Compression& wanted = *options_.compression;
+  if (!options_.code_pieces)
+    return Status(Code::kUnsupported, path, kNoOffset, "",
+                  "found a classic dataset to be compressed, expected one that came from HDF5, or "
+                  "an NMB output");
+  if (wanted.codec == ValueCodec::kKeep)
+    return Status(Code::kUnsupported, path, kNoOffset, "",
+                  "found a classic dataset to be shuffled or cut into chunks, expected one that "
+                  "came from HDF5, or a codec");
+  if (wanted.shuffle || !wanted.chunk.empty())
+    warnings_.push_back(path +
+                        ": found a classic dataset, which is compressed without shuffle and "
+                        "chunks");
+  return {};
+}
+
+Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> coded,
+                             PackedBlock* block, ValuesToCode* later) {
+  if (dataset.metadata.extension() && options_.compression) return recode(dataset, block);
+  NMB_TRY(check_codec());
+  later->values = block->extent;
+  later->holes = block->holes;
+  later->file = file_;
+  later->coded = std::move(coded);
+  return {};
+}
+
+// Codes the values of a block of kind 6 anew, as options_.compression says.
+Status ValueStorage::recode(const Dataset& dataset, PackedBlock* block) {
+  if (!block->extent) return {};
+  if (!recoded_) {
+    NMB_ASSIGN(recoded_, SpoolFile::create());
+  }
+  std::vector<std::string> left;
+  const WriterOptions& writer = options_.writer;
+  NMB_ASSIGN(std::optional<RecodedBlock> coded,
+             recode_values(dataset, {*options_.compression, writer.threads, writer.cancel},
+                           recoded_, &left));
+  for (const std::string& text : left)
+    warnings_.push_back(file_->name() + ": block " + quoted(block->name) + ": " + text);
+  if (!coded) return {};
+  block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file_->name());
+  block->extent_length = coded->extent_length;
+  block->extent = std::move(coded->extent);
+  block->holes.clear();
+  block->origin.clear();
+  return {};
+}
+
+void ValueStorage::note(BlockId id, ValuesToCode values) {
+  values.codec = codec();
+  if (options_.compression) values.level = options_.compression->level;
+  if (values.values && values.values->size() > options_.writer.inline_limit &&
+      (values.codec != PieceCodec::kNone || !values.coded.empty()))
+    to_code_.emplace_back(id, std::move(values));
+}
+
+void ValueStorage::Batch::add(BlockId id, ValuesToCode more, PartBlock* part) {
+  bytes += more.values->size();
+  values.push_back(std::move(more));
+  ids.push_back(id);
+  parts.push_back(part);
+}
+
+bool ValueStorage::Batch::is_full() const {
+  return values.size() >= kCodedBlocks || bytes >= kCodedBytes;
+}
+
+Status ValueStorage::code_all(Writer& writer, std::vector<PartBlock>& parts,
+                              const std::vector<PartSource>& sources) {
+  ValueCoder coder(options_.writer.piece_size, options_.writer.threads, options_.writer.cancel);
+  Batch batch;
+  for (auto& [id, values] : to_code_) {
+    batch.add(id, std::move(values), nullptr);
+    if (batch.is_full()) NMB_TRY(code(coder, std::exchange(batch, {}), writer));
+  }
+  to_code_ = {};
+  if (codec() == PieceCodec::kNone) return code(coder, std::move(batch), writer);
+  for (PartBlock& part : parts) {
+    NMB_ASSIGN(const Metadata* defined, writer.metadata(part.id));
+    Metadata metadata = *defined;
+    NMB_ASSIGN(ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));
+    NMB_ASSIGN(layout.records, writer.records(part.id));
+    const std::uint64_t end = layout.records == 0 ? layout.fixed_end : layout.end(layout.records);
+    const std::uint64_t length = end - layout.header_length;
+    if (length <= options_.writer.inline_limit) continue;
+    ValuesToCode values;
+    values.values = std::make_shared<RunSource>(sources[part.source].values,
+                                                runs_of(part, metadata, layout), length);
+    values.codec = codec();
+    values.level = options_.compression->level;
+    batch.add(part.id, std::move(values), &part);
+    if (batch.is_full()) NMB_TRY(code(coder, std::exchange(batch, {}), writer));
+  }
+  return code(coder, std::move(batch), writer);
+}
+
+Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) {
+  if (batch.values.empty()) return {};
+  NMB_ASSIGN(std::vector<std::optional<CodedValues>> coded, coder.code(batch.values));
+  for (std::size_t i = 0; i < coded.size(); ++i) {
+    if (!coded[i]) continue;
+    NMB_TRY(
+        writer.take_pieces(batch.ids[i], std::move(coded[i]->pieces), std::move(coded[i]->stored)));
+    if (batch.parts[i]) batch.parts[i]->coded = true;
+  }
+  return {};
+}
+
+}  // namespace nmb
