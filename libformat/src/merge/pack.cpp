@@ -371,10 +371,11 @@ class Packer {
     return std::optional<std::string>();
   }
 
-  // Nothing but global attributes, which inputs may share.
-  static bool is_parent(const InputBlock& block) {
+  // Nothing but global attributes, which inputs may share; nothing at all of one input of many.
+  bool is_parent(const InputBlock& block) const {
     const Metadata& metadata = block.dataset.metadata;
-    return !metadata.extension() && metadata.attribute_count() > 0 &&
+    return !metadata.extension() &&
+           (metadata.attribute_count() > 0 || options_.inputs.size() > 1) &&
            metadata.dimension_count() + metadata.variable_count() == 0 &&
            block.samples.value_or(0) == 0;
   }
