@@ -50,6 +50,20 @@ hdf5::Property property(hdf5::Property::Number number, VarId owner = kGlobal,
   return p;
 }
 
+// An extent may read fill values of the definitions that it came with.
+TEST(ClassicView, KeepsTheBlockThatItShows) {
+  ExtendedDataset made;
+  made.variable("v", made.type(little_integer(2)), {}, little<std::int16_t>({1}));
+  std::shared_ptr<const Dataset> block = made.dataset();
+  const std::weak_ptr<const Dataset> seen = block;
+  const long others = block.use_count() - 1;
+  Result<ClassicView> view = classic_view(std::move(block), Kind::kCdf5);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(seen.use_count(), others + 1);
+  view->dataset.reset();
+  EXPECT_EQ(seen.use_count(), others);
+}
+
 TEST(ClassicView, NumbersKeepTheirValues) {
   ExtendedDataset made;
   const Type le_short = made.type(little_integer(2)),

@@ -404,14 +404,21 @@ class ClassicMaker {
         source = padded_array(std::move(source), chosen.lengths, lengths, chosen.fill);
       values->add(to_, v, std::move(source), 0, to_.slice_bytes(v).value_or(0));
     }
-    auto dataset = std::make_shared<Dataset>();
-    dataset->name = dataset_->name;
-    dataset->metadata = std::move(to_);
-    dataset->layout = layout;
-    dataset->layout.records = records;
-    dataset->records = records;
-    dataset->extent = std::move(values);
-    out_.dataset = std::move(dataset);
+    // Where nothing was written the extent reads fill values of the metadata it was made with.
+    struct View {
+      std::shared_ptr<const Dataset> of;
+      Dataset dataset;
+    };
+    auto view = std::make_shared<View>();
+    view->of = dataset_;
+    Dataset& dataset = view->dataset;
+    dataset.name = dataset_->name;
+    dataset.metadata = std::move(to_);
+    dataset.layout = layout;
+    dataset.layout.records = records;
+    dataset.records = records;
+    dataset.extent = std::move(values);
+    out_.dataset = std::shared_ptr<const Dataset>(view, &dataset);
     return {};
   }
 
