@@ -55,7 +55,7 @@ def test_list(tools, source):
                    "--jsonl", "--digest", "sha256", "--no-sync"]
         env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    ASAN_OPTIONS="detect_leaks=0")
-        def run(*more):
+        def run(*more, listed=listed):
             return subprocess.run([*command, *more], cwd=tools.work, env=env, input=listed, capture_output=True,
                                   timeout=120)
         done = run()
@@ -76,7 +76,8 @@ def test_list(tools, source):
         for line in again:
             statuses.setdefault(line["status"], []).append(line["input"])
         tools.check(statuses["done"] == ["many/7.nc"] and len(statuses["skipped"]) == 31, f"{launcher}: {statuses}")
-        used = run("--to", "nmb", "--extract", "x")
+        # MPICH's launcher fails itself if it has more to hand on than is read.
+        used = run("--to", "nmb", "--extract", "x", listed=b"")
         tools.check(used.returncode == 2, f"{launcher} usage: exit code {used.returncode}")
         if not launcher:
             continue
