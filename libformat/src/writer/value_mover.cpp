@@ -135,6 +135,7 @@ std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::
 }
 
 Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out, bool* stored) {
+  if (out.empty()) return {};
   const std::uint64_t end = offset + out.size();
   std::uint64_t filled = offset;
   // Reads that follow one another in source and extent become one.
