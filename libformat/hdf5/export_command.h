@@ -6,7 +6,8 @@
 namespace nmb::hdf5 {
 
 // Returns the exit code: 0, 1 where `input` is damaged, kNoSpaceExit where `output` has no room, 2
-// where it was not done for another reason; there is an `output` only after 0. Failures are told on standard error.
+// where it was not done for another reason; there is an `output` only after 0. Failures are told on
+// standard error.
 int export_file(const std::string& input, const std::string& output);
 
 }  // namespace nmb::hdf5

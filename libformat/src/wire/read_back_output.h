@@ -1,5 +1,5 @@
-// ReadBackOutput: reads every write back at once, while its bytes are in the processor's caches, and
-// compares (spec/rationale.md, "Checking what was written").
+// ReadBackOutput: reads every write back at once, while its bytes are in the processor's caches,
+// and compares (spec/rationale.md, "Checking what was written").
 #pragma once
 
 #include <algorithm>
