@@ -36,7 +36,7 @@ class OutputFile {
 // A file around another one: what it does not override, that one does.
 class OutputFileLayer : public OutputFile {
  public:
-  explicit OutputFileLayer(std::unique_ptr<OutputFile> base) : base_(std::move(base)) {}
+  explicit OutputFileLayer(std::shared_ptr<OutputFile> base) : base_(std::move(base)) {}
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     return base_->write_at(offset, bytes);
   }
@@ -53,7 +53,7 @@ class OutputFileLayer : public OutputFile {
   const std::string& name() const override { return base_->name(); }
 
  protected:
-  std::unique_ptr<OutputFile> base_;
+  std::shared_ptr<OutputFile> base_;
 };
 
 // Puts a layer around a file.

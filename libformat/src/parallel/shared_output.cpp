@@ -8,29 +8,6 @@ namespace nmb {
 
 namespace {
 
-// A rank's handle of a file that threads share.
-class SharedOutput final : public OutputFile {
- public:
-  explicit SharedOutput(std::shared_ptr<OutputFile> file) : file_(std::move(file)) {}
-  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    return file_->write_at(offset, bytes);
-  }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return file_->read_at(offset, out);
-  }
-  Status truncate(std::uint64_t length) override { return file_->truncate(length); }
-  Status reserve(std::uint64_t offset, std::uint64_t length) override {
-    return file_->reserve(offset, length);
-  }
-  Status sync() override { return file_->sync(); }
-  Status publish() override { return file_->publish(); }
-  Result<std::uint64_t> size() const override { return file_->size(); }
-  const std::string& name() const override { return file_->name(); }
-
- private:
-  std::shared_ptr<OutputFile> file_;
-};
-
 // Files that rank 0 shows the other threads, while they take hold of them.
 class Showcase {
  public:
@@ -72,7 +49,7 @@ Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
   const Status status = share();
   if (mine != 0) showcase().remove(mine);
   if (!status.ok()) return status;
-  return std::unique_ptr<OutputFile>(std::make_unique<SharedOutput>(std::move(file)));
+  return std::unique_ptr<OutputFile>(std::make_unique<OutputFileLayer>(std::move(file)));
 }
 
 }  // namespace
