@@ -21,12 +21,12 @@ struct ExtractOptions {
   std::optional<Kind> kind;
   bool overwrite = false;
   bool sync = true;
-  bool check = true;     // read the result back and compare before it is published
+  bool check = true;     // each write is read back and compared; an HDF5 file, when it is whole
   unsigned threads = 1;  // that move values
   const std::atomic<bool>* cancel = nullptr;
   // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  OutputLayer layer;  // around the file, for tests
+  OutputLayer layer;  // around the file
 };
 
 // Publishes `path` or leaves what was there untouched. kConflict: the kind asked for cannot hold

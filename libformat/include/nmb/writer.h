@@ -83,7 +83,7 @@ struct WriterOptions {
   // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
   // not called.
   bool dry_run = false;
-  OutputLayer layer{};  // around the file, for tests
+  OutputLayer layer{};  // around the file
 };
 
 // What a dry run would have written.

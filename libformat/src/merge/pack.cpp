@@ -179,7 +179,7 @@ class Packer {
     return writer;
   }
 
-  // All but values that are stored as they came: these were compared as they were written.
+  // Without compression all but values: these were compared as they were written.
   Status check_result(const ByteSource& file) {
     FirstFinding first;
     VerifyOptions verify_options;
