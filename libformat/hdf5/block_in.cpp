@@ -1,6 +1,7 @@
 // Groups, data sets and attributes of HDF5 as a block (see block_in.h).
 #include "block_in.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -167,6 +168,13 @@ struct ReadValues {
 
 }  // namespace
 
+Spool::Spool(int descriptor) : descriptor_(descriptor) {
+  struct stat about {};
+  if (fstat(descriptor_, &about) != 0)
+    throw Failure(Code::kIo, std::string("reading the spool: ") + std::strerror(errno));
+  begin_ = static_cast<std::uint64_t>(about.st_size);
+}
+
 std::uint64_t Spool::append(std::span<const std::byte> bytes, const std::string& object) {
   const std::uint64_t at = reserve(bytes.size(), object);
   write_at(at, bytes);
@@ -178,7 +186,7 @@ std::uint64_t Spool::reserve(std::uint64_t bytes, const std::string& object) {
     throw Failure(Code::kLimit, object + ": found more than " + std::to_string(most_) +
                                     " bytes of values to decode and of chunks' places, expected at "
                                     "most that for a file of this size");
-  return std::exchange(size_, size_ + bytes);
+  return begin_ + std::exchange(size_, size_ + bytes);
 }
 
 void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {

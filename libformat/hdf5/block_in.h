@@ -18,10 +18,11 @@
 
 namespace nmb::hdf5 {
 
-// Bytes of values that do not lie in the file as they are.
+// Bytes of values that do not lie in the file as they are, behind those of other files.
 class Spool {
  public:
-  explicit Spool(int descriptor) : descriptor_(descriptor) {}
+  // Throws Failure (kIo).
+  explicit Spool(int descriptor);
   // The most bytes it may have.
   void set_most(std::uint64_t bytes) { most_ = bytes; }
   // Returns where they are. object: for the message. Throws Failure (kLimit, kNoSpace, kIo).
@@ -32,7 +33,8 @@ class Spool {
 
  private:
   int descriptor_;
-  std::uint64_t size_ = 0;
+  std::uint64_t begin_ = 0;
+  std::uint64_t size_ = 0;  // from there on
   std::uint64_t most_ = 0;
 };
 

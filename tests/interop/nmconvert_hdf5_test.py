@@ -66,8 +66,8 @@ def make_netcdf4(path):
         names[0] = "first"
 
 
-def shown(test, name):
-    return json.loads(test.run("nminspect", "dump", "made.nmb", name, "--json"))["values"]
+def shown(test, name, file="made.nmb"):
+    return json.loads(test.run("nminspect", "dump", file, name, "--json"))["values"]
 
 
 def check_values(test):
@@ -178,6 +178,20 @@ def check_options(test):
     test.run("nmconvert", "many.h5", "no.nmb", "--inline", "65537", exit_code=2)
 
 
+def check_many(test):
+    """Chunks' places of several inputs, which one process reads one after the other and then moves all values."""
+    for i in range(3):
+        with h5py.File(test.work / f"part_{i}.h5", "w") as f:
+            f.create_dataset("a", data=numpy.arange(5000 + i) * (i + 1), chunks=(1000 + 7 * i,), maxshape=(None,))
+    for jobs in ("1", "2"):
+        test.run("nmcat", *[f"part_{i}.h5" for i in range(3)], "-o", "parts.nmb", "-f", "-j", jobs)
+        test.run("nmverify", "parts.nmb")
+        for i in range(3):
+            found = shown(test, f"part_{i}/a", "parts.nmb")
+            expected = [one * (i + 1) for one in range(5000 + i)]
+            test.check(found == expected, f"-j {jobs}, part {i}: other values than the input's")
+
+
 def check(test):
     make_hdf5(test.work / "many.h5")
     make_netcdf4(test.work / "four.nc")
@@ -189,6 +203,7 @@ def check(test):
     check_materialise(test)
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)
+    check_many(test)
     test.run("nmcat", "many.h5", "four.nc", "-o", "both.nmb")
     test.run("nmverify", "both.nmb")
     blocks = test.run("nminspect", "ls", "both.nmb").split()
