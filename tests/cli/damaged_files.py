@@ -30,11 +30,11 @@ def problem(nminspect, command, path):
         done = subprocess.run(
             [nminspect, *command[:1], path, *command[1:]],
             capture_output=True,
-            timeout=20,
+            timeout=60,
             preexec_fn=None if SANITIZED else lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
         )
     except subprocess.TimeoutExpired:
-        return "takes more than 20 s"
+        return "takes more than 60 s"
     if done.returncode not in (0, 1, 2):
         return f"exit code {done.returncode}"
     lines = [line for line in done.stderr.splitlines() if b": warning: " not in line]
