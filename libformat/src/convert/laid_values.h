@@ -1,7 +1,7 @@
 // LaidValues: values of variables, wherever they are, as they lie in a classic file.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,13 +10,25 @@
 
 namespace nmb {
 
-// Bytes between variables are zero. Reads one variable's part, or a record's, at a time.
-// Thread-safe once all variables are added.
+// Values [first, first + count) along the dimension along which a variable's values follow one
+// another in several sources.
+struct LaidPart {
+  std::shared_ptr<const ByteSource> source;
+  std::uint64_t first, count;
+  std::uint64_t offset;  // in the source, of those at `first`
+  std::uint64_t step;    // from those at an index to those at the next
+  // The same of indexes along the dimensions ahead of that one, together, but for the records.
+  std::uint64_t row_step = 0;
+  std::uint64_t record_step = 0;  // of records, where they are not that dimension
+};
+
+// Bytes between variables are zero. Thread-safe once all variables are added.
 class LaidValues final : public ByteSource {
  public:
   LaidValues(const ClassicLayout& layout, std::uint64_t records, std::string name)
       : name_(std::move(name)),
         header_length_(layout.header_length),
+        records_(records),
         size_((records > 0 ? layout.end(records) : layout.fixed_end) - layout.header_length),
         record_begin_(layout.record_begin - layout.header_length),
         record_size_(layout.record_size) {}
@@ -25,82 +37,44 @@ class LaidValues final : public ByteSource {
   // behind those of the one before. metadata: of the layout; variables come in ascending order of
   // their places.
   void add(const Metadata& metadata, VarId variable, std::shared_ptr<const ByteSource> source,
-           std::uint64_t offset, std::uint64_t step) {
-    const std::uint64_t length = metadata.slice_bytes(variable).value_or(0);
-    if (length == 0) return;
-    const std::uint64_t to = metadata.begin(variable) - header_length_;
-    if (metadata.is_record_variable(variable))
-      record_.push_back({to - record_begin_, length, offset, step, std::move(source)});
-    else
-      fixed_.push_back({to, length, offset, 0, std::move(source)});
-  }
+           std::uint64_t offset, std::uint64_t step);
+  // The same from several sources. The parts make up the dimension in place `axis`.
+  void add(const Metadata& metadata, VarId variable, std::vector<LaidPart> parts,
+           std::size_t axis = 0);
 
   std::uint64_t size() const override { return size_; }
   const std::string& name() const override { return name_; }
-
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::ranges::fill(out, std::byte{0});
-    NMB_TRY(read_slices(fixed_, 0, 0, offset, out));
-    const std::uint64_t end = offset + out.size();
-    // Variables of no bytes have none of a record either.
-    if (record_.empty() || end <= record_begin_) return {};
-    if (is_one_run()) {
-      const std::uint64_t from = std::max(offset, record_begin_);
-      return record_.front().source->read_at(record_.front().offset + (from - record_begin_),
-                                             out.subspan(from - offset));
-    }
-    const std::uint64_t first = (std::max(offset, record_begin_) - record_begin_) / record_size_;
-    for (std::uint64_t r = first; record_begin_ + r * record_size_ < end; ++r)
-      NMB_TRY(read_slices(record_, record_begin_ + r * record_size_, r, offset, out));
-    return {};
-  }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
  private:
+  // A variable's values, or those of a record: rows of `indexes` times `unit` bytes.
   struct Slice {
-    std::uint64_t to, length;
-    std::uint64_t offset, step;  // in the source
-    std::shared_ptr<const ByteSource> source;
-  };
+    std::uint64_t to;        // of a record variable from the begin of a record
+    std::uint64_t length;    // in the extent, of a record variable in a record
+    std::uint64_t unit = 0;  // 0: parts follow one another along the records
+    std::uint64_t indexes = 0;
+    std::vector<LaidPart> parts;
 
-  // Records of one variable lie as they do in its source.
-  bool is_one_run() const {
-    return record_.size() == 1 && record_.front().length == record_size_ &&
-           record_.front().step == record_size_;
-  }
+    const LaidPart& part_of(std::uint64_t index) const;
+    // at: from the first value of the record.
+    Status read(std::uint64_t record, std::uint64_t at, std::span<std::byte> out) const;
+  };
 
   // Of slices, in ascending order, that lie `to` further behind; of a record.
   static Status read_slices(const std::vector<Slice>& slices, std::uint64_t to,
-                            std::uint64_t record, std::uint64_t offset, std::span<std::byte> out) {
-    auto slice = std::upper_bound(
-        slices.begin(), slices.end(), offset,
-        [&](std::uint64_t at, const Slice& s) { return at < to + s.to + s.length; });
-    const std::uint64_t end = offset + out.size();
-    for (; slice != slices.end() && to + slice->to < end; ++slice) {
-      const std::uint64_t begin = to + slice->to;
-      const std::uint64_t from = std::max(begin, offset);
-      const std::uint64_t until = std::min(begin + slice->length, end);
-      NMB_TRY(slice->source->read_at(slice->offset + record * slice->step + (from - begin),
-                                     out.subspan(from - offset, until - from)));
-    }
-    return {};
-  }
+                            std::uint64_t record, std::uint64_t offset, std::span<std::byte> out);
+  // Where whole records from `record` on lie in a source as they do here; else nullptr.
+  const LaidPart* whole_records(std::uint64_t record) const;
 
   const std::string name_;
-  const std::uint64_t header_length_, size_, record_begin_, record_size_;
+  const std::uint64_t header_length_, records_, size_, record_begin_, record_size_;
   std::vector<Slice> fixed_, record_;
+  std::uint64_t in_record_ = 0;  // bytes of values in a record
 };
 
 // The values of a classic dataset in another layout of its definitions, which `metadata` has. Keeps
 // the dataset's extent, not the dataset.
-inline std::shared_ptr<const LaidValues> relaid_values(const Dataset& dataset,
-                                                       const Metadata& metadata,
-                                                       const ClassicLayout& layout) {
-  auto values = std::make_shared<LaidValues>(layout, dataset.records, dataset.extent->name());
-  for (VarId v = 0; v < metadata.variable_count(); ++v)
-    values->add(metadata, v, dataset.extent,
-                dataset.metadata.begin(v) - dataset.layout.header_length,
-                dataset.layout.record_size);
-  return values;
-}
+std::shared_ptr<const LaidValues> relaid_values(const Dataset& dataset, const Metadata& metadata,
+                                                const ClassicLayout& layout);
 
 }  // namespace nmb
