@@ -5,7 +5,9 @@
 
 #include <deque>
 #include <initializer_list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/dataset.h"
@@ -24,7 +26,9 @@ class DatasetUnionTest : public testing::Test {
     dataset.metadata = kept_.back().metadata;
     dataset.layout = kept_.back().layout;
     dataset.records = records;
-    ASSERT_TRUE(union_.add(group, dataset, kept_.back().extent()).ok());
+    DatasetUnion::Member member = DatasetUnion::member_of(dataset, kept_.back().extent());
+    member.group = group;
+    ASSERT_TRUE(union_->add(member).ok());
   }
 
   // The values of a variable of the union.
@@ -34,14 +38,28 @@ class DatasetUnionTest : public testing::Test {
     return test::values_of(whole, *all.metadata.find_variable(name));
   }
 
+  void use(UnionRules rules) {
+    union_ = std::make_unique<DatasetUnion>(std::move(rules), [this](const UnionNote& note) {
+      auto& notes = note.what == UnionNote::What::kConflict  ? conflicts_
+                    : note.what == UnionNote::What::kLeftOut ? left_out_
+                                                             : differing_;
+      notes.push_back(note.kind + " " + note.object + ": " + note.found + "; " + note.expected);
+    });
+  }
+
   unsigned next_ = 1;
   std::deque<test::Dataset> kept_;
-  std::vector<std::string> conflicts_;
-  DatasetUnion union_{
-      [this](std::string kind, std::string_view object, std::string found, std::string expected) {
-        conflicts_.push_back(kind + " " + std::string(object) + ": " + found + "; " + expected);
-      }};
+  std::vector<std::string> conflicts_, left_out_, differing_;
+  std::unique_ptr<DatasetUnion> union_;
 };
+
+// Groups of one file.
+class GroupUnionTest : public DatasetUnionTest {
+ protected:
+  void SetUp() override { use({.distinct_variables = true, .equal_attributes = true}); }
+};
+
+using Along = UnionRules::Along;
 
 Metadata define(std::initializer_list<std::pair<const char*, std::uint64_t>> dimensions,
                 std::initializer_list<std::pair<const char*, std::vector<DimId>>> variables) {
@@ -57,7 +75,7 @@ void put_text(Metadata* metadata, const char* name, std::string_view text) {
       metadata->put_attribute(kGlobal, name, Type::kChar, std::as_bytes(std::span(text))).ok());
 }
 
-TEST_F(DatasetUnionTest, UnitesByName) {
+TEST_F(GroupUnionTest, UnitesByName) {
   Metadata root = define({{"time", kUnlimited}, {"x", 3}}, {{"a", {0, 1}}, {"s", {}}});
   put_text(&root, "title", "one");
   Metadata more = define({{"x", 3}, {"y", 2}, {"time", kUnlimited}}, {{"b", {2, 1}}, {"c", {0}}});
@@ -67,7 +85,7 @@ TEST_F(DatasetUnionTest, UnitesByName) {
   add("g/h", std::move(more), 4);
   add("empty", Metadata());
   EXPECT_TRUE(conflicts_.empty());
-  const Result<nmb::Dataset> all = union_.take("file");
+  const Result<nmb::Dataset> all = union_->take("file");
   ASSERT_TRUE(all.ok()) << all.status().text();
   EXPECT_EQ(all->metadata.dimension_count(), 3U);
   EXPECT_EQ(all->metadata.attribute_count(kGlobal), 2U);
@@ -78,29 +96,114 @@ TEST_F(DatasetUnionTest, UnitesByName) {
   EXPECT_EQ(values(*all, "c"), test::values_of(kept_[1], 1));
 }
 
-TEST_F(DatasetUnionTest, TellsBothGroupsOfWhatDiffers) {
+TEST_F(GroupUnionTest, TellsBothGroupsOfWhatDiffers) {
   Metadata root = define({{"time", kUnlimited}, {"x", 3}}, {{"a", {0}}, {"b", {1}}});
   put_text(&root, "title", "one");
   Metadata more = define({{"time", kUnlimited}, {"x", 4}}, {{"a", {0}}, {"c", {1}}});
   put_text(&more, "title", "another");
   add("", std::move(root), 2);
   add("g", std::move(more), 3);
-  EXPECT_EQ(conflicts_, (std::vector<std::string>{
-                            "dimension time: 3 records in group /g; 2 records as in /",
-                            "dimension x: length 4 in group /g; length 3 as in /",
-                            "attributes @title: one value in group /g and another in /; equal ones",
-                            "variable name a: one in group /g and one in /; one of this name"}));
+  EXPECT_EQ(conflicts_,
+            (std::vector<std::string>{
+                "dimension time: 3 records in group /g; 2 records as in /",
+                "dimension x: length 4 in group /g; length 3 as in /",
+                "attribute @title: \"another\" in group /g; \"one\" as in /",
+                "variable name a: a second one in group /g; one of this name as in /"}));
 }
 
-TEST_F(DatasetUnionTest, HasOneRecordDimension) {
+TEST_F(GroupUnionTest, HasOneRecordDimension) {
   add("a", define({{"t", kUnlimited}, {"n", 2}}, {{"p", {0}}}), 2);
   add("b", define({{"u", kUnlimited}}, {{"q", {0}}}), 2);
   add("c", define({{"n", kUnlimited}}, {{"r", {0}}}), 2);
-  EXPECT_EQ(conflicts_,
-            (std::vector<std::string>{
-                "dimension name u: it as record dimension of group /b, beside \"t\" of /a; one "
-                "record dimension",
-                "dimension n: 2 records in group /c; length 2 as in /a"}));
+  EXPECT_EQ(conflicts_, (std::vector<std::string>{
+                            "dimension name u: it as record dimension in group /b; \"t\" as in /a",
+                            "dimension n: 2 records in group /c; length 2 as in /a"}));
+}
+
+// What is one behind the other along the records, whose first dimension is that.
+std::vector<std::byte> operator+(std::vector<std::byte> a, const std::vector<std::byte>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+TEST_F(DatasetUnionTest, JoinsRecordsWhateverTheirLayout) {
+  use({.along = Along::kRecords, .complete = true});
+  // Two variables, whose records are padded; one that is alone, whose are not; a dimension of fixed
+  // length.
+  add("", define({{"t", kUnlimited}, {"x", 3}}, {{"a", {0, 1}}, {"b", {0}}}), 2);
+  add("", define({{"x", 3}, {"t", kUnlimited}}, {{"b", {1}}, {"a", {1, 0}}}), 3);
+  add("", define({{"t", 2}, {"x", 3}}, {{"a", {0, 1}}, {"b", {0}}}));
+  EXPECT_TRUE(conflicts_.empty());
+  const Result<nmb::Dataset> all = union_->take("file");
+  ASSERT_TRUE(all.ok()) << all.status().text();
+  EXPECT_EQ(all->records, 7U);
+  EXPECT_EQ(values(*all, "a"), test::values_of(kept_[0], 0) + test::values_of(kept_[1], 1) +
+                                   test::values_of(kept_[2], 0));
+  EXPECT_EQ(values(*all, "b"), test::values_of(kept_[0], 1) + test::values_of(kept_[1], 0) +
+                                   test::values_of(kept_[2], 1));
+  EXPECT_EQ(union_->joined(), std::vector<DimId>{0});
+  EXPECT_EQ(union_->member_at(0, 1), 0U);
+  EXPECT_EQ(union_->member_at(0, 2), 1U);
+  EXPECT_EQ(union_->member_at(0, 6), 2U);
+}
+
+TEST_F(DatasetUnionTest, TellsWhatIsMissingAndWhatIsTooMuch) {
+  use({.along = Along::kRecords, .complete = true});
+  add("", define({{"t", kUnlimited}}, {{"a", {0}}, {"b", {0}}}), 1);
+  add("", define({{"t", kUnlimited}}, {{"c", {0}}, {"b", {0}}}), 1);
+  EXPECT_EQ(conflicts_, (std::vector<std::string>{"extra variable c: one; none",
+                                                  "missing variable a: none; one"}));
+}
+
+TEST_F(DatasetUnionTest, FillsWhatIsMissing) {
+  use({.along = Along::kRecords, .complete = true, .fills = true});
+  add("", define({{"t", kUnlimited}}, {{"a", {0}}}), 2);
+  add("", define({{"t", kUnlimited}}, {{"b", {0}}}), 1);
+  EXPECT_TRUE(conflicts_.empty());
+  const Result<nmb::Dataset> all = union_->take("file");
+  ASSERT_TRUE(all.ok()) << all.status().text();
+  const std::vector<std::byte> fill = default_fill_value(Type::kShort);
+  EXPECT_EQ(values(*all, "a"), test::values_of(kept_[0], 0) + fill);
+  EXPECT_EQ(values(*all, "b"), fill + fill + test::values_of(kept_[1], 0));
+}
+
+TEST_F(DatasetUnionTest, ComparesValuesOfSharedVariables) {
+  use({});
+  for (const char* last : {"b", "c"}) {
+    next_ = 1;
+    add("", define({{"t", kUnlimited}, {"x", 2}}, {{"a", {0, 1}}, {last, {0}}}), 3);
+  }
+  EXPECT_TRUE(conflicts_.empty());
+  next_ = 3;
+  add("", define({{"t", kUnlimited}, {"x", 2}}, {{"a", {0, 1}}}), 3);
+  EXPECT_EQ(conflicts_, std::vector<std::string>{"values a: 772s at [0,0]; 258s"});
+  const Result<nmb::Dataset> all = union_->take("file");
+  ASSERT_TRUE(all.ok()) << all.status().text();
+  EXPECT_EQ(values(*all, "a"), test::values_of(kept_[0], 0));
+  EXPECT_EQ(values(*all, "b"), test::values_of(kept_[0], 1));
+  EXPECT_EQ(values(*all, "c"), test::values_of(kept_[1], 1));
+}
+
+TEST_F(DatasetUnionTest, KeepsTheFirstOfAttributesThatDoNotTellMeaning) {
+  use({.along = Along::kRecords, .complete = true});
+  for (const char* text : {"one", "two"}) {
+    Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
+    put_text(&metadata, "history", text);
+    const auto bytes = std::as_bytes(std::span(std::string_view(text)));
+    EXPECT_TRUE(metadata.put_attribute(0, "units", Type::kChar, bytes).ok());
+    add("", std::move(metadata), 1);
+  }
+  EXPECT_EQ(differing_, std::vector<std::string>{"attribute @history: \"two\"; \"one\""});
+  EXPECT_EQ(conflicts_, std::vector<std::string>{"attribute a@units: \"two\"; \"one\""});
+}
+
+TEST_F(DatasetUnionTest, LeavesOutWhatDoesNotGoWithTheFirst) {
+  use({.along = Along::kRecords, .complete = true, .skips = true});
+  add("", define({{"t", kUnlimited}, {"x", 2}}, {{"a", {0}}, {"b", {1}}}), 1);
+  add("", define({{"t", kUnlimited}, {"x", 2}}, {{"a", {0}}, {"b", {1}}, {"c", {0}}}), 1);
+  EXPECT_TRUE(conflicts_.empty());
+  EXPECT_EQ(left_out_, (std::vector<std::string>{"values b: 1800s at [0]; 258s",
+                                                 "extra variable c: one; none"}));
 }
 
 }  // namespace

@@ -7,11 +7,14 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nmcat",
-      {"Merges per-process files (CDF-1, CDF-2, CDF-5, NMB, mixed) into one NMB file.",
+      {"Merges per-process files (CDF-1, CDF-2, CDF-5, netCDF-4, HDF5, NMB, mixed) into one NMB "
+       "file.",
        "Each input becomes a block, named after the file; with --split-names variables\n"
-       "whose names carry a group become a block a group. Nothing is published before\n"
-       "all inputs are known to go together: conflicts are all told, and an existing\n"
-       "target survives every failure. Inputs are dealt to threads (-j) or, started by\n"
+       "whose names carry a group become a block a group. With --mode union blocks of one\n"
+       "name are one block, with --mode join values follow one another along a dimension.\n"
+       "Nothing is published before all inputs are known to go together: conflicts are\n"
+       "all told, and an existing target survives every failure. Inputs are dealt to threads (-j) "
+       "or, started by\n"
        "mpiexec or srun, to its processes; the file is the same.\n\n"
        "Exit codes: 0 done, 1 conflicts or a damaged input, 2 could not run.",
        "  nmcat rank_*.nc -o all.nmb                   # a block a file: rank_0000, ...\n"
@@ -20,6 +23,7 @@ int main(int argc, char** argv) {
        "  nmcat part.*.nc -o events.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' "
        "--block-name '{group}'\n"
        "                                               # a block a sample\n"
+       "  nmcat --mode join run_*.nc -o run.nmb        # time steps, along the record dimension\n"
        "  mpiexec -n 16 nmcat --files-from list -o all.nmb # by the processes of an MPI job"});
   PackCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });

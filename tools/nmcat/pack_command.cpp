@@ -1,10 +1,13 @@
-// nmcat --mode pack (see pack_command.h).
+// nmcat (see pack_command.h).
 #include "nmcat/pack_command.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "common/file_list.h"
 #include "common/interrupt.h"
@@ -23,19 +26,36 @@ namespace {
 // Conflicts of a kind that are written out; the rest is counted (--json has them all).
 constexpr std::size_t kShownConflicts = 10;
 
+Json conflicts_json(const std::vector<PackConflict>& conflicts) {
+  Json all = Json::array();
+  for (const PackConflict& conflict : conflicts) {
+    Json one{{"kind", conflict.kind},
+             {"object", json_text(conflict.object)},
+             {"files", Json::array({json_text(conflict.first_file)})},
+             {"found", json_text(conflict.found)},
+             {"expected", json_text(conflict.expected)}};
+    if (!conflict.second_file.empty()) one["files"].push_back(json_text(conflict.second_file));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 }  // namespace
 
 PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
   app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
   app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
-  app.add_option("--mode", mode_, "how inputs are merged: pack, each a block (default)")
+  app.add_option("--mode", mode_,
+                 "how inputs are merged: pack, each a block (default); union, blocks of one name "
+                 "are one; join, the same, and values follow one another along a dimension")
       ->type_name("MODE")
-      ->check(one_of({"pack"}));
+      ->check(one_of({"pack", "union", "join"}));
   app.add_option("--block-name", options_.block_name,
                  "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
-                 "{stem}/{group} where there are groups)")
+                 "{stem}/{group} where there are groups; {group} for union and join)")
       ->type_name("TEMPLATE");
+  offer_agreement(app);
   app.add_option("--split-names", split_names_,
                  "divide variables into blocks by the first capture; what follows the match is the "
                  "new name")
@@ -53,9 +73,11 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "blocks of NMB files "
                  "keep theirs)")
       ->type_name("RULE");
-  app.add_option("--sort", sort_, "order of inputs: given (default) or name, natural numeric")
-      ->type_name("ORDER")
-      ->check(one_of({"given", "name"}));
+  app.add_option(
+         "--sort", sort_,
+         "order of inputs: given (default); name, natural numeric; values:VAR, by the first "
+         "value of a variable")
+      ->type_name("ORDER");
   app.add_option("--metadata-codec", codec_,
                  "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks "
                  "are many and small)")
@@ -98,6 +120,66 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   offer_progress(tool, app);
 }
 
+// What must agree where inputs have blocks of one name.
+void PackCommand::offer_agreement(CLI::App& app) {
+  app.add_option("--along", options_.along,
+                 "join: the dimension along which values follow one another (default: the record "
+                 "dimension); axis:0: the first one of each variable")
+      ->type_name("DIM");
+  app.add_option("--shared", shared_,
+                 "union: first: values of a variable that several inputs have are the first one's "
+                 "(default: they must be the same)")
+      ->type_name("WHAT")
+      ->check(one_of({"first"}));
+  app.add_option("--atts", atts_,
+                 "attributes that differ, but for those that say what values mean (units and their "
+                 "like), which must not: first: the first is kept (default); list: each is told; "
+                 "strict: a conflict")
+      ->type_name("WHAT")
+      ->check(one_of({"strict", "first", "list"}));
+  app.add_option("--on-mismatch", on_mismatch_,
+                 "an object that does not go with the first of its name: error (default) or skip, "
+                 "it is left out")
+      ->type_name("WHAT")
+      ->check(one_of({"error", "skip"}));
+  app.add_option("--missing", missing_,
+                 "join: a variable or block that some inputs do not have: error (default) or fill, "
+                 "with fill values")
+      ->type_name("WHAT")
+      ->check(one_of({"error", "fill"}));
+  app.add_flag("--monotonic", options_.monotonic,
+               "join: a coordinate that does not go on in one direction is a conflict (default: a "
+               "warning)");
+}
+
+Status PackCommand::take_agreement() {
+  const CLI::App& app = tool_.app();
+  options_.mode = mode_ == "union"  ? MergeMode::kUnion
+                  : mode_ == "join" ? MergeMode::kJoin
+                                    : MergeMode::kPack;
+  const auto needs = [&](const char* option, bool is_right, const char* mode) {
+    if (app.count(option) == 0 || is_right) return Status();
+    return Status(Code::kUsage, fmt::format("found {}, expected --mode {} with it", option, mode));
+  };
+  const bool joins = options_.mode == MergeMode::kJoin;
+  NMB_TRY(needs("--along", joins, "join"));
+  NMB_TRY(needs("--missing", joins, "join"));
+  NMB_TRY(needs("--monotonic", joins, "join"));
+  NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion, "union"));
+  NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union or join"));
+  NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union or join"));
+  options_.first_values = shared_ == "first";
+  options_.strict_attributes = atts_ == "strict";
+  options_.skip_mismatches = on_mismatch_ == "skip";
+  options_.fill_missing = missing_ == "fill";
+  constexpr std::string_view kValues = "values:";
+  if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
+    options_.sort_by = sort_.substr(kValues.size());
+  else if (sort_ != "given" && sort_ != "name")
+    return Status(Code::kUsage, "found --sort " + sort_ + ", expected given, name or values:VAR");
+  return {};
+}
+
 Status PackCommand::check_output() const {
   for (const std::string_view ending : {".nc", ".nc3", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"})
     if (options_.output.ends_with(ending))
@@ -136,6 +218,7 @@ Status PackCommand::take_io() {
 
 Status PackCommand::execute() {
   NMB_TRY(check_output());
+  NMB_TRY(take_agreement());
   NMB_TRY(gather_inputs());
   const CommonOptions& common = tool_.options();
   if (!inline_limit_.empty()) {
@@ -164,18 +247,20 @@ Status PackCommand::execute() {
   PackReport report;
   bool tells = true;
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
-  const Status status = run_on_ranks(tool_, tool_.app(), options_.inputs.size(), needs,
-                                     [&](Communicator& ranks, unsigned threads) {
-                                       PackOptions options = options_;
-                                       options.writer.threads = threads;
-                                       if (ranks.rank() == 0) {
-                                         options.progress = progress.callback();
-                                         return pack(options, &report, ranks);
-                                       }
-                                       if (!ranks.shares_memory()) tells = false;
-                                       PackReport other;
-                                       return pack(options, &other, ranks);
-                                     });
+  // Blocks of several inputs are planned by one rank, and their values moved by its threads.
+  const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
+  const Status status =
+      run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
+        PackOptions options = options_;
+        options.writer.threads = threads;
+        if (ranks.rank() == 0) {
+          options.progress = progress.callback();
+          return pack(options, &report, ranks);
+        }
+        if (!ranks.shares_memory()) tells = false;
+        PackReport other;
+        return pack(options, &other, ranks);
+      });
   progress.finish();
   if (!tells) return status;
   tell(report);
@@ -189,19 +274,48 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
+// Conflicts that many inputs have alike are told as one.
+std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& conflicts,
+                                              std::size_t shown_of_kind) const {
+  struct Group {
+    const PackConflict* first;
+    std::size_t count;
+  };
+  std::vector<Group> groups;
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::size_t> places;
+  for (const PackConflict& conflict : conflicts) {
+    const auto [place, is_new] = places.emplace(
+        std::tuple(std::string_view(conflict.kind), std::string_view(conflict.object),
+                   std::string_view(conflict.expected)),
+        groups.size());
+    if (is_new) groups.push_back({&conflict, 0});
+    ++groups[place->second].count;
+  }
+  std::vector<std::string> texts;
+  std::map<std::string_view, std::size_t> shown;
+  for (const auto& [first, count] : groups) {
+    if (++shown[first->kind] > shown_of_kind) continue;
+    std::string text = first->text();
+    if (count > 1)
+      text += fmt::format(", and {} more of {} files", count - 1, options_.inputs.size());
+    texts.push_back(std::move(text));
+  }
+  for (const auto& [kind, count] : shown)
+    if (count > shown_of_kind)
+      texts.push_back(fmt::format("{}: {} more such conflicts (--json lists them all)", kind,
+                                  count - shown_of_kind));
+  return texts;
+}
+
 void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
+  if (atts_ == "list")
+    for (const std::string& text : grouped(report.differing, report.differing.size()))
+      diagnostics.warning("", text);
   for (const Status& status : report.unreadable) diagnostics.error(status);
-  std::map<std::string, std::size_t> shown;
-  for (const PackConflict& conflict : report.conflicts)
-    if (++shown[conflict.kind] <= kShownConflicts)
-      diagnostics.error(Status(Code::kConflict, conflict.text()));
-  for (const auto& [kind, count] : shown)
-    if (count > kShownConflicts)
-      diagnostics.error(
-          Status(Code::kConflict, fmt::format("{}: {} more such conflicts (--json lists them all)",
-                                              kind, count - kShownConflicts)));
+  for (const std::string& text : grouped(report.conflicts, kShownConflicts))
+    diagnostics.error(Status(Code::kConflict, text));
 }
 
 Status PackCommand::tell_json(const PackReport& report, const Status& status) {
@@ -219,16 +333,9 @@ Status PackCommand::tell_json(const PackReport& report, const Status& status) {
   json["records"] = report.totals.records;
   json["samples"] = report.totals.samples;
   if (report.plan) json["plan"] = plan_json(options_, report);
-  json["conflicts"] = Json::array();
-  for (const PackConflict& conflict : report.conflicts) {
-    Json one{{"kind", conflict.kind},
-             {"object", json_text(conflict.object)},
-             {"files", Json::array({json_text(conflict.first_file)})},
-             {"found", json_text(conflict.found)},
-             {"expected", json_text(conflict.expected)}};
-    if (!conflict.second_file.empty()) one["files"].push_back(json_text(conflict.second_file));
-    json["conflicts"].push_back(std::move(one));
-  }
+  json["conflicts"] = conflicts_json(report.conflicts);
+  json["differing"] = conflicts_json(report.differing);
+  json["left_out"] = conflicts_json(report.left_out);
   json["errors"] = Json::array();
   for (const Status& failure : report.unreadable)
     json["errors"].push_back(json_text(failure.text()));

@@ -1,6 +1,7 @@
-// nmcat --mode pack: options, the call into the library, and what is told of it.
+// nmcat: options, the call into the library, and what is told of it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,16 +16,20 @@ class PackCommand {
   Status execute();
 
  private:
+  void offer_agreement(CLI::App& app);
+  Status take_agreement();
   Status check_output() const;
   Status gather_inputs();
   Status take_io();
   void tell(const PackReport& report);
+  std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
+                                   std::size_t shown_of_kind) const;
   Status tell_report(const PackReport& report, const Status& status);
   Status tell_json(const PackReport& report, const Status& status);
 
   Tool& tool_;
   PackOptions options_;
-  std::string mode_ = "pack";
+  std::string mode_ = "pack", shared_, atts_ = "first", on_mismatch_ = "error", missing_ = "error";
   std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
                                                  inline_limit_;
   std::string alignment_, compress_, io_ = "posix";

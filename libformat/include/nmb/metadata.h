@@ -135,6 +135,8 @@ class Metadata {
     const VariableRecord& v = vars_[id];
     return v.rank > 0 && dim_ids_[v.first_dim] == record_dim_;
   }
+  // Of one that is not the record dimension and does not become it.
+  void set_length(DimId id, std::uint64_t length) { dims_[id].length = length; }
   void set_begin(VarId id, std::uint64_t begin) { vars_[id].begin = begin; }
   std::uint64_t begin(VarId id) const { return vars_[id].begin; }
   // Values of one record (record variables) or of the whole variable, in bytes without padding (of

@@ -17,11 +17,34 @@
 
 namespace nmb {
 
+// What becomes of blocks of one name in several inputs.
+enum class MergeMode : std::uint8_t {
+  kPack,   // a conflict
+  kUnion,  // one block of all their objects; those of one name are one and have the same values
+  kJoin,   // one block of the same objects; along a dimension their values follow one another
+};
+
 struct PackOptions {
   std::vector<std::string> inputs;  // paths: classic files and NMB files, mixed
   std::string output;
+  MergeMode mode = MergeMode::kPack;
+  // Of union and join (docs/merging.md): what inputs have of one name must have the same type and
+  // dimensions, and the same value of attributes that say what values mean (units and their like);
+  // of other attributes the first is kept. Blocks that several inputs have become classic datasets.
+  // Inputs are taken in the order of the first value of this numeric variable (with its block's
+  // path) in each; "": in the order given. In the report too.
+  std::string sort_by{};
+  // join: the dimension; "": the record dimension; "axis:0": of each variable its first one.
+  std::string along{};
+  bool first_values = false;       // values that are not joined are the first one's, not compared
+  bool strict_attributes = false;  // all attributes must have the same value
+  bool skip_mismatches = false;    // an object that does not go with the first is left out
+  // join: what an input does not have is fill values, be it a variable or a block.
+  bool fill_missing = false;
+  bool monotonic =
+      false;  // join: that the coordinate does not go on in one direction is a conflict
   // {stem} {path} {index} {group}; empty: {stem} for classic files, {stem}/{group} for those with
-  // groups.
+  // groups; of union and join {group}.
   std::string block_name;
   bool unique_groups = false;  // the same inner name in two inputs is a conflict
   // What becomes a block:
@@ -66,11 +89,12 @@ struct PackOptions {
 struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
   // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
-  // "attribute value", "loss".
+  // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
+  // "missing block", "coordinate".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices
-  std::string found, expected;
+  std::string found, expected;          // with two files: in the second, in the first
   // "KIND OBJECT: found FOUND, expected EXPECTED: FILE and FILE".
   NMB_EXPORT std::string text() const;
 };
@@ -93,6 +117,8 @@ struct PackPlan {
 
 struct PackReport {
   std::vector<PackConflict> conflicts;  // all of them; if there is one nothing is published
+  std::vector<PackConflict> differing;  // attributes of which the first is kept
+  std::vector<PackConflict> left_out;   // objects, by skip_mismatches
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;
   std::uint64_t inputs = 0;

@@ -22,6 +22,7 @@ class ConflictList {
 
   // What is looked at from now on.
   void begin_input(std::size_t input) { here_ = {input, 0}; }
+  const Occurrence& here() const { return here_; }
   Occurrence next_object() {
     ++here_.at;
     return here_;
@@ -34,10 +35,17 @@ class ConflictList {
   }
   void add_at(Occurrence at, std::string kind, std::string object, std::size_t first,
               std::size_t second, std::string found, std::string expected) {
-    found_.push_back({at,
-                      {std::move(kind), std::move(object), inputs_[first],
-                       second == kNone ? std::string() : inputs_[second], std::move(found),
-                       std::move(expected)}});
+    add(make(at, std::move(kind), std::move(object), first, second, std::move(found),
+             std::move(expected)));
+  }
+  void add(FoundConflict conflict) { found_.push_back(std::move(conflict)); }
+  // Without adding it.
+  FoundConflict make(Occurrence at, std::string kind, std::string object, std::size_t first,
+                     std::size_t second, std::string found, std::string expected) const {
+    return {
+        at,
+        {std::move(kind), std::move(object), inputs_[first],
+         second == kNone ? std::string() : inputs_[second], std::move(found), std::move(expected)}};
   }
   // first: the input that had the name before.
   void add_block_name(Occurrence at, const std::string& name, std::size_t first) {

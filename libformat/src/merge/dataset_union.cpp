@@ -2,60 +2,175 @@
 #include "merge/dataset_union.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "block/name_rules.h"
+#include "conflict/value_text.h"
 #include "convert/laid_values.h"
+#include "merge/repeated_value.h"
+#include "merge/value_comparison.h"
 #include "wire/checked.h"
 
 namespace nmb {
 
-std::string DatasetUnion::group_text(std::size_t group) const { return "/" + groups_[group]; }
+namespace {
 
-Status DatasetUnion::add(const std::string& group, const Dataset& dataset,
-                         std::shared_ptr<const ByteSource> values) {
-  groups_.push_back(group);
-  values_.push_back(std::move(values));
-  std::vector<std::optional<DimId>> ids;
-  NMB_TRY(add_dimensions(dataset, &ids));
-  NMB_TRY(add_attributes(dataset));
-  return add_variables(dataset, ids);
+using What = UnionNote::What;
+using Along = UnionRules::Along;
+
+constexpr const char* kNone = "none";
+
+// The classic types' names tell values of other types apart.
+std::string typed_text(const Attribute& attribute) {
+  return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
 
-Status DatasetUnion::clash(const char* kind, std::string_view name, const Status& status,
+bool is_same(const Attribute& a, const Attribute& b) {
+  return a.type == b.type && std::ranges::equal(a.values, b.values);
+}
+
+// Found and expected, of attributes that are not the same.
+std::pair<std::string, std::string> difference(const Attribute& found, const Attribute& expected) {
+  if (found.type != expected.type) return {typed_text(found), typed_text(expected)};
+  ValueDifference texts = value_difference(found, expected);
+  return {std::move(texts.found) + texts.remark, std::move(texts.expected)};
+}
+
+}  // namespace
+
+bool tells_meaning(std::string_view attribute) {
+  constexpr std::array<std::string_view, 11> kNames{
+      "units",     "calendar", "_FillValue", "missing_value", "scale_factor", "add_offset",
+      "_Unsigned", "axis",     "positive",   "standard_name", "cell_methods"};
+  return std::ranges::find(kNames, attribute) != kNames.end() || attribute.starts_with("flag_");
+}
+
+DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset,
+                                             std::shared_ptr<const ByteSource> values) {
+  Member member{dataset.metadata, {}, dataset.layout.record_size, dataset.records};
+  for (VarId v = 0; v < dataset.metadata.variable_count(); ++v)
+    member.begins.push_back(dataset.metadata.begin(v) - dataset.layout.header_length);
+  member.values = std::move(values);
+  return member;
+}
+
+DatasetUnion::DatasetUnion(UnionRules rules, TakeNote note)
+    : rules_(std::move(rules)), note_(std::move(note)) {
+  all_.metadata = Metadata();
+  all_.metadata.check_names_at_once();
+}
+
+Status DatasetUnion::add(const Member& member) {
+  members_.push_back({member.group, member.record_size, member.values});
+  const auto variables = all_.metadata.variable_count();
+  DimIds ids;
+  NMB_TRY(add_dimensions(member, &ids));
+  if (attributes_agree(member.metadata, kGlobal, kGlobal, false))
+    NMB_TRY(unite_attributes(member.metadata, kGlobal, kGlobal));
+  NMB_TRY(add_variables(member, ids));
+  if (rules_.complete && !rules_.fills && here() > 0) tell_missing(variables);
+  return {};
+}
+
+// --- what is told ---
+
+void DatasetUnion::tell(What what, std::string kind, std::string_view object, std::string found,
+                        std::string expected, std::uint32_t first) {
+  if (members_[first].group != members_[here()].group) {
+    found += " in group /" + members_[here()].group;
+    expected += " as in /" + members_[first].group;
+  }
+  note_({what, std::move(kind), std::string(object), std::move(found), std::move(expected), first});
+}
+
+void DatasetUnion::conflict(std::string kind, std::string_view object, std::string found,
+                            std::string expected, std::uint32_t first) {
+  tell(What::kConflict, std::move(kind), object, std::move(found), std::move(expected), first);
+}
+
+void DatasetUnion::mismatch(bool may_skip, std::string kind, std::string_view object,
+                            std::string found, std::string expected, std::uint32_t first) {
+  tell(may_skip && rules_.skips ? What::kLeftOut : What::kConflict, std::move(kind), object,
+       std::move(found), std::move(expected), first);
+}
+
+Status DatasetUnion::clash(const char* kind, std::string_view object, const Status& status,
                            std::uint32_t first) {
   if (status.code() == Code::kExists)
-    conflict_(kind, name, "one in group " + group_text(here()) + " and one in " + group_text(first),
-              "one of this name");
+    conflict(kind, object, "a second one", "one of this name", first);
   else if (status.code() == Code::kUsage)
-    conflict_(kind, name, "a name in group " + group_text(here()) + " that is not legal",
-              "a legal one");
+    conflict(kind, object, "a name that is not legal", "a legal one", here());
   else
     return status;
   return {};
 }
 
-Status DatasetUnion::add_dimensions(const Dataset& dataset,
-                                    std::vector<std::optional<DimId>>* ids) {
-  for (DimId local = 0; local < dataset.metadata.dimension_count(); ++local) {
-    const Dimension found = dataset.metadata.dimension(local);
+std::string DatasetUnion::object_of(VarId known, std::string_view attribute) const {
+  std::string object;
+  if (known != kGlobal) object = all_.metadata.variable(known).name;
+  return object.append("@").append(attribute);
+}
+
+std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) const {
+  const auto later = attribute_members_.find(object_of(known, attribute));
+  if (later != attribute_members_.end()) return later->second;
+  return known == kGlobal ? 0 : placed_[known].places.front().member;
+}
+
+// --- dimensions ---
+
+// By dimension of the dataset.
+std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
+  std::vector<bool> along(metadata.dimension_count());
+  const auto add = [&](std::optional<DimId> id) {
+    if (id) along[*id] = true;
+  };
+  bool is_known = false;
+  for (DimId id = 0; id < joined_.size(); ++id) {
+    if (!joined_[id].is) continue;
+    is_known = true;
+    add(metadata.find_dimension(all_.metadata.dimension(id).name));
+  }
+  if (rules_.along == Along::kRecords && !is_known) add(metadata.record_dimension());
+  if (rules_.along == Along::kDimension && !is_known)
+    add(metadata.find_dimension(rules_.dimension));
+  if (rules_.along == Along::kFirstAxis)
+    for (VarId v = 0; v < metadata.variable_count(); ++v)
+      if (const auto dimensions = metadata.variable(v).dimensions; !dimensions.empty())
+        add(dimensions.front());
+  return along;
+}
+
+Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
+  const std::vector<bool> along = along_of(member.metadata);
+  for (Joined& joined : joined_)
+    if (joined.is) joined.counts.push_back(0);
+  for (DimId local = 0; local < member.metadata.dimension_count(); ++local) {
+    const Dimension found = member.metadata.dimension(local);
+    const std::uint64_t count = found.is_record() ? member.records : found.length;
     std::optional<DimId> id = all_.metadata.find_dimension(found.name);
-    if (id) {
-      compare_dimensions(found, dataset.records, *id);
+    if (id && joined_[*id].is) {
+      joined_[*id].counts.back() = count;
+    } else if (id) {
+      compare_dimensions(found, member.records, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
-      conflict_("dimension name", found.name,
-                "it as record dimension of group " + group_text(here()) + ", beside " +
-                    quoted(all_.metadata.dimension(*record).name) + " of " +
-                    group_text(dimension_groups_[*record]),
-                "one record dimension");
+      conflict("dimension name", found.name, "it as record dimension",
+               quoted(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
       const Result<DimId> added = all_.metadata.add_dimension(found.name, found.length);
       if (!added.ok()) {
-        NMB_TRY(clash("dimension name", found.name, added.status(), 0));
+        NMB_TRY(clash("dimension name", found.name, added.status(), here()));
       } else {
         id = *added;
-        dimension_groups_.push_back(here());
-        if (found.is_record()) all_.records = dataset.records;
+        dimension_members_.push_back(here());
+        Joined& joined = joined_.emplace_back();
+        joined.is = along[local];
+        if (joined.is) {
+          joined.counts.resize(members_.size());
+          joined.counts.back() = count;
+        }
+        if (found.is_record()) all_.records = member.records;
       }
     }
     ids->push_back(id);
@@ -70,68 +185,251 @@ void DatasetUnion::compare_dimensions(const Dimension& found, std::uint64_t reco
     return dimension.is_record() ? std::to_string(count) + " records"
                                  : "length " + std::to_string(dimension.length);
   };
-  conflict_("dimension", found.name, text(found, records) + " in group " + group_text(here()),
-            text(expected, all_.records) + " as in " + group_text(dimension_groups_[known]));
+  conflict("dimension", found.name, text(found, records), text(expected, all_.records),
+           dimension_members_[known]);
 }
 
-Status DatasetUnion::add_attributes(const Dataset& dataset) {
-  Status status;
-  dataset.metadata.for_each_attribute(kGlobal, [&](const Attribute& found) {
-    if (!status.ok()) return;
-    const std::string object = "@" + std::string(found.name);
-    const auto known = all_.metadata.find_attribute(kGlobal, found.name);
-    if (!known) {
-      status = all_.metadata.add_attribute(kGlobal, found.name, found.type, found.values);
-      if (status.ok())
-        attribute_groups_.emplace(found.name, here());
-      else
-        status = clash("attribute name", object, status, 0);
-    } else if (known->type != found.type || !std::ranges::equal(known->values, found.values)) {
-      conflict_("attributes", object,
-                "one value in group " + group_text(here()) + " and another in " +
-                    group_text(attribute_groups_[std::string(found.name)]),
-                "equal ones");
+// --- attributes ---
+
+bool DatasetUnion::is_strict(std::string_view attribute) const {
+  return rules_.equal_attributes || tells_meaning(attribute);
+}
+
+bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId known,
+                                    bool may_skip) {
+  bool agree = true;
+  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
+    agree = false;
+    mismatch(may_skip, "attribute", object_of(known, name), std::move(found), std::move(expected),
+             first_of(known, name));
+  };
+  metadata.for_each_attribute(local, [&](const Attribute& found) {
+    if (!is_strict(found.name)) return;
+    const auto expected = all_.metadata.find_attribute(known, found.name);
+    if (!expected) {
+      // Of the block each may have some of its own.
+      if (known != kGlobal) differ(found.name, value_text(found), kNone);
+    } else if (!is_same(found, *expected)) {
+      auto [is, was] = difference(found, *expected);
+      differ(found.name, std::move(is), std::move(was));
     }
   });
-  return status;
+  if (known == kGlobal) return agree;
+  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
+    if (is_strict(expected.name) && !metadata.find_attribute(local, expected.name))
+      differ(expected.name, kNone, value_text(expected));
+  });
+  return agree;
 }
 
-Status DatasetUnion::add_variables(const Dataset& dataset,
-                                   const std::vector<std::optional<DimId>>& ids) {
-  const Metadata& from = dataset.metadata;
+// Those that only some have are kept too.
+Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, VarId known) {
+  Status status;
+  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
+    tell(What::kDiffers, "attribute", object_of(known, name), std::move(found), std::move(expected),
+         first_of(known, name));
+  };
+  metadata.for_each_attribute(local, [&](const Attribute& found) {
+    if (!status.ok()) return;
+    if (const auto expected = all_.metadata.find_attribute(known, found.name)) {
+      if (is_same(found, *expected)) return;
+      auto [is, was] = difference(found, *expected);
+      return differ(found.name, std::move(is), std::move(was));
+    }
+    const std::string object = object_of(known, found.name);
+    status = all_.metadata.add_attribute(known, found.name, found.type, found.values);
+    if (!status.ok())
+      status = clash("attribute name", object, status, here());
+    else
+      attribute_members_.emplace(object, here());
+  });
+  NMB_TRY(status);
+  if (rules_.equal_attributes) return {};
+  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
+    if (!metadata.find_attribute(local, expected.name))
+      differ(expected.name, kNone, value_text(expected));
+  });
+  return {};
+}
+
+// --- variables ---
+
+Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
+  const Metadata& from = member.metadata;
   std::vector<DimId> dimensions;
   for (VarId local = 0; local < from.variable_count(); ++local) {
     const Variable found = from.variable(local);
-    if (const auto known = all_.metadata.find_variable(found.name)) {
-      NMB_TRY(clash("variable name", found.name, Status(Code::kExists, ""), places_[*known].group));
-      continue;
-    }
     dimensions.clear();
-    for (const DimId id : found.dimensions)
-      if (ids[id]) dimensions.push_back(*ids[id]);
+    std::optional<std::uint32_t> axis;
+    std::size_t axes = 0;
+    for (const DimId id : found.dimensions) {
+      if (!ids[id]) continue;
+      if (joined_[*ids[id]].is && axes++ == 0) axis = static_cast<std::uint32_t>(dimensions.size());
+      dimensions.push_back(*ids[id]);
+    }
+    const auto known = all_.metadata.find_variable(found.name);
+    if (known) placed_[*known].last = here();
     // What a dimension is left out of was told.
     if (dimensions.size() < found.dimensions.size()) continue;
-    const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
-    if (!id.ok()) {
-      NMB_TRY(clash("variable name", found.name, id.status(), 0));
-      continue;
+    if (axes > 1) {
+      conflict("shape", found.name,
+               std::to_string(axes) + " dimensions along which values would follow one another",
+               "one at most", here());
+    } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
+      mismatch(true, "extra variable", found.name, "one", kNone, 0);
+    } else if (!known) {
+      NMB_TRY(add_variable(member, local, dimensions, axis));
+    } else if (rules_.distinct_variables) {
+      NMB_TRY(clash("variable name", found.name, Status(Code::kExists, ""),
+                    placed_[*known].places.front().member));
+    } else {
+      NMB_TRY(unite_variable(member, local, *known, dimensions));
     }
-    places_.push_back(
-        {here(), found.begin - dataset.layout.header_length, dataset.layout.record_size});
-    Status status;
-    from.for_each_attribute(local, [&](const Attribute& attribute) {
-      if (!status.ok()) return;
-      status = all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
-      if (!status.ok())
-        status = clash("attribute name",
-                       std::string(found.name) + "@" + std::string(attribute.name), status, 0);
-    });
-    NMB_TRY(status);
   }
   return {};
 }
 
+Status DatasetUnion::add_variable(const Member& member, VarId local,
+                                  const std::vector<DimId>& dimensions,
+                                  std::optional<std::uint32_t> axis) {
+  const Metadata& from = member.metadata;
+  const Variable found = from.variable(local);
+  const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
+  if (!id.ok()) return clash("variable name", found.name, id.status(), here());
+  placed_.push_back(
+      {axis, here(), {{here(), from.is_record_variable(local), member.begins[local]}}});
+  Status status;
+  from.for_each_attribute(local, [&](const Attribute& attribute) {
+    if (!status.ok()) return;
+    status = all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
+    if (!status.ok())
+      status = clash("attribute name", object_of(*id, attribute.name), status, here());
+  });
+  return status;
+}
+
+bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
+                            const std::vector<DimId>& dimensions) {
+  const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
+  const bool may_skip = !placed_[known].axis || rules_.fills;
+  const std::uint32_t first = placed_[known].places.front().member;
+  if (found.type != expected.type) {
+    mismatch(may_skip, "type", found.name, std::string(type_name(found.type)),
+             std::string(type_name(expected.type)), first);
+    return false;
+  }
+  if (!std::ranges::equal(dimensions, expected.dimensions)) {
+    const auto text = [&](std::span<const DimId> shape) {
+      std::string names;
+      for (const DimId id : shape)
+        names.append(names.empty() ? "" : ", ").append(all_.metadata.dimension(id).name);
+      return "(" + names + ")";
+    };
+    mismatch(may_skip, "shape", found.name, text(dimensions), text(expected.dimensions), first);
+    return false;
+  }
+  return attributes_agree(member.metadata, local, known, may_skip);
+}
+
+Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId known,
+                                    const std::vector<DimId>& dimensions) {
+  if (!is_alike(member, local, known, dimensions)) return {};
+  if (placed_[known].axis)
+    placed_[known].places.push_back(
+        {here(), member.metadata.is_record_variable(local), member.begins[local]});
+  else if (rules_.equal_values)
+    NMB_TRY(compare_values(member, local, known));
+  return unite_attributes(member.metadata, local, known);
+}
+
+Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known) {
+  const Place& first = placed_[known].places.front();
+  const bool is_record = all_.metadata.is_record_variable(known);
+  // Of another number of records or another length: told.
+  const std::uint64_t slices = is_record ? member.records : 1;
+  const auto length = all_.metadata.slice_bytes(known);
+  if (!length || length != member.metadata.slice_bytes(local) ||
+      (is_record && slices != all_.records))
+    return {};
+  const Added& other = members_[first.member];
+  const Variable variable = all_.metadata.variable(known);
+  NMB_ASSIGN(const auto differs,
+             first_difference({member.values.get(), member.begins[local], member.record_size},
+                              {other.values.get(), first.begin, other.record_size}, variable.type,
+                              slices, *length));
+  if (!differs) return {};
+  std::vector<std::uint64_t> shape;
+  for (const DimId id : variable.dimensions) {
+    const Dimension dimension = all_.metadata.dimension(id);
+    shape.push_back(dimension.is_record() ? all_.records : dimension.length);
+  }
+  const auto [found, expected] = difference_text(*differs, variable.type, shape);
+  mismatch(true, "values", variable.name, found, expected, first.member);
+  return {};
+}
+
+// Of the variables that others had before.
+void DatasetUnion::tell_missing(std::uint32_t before) {
+  for (VarId v = 0; v < before; ++v)
+    if (placed_[v].last != here())
+      conflict("missing variable", all_.metadata.variable(v).name, kNone, "one",
+               placed_[v].places.front().member);
+}
+
+// --- all of it ---
+
+// The records there are.
+Result<std::uint64_t> DatasetUnion::join_lengths() {
+  std::uint64_t records = all_.records;
+  for (DimId id = 0; id < joined_.size(); ++id) {
+    Joined& joined = joined_[id];
+    if (!joined.is) continue;
+    std::uint64_t all = 0;
+    for (const std::uint64_t count : joined.counts) {
+      joined.firsts.push_back(all);
+      if (!checked_add(all, count, &all) || all >= kUnlimited)
+        return Status(Code::kLimit, "found more than 2^64 values along a dimension");
+    }
+    if (all_.metadata.record_dimension() == id)
+      records = all;
+    else
+      all_.metadata.set_length(id, all);
+  }
+  return records;
+}
+
+void DatasetUnion::lay(VarId variable, LaidValues* values) const {
+  const Placed& placed = placed_[variable];
+  const Place& only = placed.places.front();
+  if (!placed.axis)
+    return values->add(all_.metadata, variable, members_[only.member].values, only.begin,
+                       members_[only.member].record_size);
+  const Variable found = all_.metadata.variable(variable);
+  std::uint64_t unit = type_size(found.type);
+  for (const DimId id : found.dimensions.subspan(*placed.axis + 1))
+    unit *= all_.metadata.dimension(id).length;
+  const Joined& joined = joined_[found.dimensions[*placed.axis]];
+  std::vector<LaidPart> parts;
+  auto place = placed.places.begin();
+  for (std::uint32_t m = 0; m < members_.size(); ++m) {
+    const Added& member = members_[m];
+    const std::uint64_t count = joined.counts[m];
+    LaidPart part{nullptr, joined.firsts[m], count, 0, unit, unit * count, 0};
+    if (place != placed.places.end() && place->member == m) {
+      part.source = member.values;
+      part.offset = place->begin;
+      if (place->is_record) (*placed.axis == 0 ? part.step : part.record_step) = member.record_size;
+      ++place;
+    } else if (count > 0) {
+      part.source = std::make_shared<RepeatedValue>(fill_value(all_.metadata, variable));
+    }
+    parts.push_back(std::move(part));
+  }
+  values->add(all_.metadata, variable, std::move(parts), *placed.axis);
+}
+
 Result<Dataset> DatasetUnion::take(const std::string& name) {
+  NMB_ASSIGN(all_.records, join_lengths());
   NMB_ASSIGN(all_.layout, layout_classic(all_.metadata, Kind::kCdf5));
   all_.layout.records = all_.records;
   std::uint64_t bytes = 0;
@@ -139,11 +437,21 @@ Result<Dataset> DatasetUnion::take(const std::string& name) {
       !checked_add(bytes, all_.layout.record_begin, &bytes))
     return Status(Code::kLimit, "found more than 2^64 bytes of values in all groups together");
   auto values = std::make_shared<LaidValues>(all_.layout, all_.records, name);
-  for (VarId v = 0; v < places_.size(); ++v)
-    values->add(all_.metadata, v, values_[places_[v].group], places_[v].begin,
-                places_[v].record_size);
+  for (VarId v = 0; v < placed_.size(); ++v) lay(v, values.get());
   all_.extent = std::move(values);
   return std::move(all_);
+}
+
+std::vector<DimId> DatasetUnion::joined() const {
+  std::vector<DimId> ids;
+  for (DimId id = 0; id < joined_.size(); ++id)
+    if (joined_[id].is) ids.push_back(id);
+  return ids;
+}
+
+std::uint32_t DatasetUnion::member_at(DimId dimension, std::uint64_t index) const {
+  const std::vector<std::uint64_t>& firsts = joined_[dimension].firsts;
+  return static_cast<std::uint32_t>(std::ranges::upper_bound(firsts, index) - firsts.begin() - 1);
 }
 
 }  // namespace nmb

@@ -71,6 +71,7 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   block.packed.extent = block.values = values;
   block.packed.extent_length = values->size();
   block.packed.origin = origin(index, header_length);
+  block.open = [file] { return open_classic(file); };
   const Result<bool> visited = visit(block);
   room_ = std::move(dataset.metadata);
   return visited.status();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "interop/hdf5_file.h"
@@ -20,9 +21,8 @@
 
 namespace nmb {
 
-struct InputBlock {
-  explicit InputBlock(const Dataset& definitions) : dataset(definitions) {}
-
+// A block of an input, as it may be kept.
+struct KeptBlock {
   std::string group;      // its path in the input
   bool is_group = false;  // of a file that may have several
   // How many blocks the input has; 0: not known, with `count_groups` unset.
@@ -30,13 +30,20 @@ struct InputBlock {
   PackedBlock packed;  // without name and samples
   // Those that an NMB file has recorded.
   std::optional<std::uint64_t> samples;
-  const Dataset& dataset;  // valid during the visit
   // All of the extent, holes as fill values; nullptr where it is empty.
   std::shared_ptr<const ByteSource> values;
   std::vector<CodedPiece> coded;  // its coded pieces, if they were asked for
   std::uint64_t load = 0;         // memory that it takes while its values are moved
-  // Of a block of kind 6: opens it again, after the visit too.
+  // Its definitions, again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
+};
+
+// The same while it is visited.
+struct InputBlock : KeptBlock {
+  explicit InputBlock(const Dataset& definitions, KeptBlock kept = {})
+      : KeptBlock(std::move(kept)), dataset(definitions) {}
+
+  const Dataset& dataset;  // valid during the visit
 };
 
 class InputReader {

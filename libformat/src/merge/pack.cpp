@@ -9,9 +9,11 @@
 #include "block/name_rules.h"
 #include "merge/block_rule.h"
 #include "merge/block_template.h"
+#include "merge/block_unions.h"
 #include "merge/classic_form.h"
 #include "merge/conflict_list.h"
 #include "merge/dataset_union.h"
+#include "merge/input_order.h"
 #include "merge/input_reader.h"
 #include "merge/input_shares.h"
 #include "merge/pack_plan.h"
@@ -52,7 +54,7 @@ class Packer {
   Status run() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
     NMB_ASSIGN(writer_, Writer::create(options_.output, writer_options(), ranks_));
-    NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
+    NMB_ASSIGN(share_, share());
     Status planned = plan_inputs();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
@@ -68,15 +70,27 @@ class Packer {
   }
 
  private:
+  // Blocks of several inputs are planned by one rank.
+  Result<InputShare> share() {
+    if (options_.mode == MergeMode::kPack) return share_inputs(ranks_, options_.inputs);
+    return InputShare{0, ranks_.rank() == 0 ? options_.inputs.size() : 0};
+  }
+
   Status plan_inputs() {
+    files_.resize(share_.end - share_.begin);
     for (std::size_t i = share_.begin; i < share_.end; ++i) {
       if (options_.writer.cancel && options_.writer.cancel->load())
         return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
       if (Status status = plan(i); !status.ok()) {
         if (status.code() == Code::kUsage && status.file().empty()) return status;
         report_.unreadable.push_back(status.in_file(options_.inputs[i]));
+      } else {
+        planned_.push_back(i);
       }
     }
+    if (unions_)
+      NMB_TRY(unions_->finish(planned_, [this](const UnitedBlocks& b) { return pack_united(b); }));
+    unions_.reset();
     // Their memory serves better from now on.
     reader_.reset();
     splitter_.reset();
@@ -127,8 +141,9 @@ class Packer {
     if (!options_.block_name.empty()) {
       NMB_ASSIGN(template_, BlockTemplate::parse(options_.block_name));
     }
-    NMB_ASSIGN(classic_template_, BlockTemplate::parse("{stem}"));
-    NMB_ASSIGN(grouped_template_, BlockTemplate::parse("{stem}/{group}"));
+    const bool unites = options_.mode != MergeMode::kPack;
+    NMB_ASSIGN(classic_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}"));
+    NMB_ASSIGN(grouped_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}/{group}"));
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
     NMB_TRY(prepare_division());
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
@@ -150,6 +165,7 @@ class Packer {
     by_ = rule.by();
     // Of values of blocks of kind 6, where each thread may read another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
+    if (options_.mode != MergeMode::kPack) unions_.emplace(options_, conflicts_, report_, views_);
     if (by_ == By::kGroup || by_ == By::kOne) return {};
     if (template_ && !template_->has_group())
       return Status(Code::kUsage, "found block name template \"" + options_.block_name +
@@ -164,7 +180,8 @@ class Packer {
   WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
     writer.before_commit = [this]() -> Status {
-      for (const auto& file : files_) NMB_TRY(file->check_unchanged());
+      for (const auto& file : files_)
+        if (file) NMB_TRY(file->check_unchanged());
       return {};
     };
     if (ranks_.size() > 1)
@@ -247,7 +264,7 @@ class Packer {
     conflicts_.begin_input(index);
     NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
     NMB_TRY(check_not_target(path));
-    files_.push_back(file);
+    files_[index - share_.begin] = file;
     ++report_.inputs;
     report_.bytes_in += file->size();
     input_ = {};
@@ -255,10 +272,11 @@ class Packer {
     input_.file = file;
     storage_.begin_input(file);
     if (by_ == By::kOne)
-      united_.emplace([this](std::string kind, std::string_view object, std::string found,
-                             std::string expected) {
-        conflicts_.add(std::move(kind), std::string(object), std::move(found), std::move(expected));
-      });
+      united_.emplace(UnionRules{.distinct_variables = true, .equal_attributes = true},
+                      [this](UnionNote note) {
+                        conflicts_.add(std::move(note.kind), std::move(note.object),
+                                       std::move(note.found), std::move(note.expected));
+                      });
     NMB_TRY(reader_->read(index, std::move(file),
                           [this](InputBlock& block) { return plan_block(block); }));
     if (by_ == By::kOne && united_->has_any()) return define_union();
@@ -316,9 +334,15 @@ class Packer {
 
   // A block as it is. group: its new path in the input.
   Status pack_whole(InputBlock& block, const std::string& group) {
-    PackedBlock& packed = block.packed;
-    NMB_ASSIGN(packed.name, block_name(group));
+    NMB_ASSIGN(std::string name, block_name(group));
     note_group(group);
+    if (unions_) return unions_->add(name, block);
+    return pack_whole(block, group, std::move(name));
+  }
+
+  Status pack_whole(InputBlock& block, const std::string& group, std::string block_name) {
+    PackedBlock& packed = block.packed;
+    packed.name = std::move(block_name);
     if (block.samples && samples_.by() == SampleRule::By::kDefault) {
       packed.samples = *block.samples;
     } else {
@@ -356,7 +380,7 @@ class Packer {
     }
     input_.is_divided |= is_divided;
     if (!is_divided && !is_parent(block)) return pack_whole(block, block.group);
-    tell_losses(block, form);
+    tell_losses(block, form, conflicts_);
     NMB_TRY(storage_.check_codec());
     sources_.push_back({form.values, form.view ? std::string() : block.packed.origin});
     return splitter_->make(input);
@@ -387,18 +411,6 @@ class Packer {
     return out;
   }
 
-  // What a block that came from HDF5 loses where it is divided or united.
-  void tell_losses(const InputBlock& block, const ClassicForm& form) {
-    constexpr std::string_view kFound = "found ";
-    const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
-    for (const Loss& loss : form.losses) {
-      std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
-      found.resize(std::min(found.size(), found.rfind("; ")));
-      conflicts_.add("loss", group + loss.object,
-                     found + " (blocks are divided and united as classic netCDF)", "");
-    }
-  }
-
   void note(SplitConflict conflict) {
     std::string object = below(input_.group, conflict.object);
     if (conflict.group) {
@@ -415,17 +427,24 @@ class Packer {
     NMB_ASSIGN(const std::string name, block_name(group));
     if (!part.is_whole) return {};
     const Metadata& metadata = part.metadata;
+    if (unions_)
+      return unions_->add(name, group,
+                          {metadata, std::move(part.begins), part.record_size, part.records,
+                           sources_.back().values});
     if (part.group.empty() && metadata.variable_count() + metadata.dimension_count() == 0 &&
         !names_.note_parent(name, metadata))
       return {};
     return define(name, group, metadata, part.records, std::move(part.begins), part.record_size);
   }
 
-  // A block whose values lie in the last source.
+  // A block whose values lie in the last source. recorded: samples.
   Status define(const std::string& name, const std::string& group, const Metadata& metadata,
-                std::uint64_t records, std::vector<std::uint64_t> begins,
-                std::uint64_t record_size) {
-    NMB_ASSIGN(const std::uint64_t count, samples(metadata, records, group, name));
+                std::uint64_t records, std::vector<std::uint64_t> begins, std::uint64_t record_size,
+                std::optional<std::uint64_t> recorded = {}) {
+    std::uint64_t count = recorded.value_or(0);
+    if (!recorded || samples_.by() != SampleRule::By::kDefault) {
+      NMB_ASSIGN(count, samples(metadata, records, group, name));
+    }
     Status status;
     const std::optional<BlockId> id =
         defined(writer_->define_block(name, metadata, records), name, &status);
@@ -438,8 +457,10 @@ class Packer {
 
   Status unite(const InputBlock& block) {
     NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
-    tell_losses(block, form);
-    return united_->add(block.group, form.dataset, form.values);
+    tell_losses(block, form, conflicts_);
+    DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
+    member.group = block.group;
+    return united_->add(member);
   }
 
   Status define_union() {
@@ -447,11 +468,25 @@ class Packer {
     NMB_ASSIGN(const Dataset all, united_->take(input_.file->name()));
     united_.reset();
     NMB_ASSIGN(const std::string name, block_name(""));
-    std::vector<std::uint64_t> begins;
-    for (VarId v = 0; v < all.metadata.variable_count(); ++v)
-      begins.push_back(all.metadata.begin(v) - all.layout.header_length);
-    sources_.push_back({all.extent, {}});
-    return define(name, "", all.metadata, all.records, std::move(begins), all.layout.record_size);
+    if (unions_) return unions_->add(name, "", DatasetUnion::member_of(all, all.extent));
+    return define_laid(name, "", all);
+  }
+
+  // A block whose values lie as they will.
+  Status define_laid(const std::string& name, const std::string& group, const Dataset& dataset,
+                     std::optional<std::uint64_t> recorded = {}) {
+    sources_.push_back({dataset.extent, {}});
+    return define(name, group, dataset.metadata, dataset.records, {}, dataset.layout.record_size,
+                  recorded);
+  }
+
+  // What inputs say of a block, all of it.
+  Status pack_united(const UnitedBlocks& blocks) {
+    conflicts_.begin_input(blocks.input);
+    storage_.begin_input(files_[blocks.input]);
+    if (blocks.whole) return pack_whole(*blocks.whole, blocks.group, blocks.name);
+    NMB_TRY(storage_.check_codec());
+    return define_laid(blocks.name, blocks.group, *blocks.united, blocks.samples);
   }
 
   using By = BlockRule::By;
@@ -477,10 +512,12 @@ class Packer {
   std::shared_ptr<SourcePool> views_;
   InputShare share_{0, 0};
   std::optional<InputReader> reader_;
-  std::vector<std::shared_ptr<PooledFile>> files_;  // of the share
+  std::vector<std::shared_ptr<PooledFile>> files_;  // of the share; nullptr: cannot be used
+  std::vector<std::size_t> planned_;                // inputs of it
   std::unique_ptr<Writer> writer_;
   ConflictList conflicts_;
   SharedNames names_;
+  std::optional<BlockUnions> unions_;  // but for pack
   ValueStorage storage_;
   std::vector<std::uint32_t> block_inputs_;  // by BlockId
   std::vector<std::string> first_blocks_;    // names of up to kFirstBlocks
@@ -496,6 +533,8 @@ class Packer {
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
   PackOptions with_progress = options;
   with_progress.writer.progress = options.progress;
+  if (!options.sort_by.empty())
+    NMB_TRY(sort_by_values(ranks, options.sort_by, &with_progress.inputs));
   return Packer(with_progress, report, ranks).run();
 }
 

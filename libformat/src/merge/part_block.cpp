@@ -6,6 +6,11 @@ namespace nmb {
 std::vector<ValueRuns> runs_of(const PartBlock& block, const Metadata& metadata,
                                const ClassicLayout& layout) {
   std::vector<ValueRuns> runs;
+  if (block.begins.empty()) {
+    const std::uint64_t end = layout.records > 0 ? layout.end(layout.records) : layout.fixed_end;
+    if (end > layout.header_length) runs.push_back({0, 0, 0, 0, end - layout.header_length, 1});
+    return runs;
+  }
   auto add = [&](std::uint64_t source, std::uint64_t begin, std::uint64_t length) {
     const std::uint64_t offset = begin - layout.header_length;
     if (length == 0) return;

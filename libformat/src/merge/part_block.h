@@ -15,10 +15,11 @@ namespace nmb {
 
 struct PartBlock {
   BlockId id = 0;
-  std::uint32_t source = 0;           // which of the sources has its values
-  std::vector<std::uint64_t> begins;  // of each variable, in the source
-  std::uint64_t record_size = 0;      // from a variable's record to the next, in the source
-  bool coded = false;                 // its values were taken as pieces
+  std::uint32_t source = 0;  // which of the sources has its values
+  // Of each variable, in the source; none: all values, and what is between them, lie there as here.
+  std::vector<std::uint64_t> begins;
+  std::uint64_t record_size = 0;  // from a variable's record to the next, in the source
+  bool coded = false;             // its values were taken as pieces
 };
 
 // Where the values of parts lie.

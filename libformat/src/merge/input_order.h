@@ -1,0 +1,18 @@
+// The order of inputs by a value in each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Collective. Sorts `inputs` by the first value of the numeric variable `variable` (with the path
+// of its block) in each; equal ones keep their order. On all ranks: kConflict: an input without the
+// variable, or without values of it; what reading the inputs fails with.
+Status sort_by_values(Communicator& ranks, const std::string& variable,
+                      std::vector<std::string>* inputs);
+
+}  // namespace nmb

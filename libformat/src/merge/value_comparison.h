@@ -1,0 +1,39 @@
+// Comparing the values of a variable that two datasets have.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nmb/byte_source.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+struct StoredValues {
+  const ByteSource* source;
+  std::uint64_t begin;
+  std::uint64_t step;  // from a record to the next
+};
+
+// The value that differs first, and the two.
+struct ValuesDiffer {
+  std::uint64_t element = 0;  // in row-major order
+  std::array<std::byte, 8> found{}, expected{};
+};
+
+// Of `slices` times `length` bytes of values of `type` in external form. nullopt: they are the
+// same, bit by bit. kIo, kDamaged.
+Result<std::optional<ValuesDiffer>> first_difference(const StoredValues& found,
+                                                     const StoredValues& expected, Type type,
+                                                     std::uint64_t slices, std::uint64_t length);
+
+// Of an array of `shape`: "4 at [2,0]", "3".
+std::pair<std::string, std::string> difference_text(const ValuesDiffer& differ, Type type,
+                                                    const std::vector<std::uint64_t>& shape);
+
+}  // namespace nmb

@@ -1,0 +1,424 @@
+#!/usr/bin/python3
+"""nmcat --mode union and join: what comes out is what numpy makes of the inputs, whatever their kinds and layouts, and
+for each row of the table in docs/merging.md the exit code, the message, and that an existing target stays.
+
+    merge_test.py --tools FOLDER
+
+Skipped (exit code 77) without h5py or netCDF4-python.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "merging.md"
+KINDS = ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4")
+
+
+def make(path, kind="NETCDF3_64BIT_DATA", first=0, count=3, width=4, change=None):
+    """A model's output of `count` time steps; change(dataset) alters it ahead of the values."""
+    with netCDF4.Dataset(path, "w", format=kind) as out:
+        out.title = "run"
+        out.createDimension("time", None)
+        out.createDimension("x", width)
+        time_ = out.createVariable("time", "f8", ("time",))
+        time_.units = "days since 2000-01-01"
+        time_.calendar = "standard"
+        x = out.createVariable("x", "f4", ("x",))
+        x.units = "m"
+        # Records of two bytes each are padded to four.
+        flag = out.createVariable("flag", "i2", ("time",), fill_value=numpy.int16(-1))
+        flag.long_name = "state"
+        t = out.createVariable("t", "f4", ("time", "x"))
+        t.units = "K"
+        out.history = "made"
+        if change:
+            change(out)
+        steps = numpy.arange(first, first + count)
+        if "time" in out.variables:
+            out["time"][:] = steps
+        out["x"][:] = numpy.arange(width) * 10
+        if "flag" in out.variables:
+            out["flag"][:] = steps % 7
+        if "t" in out.variables and out["t"].dimensions == ("time", "x"):
+            out["t"][:] = steps[:, None] * 100 + numpy.arange(width)
+
+
+def values(test, file, name):
+    return numpy.array(json.loads(test.run("nminspect", "dump", file, name, "--json"))["values"])
+
+
+def expect(test, what, found, expected):
+    found = numpy.array(found)
+    test.check(
+        found.size == numpy.size(expected) and numpy.array_equal(found.ravel(), numpy.ravel(expected)),
+        f"{what}: found {found.ravel()[:8]}.. of {found.size}, expected {numpy.ravel(expected)[:8]}..",
+    )
+
+
+# --- what comes out ---
+
+
+def check_records(test):
+    """Inputs of all kinds, mixed, with lengths of their own, one of them empty, and one that has a fixed length."""
+    def fixed_time(out):
+        out.renameDimension("time", "old")
+        out.createDimension("time", 2)
+
+    lengths = (3, 0, 1, 5)
+    first = 0
+    for i, (kind, count) in enumerate(zip(KINDS, lengths)):
+        make(test.work / f"r{i}.nc", kind, first, count)
+        first += count
+    make(test.work / "r4.nc", first=first, count=2)
+    test.run("nmconvert", "r4.nc", "r4.nmb")
+    files = [f"r{i}.nc" for i in range(4)] + ["r4.nmb"]
+    steps = numpy.arange(sum(lengths) + 2)
+    for order in (files, ["r3.nc", "r0.nc", "r1.nc", "r2.nc", "r4.nmb"]):
+        test.run("nmcat", "--mode", "join", *order, "-o", "joined.nmb", "-f", "--sort", "values:time",
+                 exit_code=0 if "r1.nc" not in order else 1)
+    order = [one for one in files if one != "r1.nc"]
+    for jobs in ("1", "2"):
+        test.run("nmcat", "--mode", "join", *files, "-o", f"joined{jobs}.nmb", "-j", jobs)
+        test.run("nmverify", f"joined{jobs}.nmb")
+    test.check((test.work / "joined1.nmb").read_bytes() == (test.work / "joined2.nmb").read_bytes(), "-j 1, 2: other bytes")
+    expect(test, "time", values(test, "joined1.nmb", "time"), steps)
+    expect(test, "flag", values(test, "joined1.nmb", "flag"), steps % 7)
+    expect(test, "t", values(test, "joined1.nmb", "t"), steps[:, None] * 100 + numpy.arange(4))
+    expect(test, "x", values(test, "joined1.nmb", "x"), numpy.arange(4) * 10)
+    test.run("nmcat", "--mode", "join", *reversed(order), "-o", "sorted.nmb", "--sort", "values:time")
+    expect(test, "sorted", values(test, "sorted.nmb", "time"), steps)
+    test.run("nmcat", "--mode", "join", *files, "-o", "coded.nmb", "--compress", "zstd")
+    test.run("nmverify", "coded.nmb")
+    expect(test, "coded", values(test, "coded.nmb", "t"), steps[:, None] * 100 + numpy.arange(4))
+    test.run("nmcat", "--mode", "join", *files, "-o", "planned.nmb", "--dry-run")
+    test.check(not (test.work / "planned.nmb").exists(), "planned.nmb: found a file of a dry run")
+
+
+def check_like_ncrcat(test):
+    """The classic file that comes back is ncrcat's, value by value, where there is one."""
+    if not shutil.which("ncrcat"):
+        return
+    for i in range(3):
+        make(test.work / f"n{i}.nc", first=4 * i, count=4)
+    files = [f"n{i}.nc" for i in range(3)]
+    subprocess.run(["ncrcat", "-O", *files, "theirs.nc"], cwd=test.work, check=True)
+    test.run("nmcat", "--mode", "join", *files, "-o", "ours.nmb")
+    test.run("nmconvert", "ours.nmb", "ours.nc")
+    with netCDF4.Dataset(test.work / "theirs.nc") as a, netCDF4.Dataset(test.work / "ours.nc") as b:
+        for name in a.variables:
+            expect(test, f"ncrcat: {name}", b[name][:], a[name][:])
+
+
+def check_axes(test):
+    """Along a dimension of fixed length, in the first place and behind others; records beside it."""
+    whole = numpy.arange(2 * 3 * 7).reshape(2, 3, 7)
+    parts = ((0, 2), (2, 3), (3, 7))
+    for i, (begin, end) in enumerate(parts):
+        with netCDF4.Dataset(test.work / f"a{i}.nc", "w", format="NETCDF3_64BIT_DATA") as out:
+            for name, length in (("t", None), ("y", 3), ("x", end - begin)):
+                out.createDimension(name, length)
+            out.createVariable("records", "i2", ("t", "y", "x"))[:] = whole[:, :, begin:end]
+            out.createVariable("inner", "i2", ("y", "x"))[:] = whole[1, :, begin:end]
+            out.createVariable("middle", "i4", ("y", "x", "y"))[:] = whole[0, :, begin:end, None] + numpy.arange(3)
+            out.createVariable("first", "i1", ("x",))[:] = whole[0, 0, begin:end]
+            out.createVariable("steps", "i4", ("t",))[:] = [5, 6]
+    test.run("nmcat", "--mode", "join", "--along", "x", "a0.nc", "a1.nc", "a2.nc", "-o", "axes.nmb")
+    test.run("nmverify", "axes.nmb")
+    expect(test, "records", values(test, "axes.nmb", "records"), whole)
+    expect(test, "inner", values(test, "axes.nmb", "inner"), whole[1])
+    expect(test, "middle", values(test, "axes.nmb", "middle"), whole[0, :, :, None] + numpy.arange(3))
+    expect(test, "first", values(test, "axes.nmb", "first"), whole[0, 0])
+    expect(test, "steps", values(test, "axes.nmb", "steps"), [5, 6])
+
+
+def check_tables(test):
+    """HDF5 tables without names of dimensions, group by group."""
+    rows = ({"a": 5, "b": 0}, {"a": 2, "b": 9})
+    for i, lengths in enumerate(rows):
+        with h5py.File(test.work / f"h{i}.h5", "w") as out:
+            for group, n in lengths.items():
+                out.create_dataset(f"{group}/id", data=numpy.arange(n, dtype="<u4")[:, None] + 100 * i,
+                                   maxshape=(None, 1), chunks=(4, 1), compression=4)
+                out.create_dataset(f"{group}/map", data=numpy.arange(n * 3, dtype="<f4").reshape(n, 3),
+                                   maxshape=(None, 3), chunks=(2, 3))
+    test.run("nmcat", "--mode", "join", "h0.h5", "h1.h5", "-o", "tables.nmb")
+    test.run("nmverify", "tables.nmb")
+    with h5py.File(test.work / "h0.h5") as a, h5py.File(test.work / "h1.h5") as b:
+        for name in ("a/id", "a/map", "b/id", "b/map"):
+            expect(test, name, values(test, "tables.nmb", name), numpy.concatenate([a[name][:], b[name][:]]))
+    with h5py.File(test.work / "f0.h5", "w") as a, h5py.File(test.work / "f1.h5", "w") as b:
+        a["v"], b["v"] = numpy.arange(6).reshape(2, 3), numpy.arange(9).reshape(3, 3)
+        a["w"], b["w"] = numpy.arange(5.0), numpy.arange(4.0)
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "first.nmb", exit_code=1)
+
+
+def check_fill(test):
+    """--missing=fill: fill values where an input has none; --on-mismatch=skip: the first one's."""
+    make(test.work / "m0.nc")
+    make(test.work / "m1.nc", first=3, change=lambda out: out.renameVariable("flag", "other"))
+    test.run("nmcat", "--mode", "join", "m0.nc", "m1.nc", "-o", "filled.nmb", "--missing", "fill")
+    expect(test, "filled", values(test, "filled.nmb", "flag"), [0, 1, 2, -1, -1, -1])
+    make(test.work / "m2.nc", first=3, change=lambda out: out["t"].setncattr("units", "degC"))
+    test.run("nmcat", "--mode", "join", "m0.nc", "m2.nc", "-o", "skipped.nmb", "--on-mismatch", "skip", exit_code=1,
+             says="attribute t@units")
+    test.run("nmcat", "--mode", "join", "m0.nc", "m2.nc", "-o", "skipped.nmb", "--on-mismatch", "skip", "--missing",
+             "fill", says="1 objects that do not go with the first are left out")
+    found = values(test, "skipped.nmb", "t")
+    expect(test, "skipped", found[:3], numpy.arange(3)[:, None] * 100 + numpy.arange(4))
+
+
+def check_union(test):
+    """Halves of samples in two files become whole ones; what both have is there once."""
+    for i, names in enumerate((("x", "y", "n"), ("z", "n"))):
+        with h5py.File(test.work / f"u{i}.h5", "w") as out:
+            for event in range(3):
+                for name in names:
+                    out[f"evt{event}/{name}"] = numpy.arange(4) + event
+            out[f"only{i}/v"] = [i]
+    test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "union.nmb")
+    test.run("nmverify", "union.nmb")
+    found = test.run("nminspect", "ls", "union.nmb").split()
+    test.check([one for one in found if one != "/"] == ["evt0", "evt1", "evt2", "only0", "only1"], f"union: blocks {found}")
+    for name in "xyzn":
+        expect(test, f"union: {name}", values(test, "union.nmb", f"evt2/{name}"), numpy.arange(4) + 2)
+    # A block of one input is taken over as it is, with all that HDF5 needs.
+    test.run("nmconvert", "union.nmb", "union.h5")
+    with h5py.File(test.work / "union.h5") as back:
+        test.check(back["only1/v"].dtype == numpy.dtype("<i8"), f"only1/v: found {back['only1/v'].dtype}, expected <i8")
+    make(test.work / "v0.nc", count=2)
+    make(test.work / "v1.nc", count=2)
+    test.run("nmcat", "--mode", "union", "--split-names", "^(t)", "--unmatched", "keep", "v0.nc", "v1.nc", "-o", "no.nmb",
+             exit_code=1, says="not legal")
+    test.run("nmcat", "--mode", "union", "v0.nc", "v1.nc", "-o", "same.nmb")
+    expect(test, "same", values(test, "same.nmb", "t"), numpy.arange(2)[:, None] * 100 + numpy.arange(4))
+
+
+# --- what does not go together: the rows of the table ---
+
+
+class Row:
+    """Files a.nc and b.nc, what is run, and what is said."""
+
+    def __init__(self, options, code, says, first=None, second=None, files=None):
+        self.options, self.code, self.says = options.split(), code, says
+        self.first, self.second, self.files = first, second, files
+
+
+def set_att(variable, name, value):
+    return lambda out: out[variable].setncattr(name, value)
+
+
+def rename(old, new):
+    return lambda out: out.renameVariable(old, new)
+
+
+def replace_t(kind="f4", dimensions=("time", "x")):
+    def change(out):
+        out.renameVariable("t", "old_t")
+        out.createVariable("t", kind, dimensions).units = "K"
+
+    return change
+
+
+def other_x(out):
+    out.renameDimension("x", "lon")
+
+
+def shifted(work):
+    make(work / "b.nc", first=3)
+    with netCDF4.Dataset(work / "b.nc", "a") as out:
+        out["x"][2] = 21
+
+
+def overlapping(work):
+    make(work / "b.nc", first=2)
+
+
+def cut(work):
+    make(work / "b.nc", first=3)
+    os.truncate(work / "b.nc", os.path.getsize(work / "b.nc") - 9)
+
+
+def no_numbers(work):
+    make(work / "b.nc", first=3)
+    with netCDF4.Dataset(work / "b.nc", "a") as out:
+        out["time"][1] = numpy.nan
+
+
+def instead(text):
+    return lambda work: (work / "b.nc").write_text(text)
+
+
+def group_file(path, names):
+    with h5py.File(path, "w") as out:
+        for name in names:
+            out.create_dataset(f"{name}/v", data=numpy.arange(3), maxshape=(None,), chunks=(2,))
+
+
+def two_groups(work):
+    group_file(work / "a.nc", ("evt1", "evt2"))
+    group_file(work / "b.nc", ("evt2",))
+
+
+def compounds(work):
+    for name in "ab":
+        with h5py.File(work / f"{name}.nc", "w") as out:
+            out["v"] = numpy.zeros(2, dtype=[("id", "i4"), ("e", "f8")])
+
+
+def many(work):
+    make(work / "a.nc")
+    whole = (work / "a.nc").read_bytes()
+    (work / "many").mkdir()
+    for i in range(10000):
+        (work / "many" / f"{i:05}.nc").write_bytes(whole)
+    make(work / "many" / "04711.nc", change=set_att("t", "units", "degC"))
+
+
+def same_values(work):
+    make(work / "a.nc")
+    shutil.copy(work / "a.nc", work / "b.nc")
+    with netCDF4.Dataset(work / "b.nc", "a") as out:
+        out["t"][1, 2] = 7
+
+
+JOIN = "--mode join"
+ROWS = {
+    "missing variable": Row(JOIN, 1, "missing variable t: found none", second=rename("t", "u")),
+    "missing variable, `--missing=fill`": Row(JOIN + " --missing=fill", 0, "", second=rename("flag", "u")),
+    "extra variable": Row(JOIN, 1, "extra variable u", second=lambda out: out.createVariable("u", "f4", ("time",))),
+    "extra variable, `--on-mismatch=skip`": Row(
+        JOIN + " --on-mismatch=skip", 0, "1 objects that do not go with the first are left out: u (1)",
+        second=lambda out: out.createVariable("u", "f4", ("time",))),
+    "other type": Row(JOIN, 1, "type t: found double, expected float", second=replace_t("f8")),
+    "other shape": Row(JOIN, 1, "shape t: found (time), expected (time, x)", second=replace_t(dimensions=("time",))),
+    "other order of dimensions": Row(JOIN, 1, "shape p: found (y, x), expected (x, y)",
+                                     first=lambda out: (out.createDimension("y", 2), out.createVariable("p", "f4", ("x", "y"))),
+                                     second=lambda out: (out.createDimension("y", 2), out.createVariable("p", "f4", ("y", "x")))),
+    "other dimension name": Row(JOIN, 1, "shape x: found (lon), expected (x)", second=other_x),
+    "other length of a dimension": Row(JOIN, 1, "dimension x: found length 5, expected length 4",
+                                       files=lambda work: make(work / "b.nc", first=3, width=5)),
+    "units": Row(JOIN, 1, 'attribute t@units: found "degC", expected "K"', second=set_att("t", "units", "degC")),
+    "units in one file only": Row(JOIN, 1, 'attribute t@units: found none, expected "K"',
+                                  second=lambda out: out["t"].delncattr("units")),
+    "time since another day": Row(JOIN, 1, "attribute time@units: found",
+                                  second=set_att("time", "units", "days since 2001-01-01")),
+    "calendar": Row(JOIN, 1, 'attribute time@calendar: found "noleap"', second=set_att("time", "calendar", "noleap")),
+    "fill value": Row(JOIN, 1, "attribute t@missing_value: found 9.f, expected none",
+                      second=set_att("t", "missing_value", numpy.float32(9))),
+    "scale factor": Row(JOIN, 1, "attribute flag@scale_factor: found 0.5, expected none",
+                        second=set_att("flag", "scale_factor", 0.5)),
+    "values of a flag": Row(JOIN, 1, 'attribute flag@flag_meanings: found "on off"',
+                            second=set_att("flag", "flag_meanings", "on off")),
+    "history only": Row(JOIN, 0, "1 values of attributes differ from the first, which is kept: history (1)",
+                        second=lambda out: out.setncattr("history", "made again")),
+    "history only, `--atts=list`": Row(JOIN + " --atts=list", 0, 'attribute @history: found "made again", expected "made"',
+                                       second=lambda out: out.setncattr("history", "made again")),
+    "history only, `--atts=strict`": Row(JOIN + " --atts=strict", 1, "attribute @history",
+                                         second=lambda out: out.setncattr("history", "made again")),
+    "a coordinate with other values": Row(JOIN, 1, "values x: found 21.f at [2], expected 20.f", files=shifted),
+    "overlapping times": Row(JOIN, 0, "coordinate time: found 2 at index 3 behind 2", files=overlapping),
+    "overlapping times, `--monotonic`": Row(JOIN + " --monotonic", 1, "coordinate time", files=overlapping),
+    "a time that is not a number": Row(JOIN, 0, "coordinate time: found nan at index 4", files=no_numbers),
+    "time of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
+        ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
+    "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block of several inputs"),
+    "a group that one file lacks": Row(JOIN, 1, "missing block evt1: found none", files=two_groups),
+    "a compound type": Row(JOIN + " --along axis:0", 1, "loss variable \"v\": found type compound", files=compounds),
+    "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found two inputs with this group",
+                                files=two_groups),
+    "two inputs of one name": Row("--block-name all", 1, "block name all: found two inputs with this block name"),
+    "one variable, other values": Row("--mode union", 1, "values t: found 7.f at [1,2], expected 102.f", files=same_values),
+    "one variable, other values, `--shared=first`": Row("--mode union --shared=first", 0, "", files=same_values),
+    "a cut file": Row(JOIN, 1, "b.nc", files=cut),
+    "an empty file": Row(JOIN, 2, "b.nc", files=instead("")),
+    "a text file": Row(JOIN, 2, "b.nc", files=instead("time,t\n0,280\n")),
+    "a folder": Row(JOIN, 2, "b.nc", files=lambda work: (os.remove(work / "b.nc"), (work / "b.nc").mkdir())),
+    "no such file": Row(JOIN, 2, "b.nc: cannot open: No such file or directory", files=lambda work: os.remove(work / "b.nc")),
+    "a file that cannot be read": Row(JOIN, 2, "Input/output error"),
+    "a file that changes while it is read": Row(JOIN, 1, "changed"),
+    "10,000 files, one of them wrong": Row(JOIN, 1, "many/04711.nc", files=many),
+    "the target is an input": Row(JOIN, 2, "an input that is the target"),
+    "the target exists": Row(JOIN, 2, "exists"),
+}
+
+
+def run_row(test, title, row):
+    work = test.work / "row"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    make(work / "a.nc", change=row.first)
+    make(work / "b.nc", first=3, change=row.second)
+    if row.files:
+        row.files(work)
+    target, inputs = work / "out.nmb", ["a.nc", "b.nc"]
+    target.write_bytes(b"as it was")
+    options = row.options + ["-f"]
+    if title == "the target exists":
+        options.pop()
+    elif title == "the target is an input":
+        inputs.append("out.nmb")
+        shutil.copy(work / "a.nc", target)
+    elif title.startswith("10,000"):
+        inputs = [f"many/{i:05}.nc" for i in range(10000)]
+    before = target.read_bytes()
+    (work / "list").write_text("\n".join(inputs))
+    command = [test.tools / "nmcat", *options, "--files-from", "list", "-o", "out.nmb"]
+    if title == "a file that cannot be read":
+        command = ["strace", "-f", "-o", "/dev/null", "-P", str(work / "b.nc"), "-e", "inject=pread64:error=EIO", *command]
+    elif title == "a file that changes while it is read":
+        command = ["strace", "-f", "-o", "/dev/null", "-e", "inject=renameat2,rename,link,linkat:delay_enter=1500000",
+                   "-e", "inject=fallocate,pwrite64:delay_enter=300000", *command]
+    if command[0] == "strace" and not (shutil.which("strace") and can_trace()):
+        return
+    environment = os.environ | {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+    with subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=environment) as run:
+        if title.endswith("changes while it is read"):
+            time.sleep(0.5)
+            os.utime(work / "b.nc")
+        said = run.communicate(timeout=120)[1]
+    test.check(run.returncode == row.code, f"{title}: exit code {run.returncode}, expected {row.code}: {said[:500]}")
+    test.check(row.says in said, f"{title}: said {said[:500]!r}, expected {row.says!r}")
+    if row.code != 0:
+        test.check(target.read_bytes() == before, f"{title}: the target was changed")
+    left = sorted(one.name for one in work.iterdir() if one.name not in ("a.nc", "b.nc", "out.nmb", "list", "many"))
+    test.check(not left, f"{title}: left {left}")
+
+
+def can_trace():
+    return subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
+
+
+def check_table(test):
+    rows = re.findall(r"^\| (.*?) \| .*? \| (\d) \|$", DOCS.read_text(), re.M)
+    test.check(
+        rows == [(title, str(row.code)) for title, row in ROWS.items()],
+        f"{DOCS.name}: rows {[one for one in rows if one not in [(t, str(r.code)) for t, r in ROWS.items()]]} are not"
+        f" tested, or {[t for t, r in ROWS.items() if (t, str(r.code)) not in rows]} are not told",
+    )
+    for title, row in ROWS.items():
+        run_row(test, title, row)
+
+
+def check(test):
+    check_records(test)
+    check_like_ncrcat(test)
+    check_axes(test)
+    check_tables(test)
+    check_fill(test)
+    check_union(test)
+    check_table(test)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))
