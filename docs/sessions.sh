@@ -31,11 +31,12 @@ find_the_odd_one() {
   for day in $(seq -w 1 200); do
     units=K
     [ "$day" != 137 ] || units=degC
-    echo "netcdf x { dimensions: time = 4; variables: float tas(time); tas:units = \"$units\";
-      data: tas = 281.5, 283.25, 286, 282; }" | ncgen -k cdf5 -o "day$day.nc"
+    echo "netcdf x { dimensions: time = unlimited; variables: int time(time); time:units = \"days since 2000-01-01\";
+      float tas(time); tas:units = \"$units\"; data: time = $((10#$day)); tas = 281.5; }" | ncgen -k cdf5 -o "day$day.nc"
   done
   shown 'ls day*.nc | wc -l'
-  shown "for f in day*.nc; do nminspect header \$f | sed -n \"s/.*tas:units = /\$f /p\"; done | sort -k 2 | uniq -c -f 1"
+  shown 'nmcat --mode join day*.nc -o year.nmb' || true
+  shown 'nmcat --mode join $(ls day*.nc | grep -v day137) -o year.nmb && nminspect count year.nmb --what records'
 }
 
 get_back() {
