@@ -111,8 +111,7 @@ def check_like_ncrcat(test):
         make(test.work / f"n{i}.nc", first=4 * i, count=4)
     files = [f"n{i}.nc" for i in range(3)]
     subprocess.run(["ncrcat", "-O", *files, "theirs.nc"], cwd=test.work, check=True)
-    test.run("nmcat", "--mode", "join", *files, "-o", "ours.nmb")
-    test.run("nmconvert", "ours.nmb", "ours.nc")
+    test.run("nmcat", "--mode", "join", *files, "-o", "ours.nc")
     with netCDF4.Dataset(test.work / "theirs.nc") as a, netCDF4.Dataset(test.work / "ours.nc") as b:
         for name in a.variables:
             expect(test, f"ncrcat: {name}", b[name][:], a[name][:])
@@ -200,6 +199,36 @@ def check_union(test):
              exit_code=1, says="not legal")
     test.run("nmcat", "--mode", "union", "v0.nc", "v1.nc", "-o", "same.nmb")
     expect(test, "same", values(test, "same.nmb", "t"), numpy.arange(2)[:, None] * 100 + numpy.arange(4))
+
+
+def check_outputs(test):
+    """Other kinds of output have what the NMB file has."""
+    for i in range(3):
+        make(test.work / f"o{i}.nc", KINDS[i + 1], 2 * i, 2)
+    files = [f"o{i}.nc" for i in range(3)]
+    steps = numpy.arange(6)
+    for name, kind in (("o.nc", None), ("old.nc", "cdf1"), ("o.nc3", None), ("o.nc4", None), ("o.h5", None), ("o.x", "nc4")):
+        to = ["--to", kind] if kind else []
+        test.run("nmcat", "--mode", "join", *files, "-o", name, *to)
+        with netCDF4.Dataset(test.work / name) as found:
+            expect(test, name, found["t"][:], steps[:, None] * 100 + numpy.arange(4))
+            expect(test, name, found["flag"][:], steps % 7)
+        test.run("nmcat", "--mode", "join", *files, "-o", name, *to, exit_code=2, says="exists")
+    test.run("nmcat", *files[:2], "-o", "packed.nc")
+    with netCDF4.Dataset(test.work / "packed.nc") as found:
+        expect(test, "packed.nc", found["o1/time"][:], [2, 3])
+    test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "many.nc", exit_code=1, says="--to nc4 or hdf5")
+    test.run("nmcat", "--mode", "union", "o0.nc", "o0.nc", "-o", "one.nc")
+    with h5py.File(test.work / "wide.h5", "w") as out:
+        out.create_dataset("v", data=numpy.arange(3, dtype="u8"), maxshape=(None,))
+    test.run("nmcat", "--mode", "join", "wide.h5", "wide.h5", "-o", "wide.nc", "--to", "cdf2", exit_code=1, says="uint64")
+    test.run("nmcat", *files, "-o", "no.nc", "--to", "cdf5", exit_code=2, says="--mode pack")
+    test.run("nmcat", "--mode", "join", *files, "-o", "no.nc", "--dry-run", exit_code=2, says="expected nmb")
+    test.run("nmcat", "--mode", "join", *files, "-o", "no.nc", "--compress", "zstd", exit_code=2, says="--compress")
+    test.run("nmcat", "--mode", "join", "missing.nc", *files, "-o", "no.nc", exit_code=2, says="missing.nc")
+    test.run("nmcat", "--mode", "join", *files, "-o", "nowhere/no.nc", exit_code=2, says="nowhere")
+    left = [one.name for one in test.work.iterdir() if one.name.startswith((".", "no."))]
+    test.check(not left, f"outputs: left {left}")
 
 
 # --- what does not go together: the rows of the table ---
@@ -417,6 +446,7 @@ def check(test):
     check_tables(test)
     check_fill(test)
     check_union(test)
+    check_outputs(test)
     check_table(test)
 
 

@@ -15,8 +15,13 @@
 #include "common/natural_order.h"
 #include "common/progress.h"
 #include "common/ranks.h"
+#include "common/temporary_name.h"
 #include "common/units.h"
+#include "nmb/extract.h"
+#include "nmb/file_source.h"
+#include "nmb/reader.h"
 #include "nmb/text.h"
+#include "nmb/write_hdf5.h"
 #include "nmcat/plan_text.h"
 
 namespace nmb::tools {
@@ -46,6 +51,11 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
   app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
   app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
+  app.add_option("--to", to_,
+                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending; .nc: "
+                 "cdf5, for pack nc4; else nmb)")
+      ->type_name("KIND")
+      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
   app.add_option("--mode", mode_,
                  "how inputs are merged: pack, each a block (default); union, blocks of one name "
                  "are one; join, the same, and values follow one another along a dimension")
@@ -180,12 +190,64 @@ Status PackCommand::take_agreement() {
   return {};
 }
 
-Status PackCommand::check_output() const {
-  for (const std::string_view ending : {".nc", ".nc3", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"})
-    if (options_.output.ends_with(ending))
-      return Status(Code::kUnsupported, options_.output, kNoOffset, "",
-                    "found ending " + std::string(ending) +
-                        ", whose kind is not supported yet for OUT, expected .nmb");
+// The kind of OUT, by --to or its ending.
+Status PackCommand::take_output() {
+  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+      {".nmb", "nmb"}, {".nc3", "cdf2"},  {".cdf", "cdf5"}, {".nc4", "nc4"},
+      {".h5", "hdf5"}, {".hdf5", "hdf5"}, {".he5", "hdf5"}};
+  const bool packs = options_.mode == MergeMode::kPack;
+  if (to_.empty()) {
+    to_ = "nmb";
+    // Blocks are groups, which classic netCDF does not have.
+    if (options_.output.ends_with(".nc")) to_ = packs ? "nc4" : "cdf5";
+    for (const auto& [ending, kind] : kEndings)
+      if (options_.output.ends_with(ending)) to_ = kind;
+  }
+  if (to_ == "nmb") return {};
+  for (const char* option : {"--samples", "--metadata-codec", "--inline", "--aggregators",
+                             "--align", "--io", "--hint", "--dry-run"})
+    if (tool_.app().count(option) > 0)
+      return Status(Code::kUsage,
+                    fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
+  if (!to_.starts_with("cdf")) return {};
+  if (!compress_.empty() || packs)
+    return Status(Code::kUsage,
+                  fmt::format("found {} with an output of kind {}, expected {}",
+                              packs ? "--mode pack" : "--compress", to_,
+                              packs ? "nc4, hdf5 or nmb, which have groups" : "nmb, nc4 or hdf5"));
+  options_.classic = to_ == "cdf1" ? Kind::kCdf1 : to_ == "cdf2" ? Kind::kCdf2 : Kind::kCdf5;
+  return {};
+}
+
+// HDF5 is written from an NMB file, which lies beside it meanwhile.
+Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* report,
+                                      Communicator& ranks) {
+  const WriterOptions& writer = options.writer;
+  NMB_TRY(ranks.agree(ranks.rank() == 0
+                          ? check_new_output(options.output, {.overwrite = writer.overwrite})
+                          : Status()));
+  NMB_ASSIGN(const TemporaryName between, TemporaryName::beside(options.output, ".nmb", ranks));
+  PackOptions first = options;
+  first.output = between.path();
+  first.code_pieces = false;
+  first.writer.sync = false;
+  // Nobody knows that file.
+  const auto named = [&](const Status& status) {
+    if (status.ok() || status.file() != between.path()) return status;
+    return Status(status.code(), options.output, kNoOffset, status.rule(), status.message());
+  };
+  NMB_TRY(named(pack(first, report, ranks)));
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
+  ExtractOptions extract;
+  extract.overwrite = writer.overwrite;
+  extract.sync = writer.sync;
+  extract.check = false;
+  extract.cancel = writer.cancel;
+  NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
+  if (ranks.rank() == 0) {
+    NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options.output));
+    report->bytes_out = result->size();
+  }
   return {};
 }
 
@@ -217,8 +279,8 @@ Status PackCommand::take_io() {
 }
 
 Status PackCommand::execute() {
-  NMB_TRY(check_output());
   NMB_TRY(take_agreement());
+  NMB_TRY(take_output());
   NMB_TRY(gather_inputs());
   const CommonOptions& common = tool_.options();
   if (!inline_limit_.empty()) {
@@ -249,17 +311,21 @@ Status PackCommand::execute() {
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Blocks of several inputs are planned by one rank, and their values moved by its threads.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
+  const auto merge = [this](const PackOptions& options, PackReport* told, Communicator& ranks) {
+    const bool through_nmb = to_ == "nc4" || to_ == "hdf5";
+    return through_nmb ? write_through_nmb(options, told, ranks) : pack(options, told, ranks);
+  };
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
-          return pack(options, &report, ranks);
+          return merge(options, &report, ranks);
         }
         if (!ranks.shares_memory()) tells = false;
         PackReport other;
-        return pack(options, &other, ranks);
+        return merge(options, &other, ranks);
       });
   progress.finish();
   if (!tells) return status;

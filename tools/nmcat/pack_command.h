@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/tool.h"
+#include "nmb/communicator.h"
 #include "nmb/pack.h"
 
 namespace nmb::tools {
@@ -18,7 +19,9 @@ class PackCommand {
  private:
   void offer_agreement(CLI::App& app);
   Status take_agreement();
-  Status check_output() const;
+  Status take_output();
+  static Status write_through_nmb(const PackOptions& options, PackReport* report,
+                                  Communicator& ranks);
   Status gather_inputs();
   Status take_io();
   void tell(const PackReport& report);
@@ -29,7 +32,8 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
-  std::string mode_ = "pack", shared_, atts_ = "first", on_mismatch_ = "error", missing_ = "error";
+  std::string to_, mode_ = "pack", shared_, atts_ = "first", on_mismatch_ = "error",
+                   missing_ = "error";
   std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
                                                  inline_limit_;
   std::string alignment_, compress_, io_ = "posix";

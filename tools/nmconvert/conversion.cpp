@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "common/temporary_name.h"
 #include "nmb/classic_view.h"
 #include "nmb/extract.h"
 #include "nmb/file_kind.h"
@@ -18,7 +19,6 @@
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
-#include "nmconvert/temporary_name.h"
 
 namespace nmb::tools {
 

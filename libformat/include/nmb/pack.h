@@ -13,6 +13,7 @@
 #include "nmb/lustre_striping.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
+#include "nmb/types.h"
 #include "nmb/writer.h"
 
 namespace nmb {
@@ -41,6 +42,10 @@ struct PackOptions {
   bool skip_mismatches = false;    // an object that does not go with the first is left out
   // join: what an input does not have is fill values, be it a variable or a block.
   bool fill_missing = false;
+  // Of union and join by one rank: the output is a classic file of this kind, which has the one
+  // block that there must be then; `samples`, `compression` and what of `writer` NMB files alone
+  // have do not count. kConflict: the kind cannot hold it; kUnsupported: several ranks.
+  std::optional<Kind> classic{};
   bool monotonic =
       false;  // join: that the coordinate does not go on in one direction is a conflict
   // {stem} {path} {index} {group}; empty: {stem} for classic files, {stem}/{group} for those with
@@ -90,7 +95,7 @@ struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
   // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
   // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
-  // "missing block", "coordinate".
+  // "missing block", "coordinate", "blocks".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices

@@ -25,9 +25,12 @@
 #include "merge/split_dataset.h"
 #include "merge/value_origin.h"
 #include "merge/value_storage.h"
+#include "nmb/extract.h"
+#include "nmb/file_source.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "parallel/status_bytes.h"
+#include "wire/owned_bytes.h"
 #include "wire/read_back_output.h"
 
 namespace nmb {
@@ -41,6 +44,20 @@ constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 // values that HDF5 never wrote take none.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
+// Gets its name if a check says so.
+class CheckedOutput final : public OutputFileLayer {
+ public:
+  CheckedOutput(std::shared_ptr<OutputFile> base, std::function<Status()> check)
+      : OutputFileLayer(std::move(base)), check_(std::move(check)) {}
+  Status publish() override {
+    NMB_TRY(check_());
+    return OutputFileLayer::publish();
+  }
+
+ private:
+  const std::function<Status()> check_;
+};
+
 class Packer {
  public:
   Packer(const PackOptions& options, PackReport* report, Communicator& ranks)
@@ -53,13 +70,20 @@ class Packer {
 
   Status run() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
-    NMB_ASSIGN(writer_, Writer::create(options_.output, writer_options(), ranks_));
+    if (!options_.classic) {
+      NMB_ASSIGN(writer_, Writer::create(options_.output, writer_options(), ranks_));
+    }
     NMB_ASSIGN(share_, share());
     Status planned = plan_inputs();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     NMB_TRY(said_by_rank_0(planned.ok() ? verdict(report_, options_.output, options_.strict)
                                         : planned));
+    return options_.classic ? write_classic_file() : write_blocks();
+  }
+
+ private:
+  Status write_blocks() {
     NMB_TRY(ranks_.agree(storage_.code_all(*writer_, parts_, sources_)));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(take_all()));
@@ -69,7 +93,32 @@ class Packer {
     return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
   }
 
- private:
+  Status write_classic_file() {
+    ExtractOptions extract;
+    extract.kind = options_.classic;
+    extract.overwrite = options_.writer.overwrite;
+    extract.sync = options_.writer.sync;
+    extract.check = options_.check;
+    extract.threads = options_.writer.threads;
+    extract.cancel = options_.writer.cancel;
+    extract.progress = options_.progress;
+    extract.layer = [this](std::unique_ptr<OutputFile> file) {
+      return std::make_unique<CheckedOutput>(std::move(file), [this] { return check_inputs(); });
+    };
+    NMB_TRY(write_classic(*only_, *options_.classic, options_.output, extract));
+    const Metadata& metadata = only_->metadata;
+    report_.totals = {1,
+                      metadata.dimension_count(),
+                      metadata.variable_count(),
+                      metadata.attribute_count(),
+                      only_->records,
+                      0};
+    report_.value_bytes = only_->extent->size();
+    NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options_.output));
+    report_.bytes_out = result->size();
+    return {};
+  }
+
   // Blocks of several inputs are planned by one rank.
   Result<InputShare> share() {
     if (options_.mode == MergeMode::kPack) return share_inputs(ranks_, options_.inputs);
@@ -91,6 +140,10 @@ class Packer {
     if (unions_)
       NMB_TRY(unions_->finish(planned_, [this](const UnitedBlocks& b) { return pack_united(b); }));
     unions_.reset();
+    if (options_.classic && only_ == nullptr && conflicts_.size() == 0)
+      conflicts_.add_at({0, 0}, "blocks", options_.output, 0, ConflictList::kNone,
+                        std::to_string(blocks_) + " blocks",
+                        "one for a classic file; --to nc4 or hdf5 have groups");
     // Their memory serves better from now on.
     reader_.reset();
     splitter_.reset();
@@ -138,6 +191,14 @@ class Packer {
   Status prepare() {
     if (options_.inputs.empty())
       return Status(Code::kUsage, "found no inputs, expected at least one");
+    if (options_.classic && options_.mode == MergeMode::kPack)
+      return Status(Code::kUsage, "found a classic output of pack, expected union or join");
+    if (options_.classic && ranks_.size() > 1)
+      return Status(Code::kUnsupported, options_.output, kNoOffset, "",
+                    "found several processes for a classic file, expected one, or an NMB output");
+    if (options_.classic)
+      NMB_TRY(check_new_output(
+          options_.output, {.overwrite = options_.writer.overwrite, .sync = options_.writer.sync}));
     if (!options_.block_name.empty()) {
       NMB_ASSIGN(template_, BlockTemplate::parse(options_.block_name));
     }
@@ -179,11 +240,7 @@ class Packer {
 
   WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
-    writer.before_commit = [this]() -> Status {
-      for (const auto& file : files_)
-        if (file) NMB_TRY(file->check_unchanged());
-      return {};
-    };
+    writer.before_commit = [this] { return check_inputs(); };
     if (ranks_.size() > 1)
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
     if (options_.check) {
@@ -194,6 +251,12 @@ class Packer {
       writer.before_publish = [this](const ByteSource& file) { return check_result(file); };
     }
     return writer;
+  }
+
+  Status check_inputs() const {
+    for (const auto& file : files_)
+      if (file) NMB_TRY(file->check_unchanged());
+    return {};
   }
 
   // Without compression all but values: these were compared as they were written.
@@ -483,10 +546,29 @@ class Packer {
   // What inputs say of a block, all of it.
   Status pack_united(const UnitedBlocks& blocks) {
     conflicts_.begin_input(blocks.input);
+    if (options_.classic) return keep_only(blocks);
     storage_.begin_input(files_[blocks.input]);
     if (blocks.whole) return pack_whole(*blocks.whole, blocks.group, blocks.name);
     NMB_TRY(storage_.check_codec());
     return define_laid(blocks.name, blocks.group, *blocks.united, blocks.samples);
+  }
+
+  // The block that a classic file is made of, if it is the only one.
+  Status keep_only(const UnitedBlocks& blocks) {
+    only_.reset();
+    if (++blocks_ > 1) return {};
+    auto only = std::make_shared<Dataset>();
+    if (blocks.whole) {
+      NMB_ASSIGN(const ClassicForm form, classic_form(*blocks.whole, views_));
+      tell_losses(*blocks.whole, form, conflicts_);
+      *only = form.dataset;
+      only->extent = form.values;
+    } else {
+      *only = *blocks.united;
+    }
+    if (!only->extent) only->extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), "");
+    only_ = std::move(only);
+    return {};
   }
 
   using By = BlockRule::By;
@@ -521,7 +603,10 @@ class Packer {
   ValueStorage storage_;
   std::vector<std::uint32_t> block_inputs_;  // by BlockId
   std::vector<std::string> first_blocks_;    // names of up to kFirstBlocks
-  std::uint64_t largest_load_ = 0;           // bytes in memory to load the largest block
+  // Of a classic output: united blocks, and the one there is.
+  std::uint64_t blocks_ = 0;
+  std::shared_ptr<const Dataset> only_;
+  std::uint64_t largest_load_ = 0;  // bytes in memory to load the largest block
   Input input_;
   std::optional<DatasetUnion> united_;  // the groups of the input as one
   std::vector<PartBlock> parts_;

@@ -1,5 +1,5 @@
 // A file that lies beside another for a while (see temporary_name.h).
-#include "nmconvert/temporary_name.h"
+#include "common/temporary_name.h"
 
 #include <filesystem>
 #include <span>
