@@ -201,8 +201,18 @@ void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   }
 }
 
+std::string FileIn::placed(const std::string& path_in_file) const {
+  if (place.empty() || path_in_file.empty()) return path_in_file;
+  const std::string root = "/" + place;
+  if (path_in_file == "/") return root;
+  // Named datatypes that no link leads to have no path.
+  return path_in_file.starts_with("//") ? "/" + root + path_in_file.substr(1) : root + path_in_file;
+}
+
 BlockIn::BlockIn(FileIn& file, std::string name)
-    : file_(file), name_(std::move(name)), types_(file.path_of) {}
+    : file_(file),
+      name_(std::move(name)),
+      types_([&file](hid_t named) { return file.placed(file.path_of(named)); }) {}
 
 void BlockIn::add_property(Property p) {
   (p.owner == kGlobal ? properties_ : variable_properties_).push_back(std::move(p));

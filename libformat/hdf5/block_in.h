@@ -48,7 +48,11 @@ struct FileIn {
   Spool* spool = nullptr;
   bool materialise = false;  // values in other files are read
   References references;
-  std::function<std::string(hid_t object)> path_of;  // an object's first path
+  std::function<std::string(hid_t object)> path_of;             // an object's first path
+  std::function<std::string(const void* reference)> target_of;  // of a reference to an object
+  // The block that the root group becomes: what a path begins with that others follow.
+  std::string place;
+  std::string placed(const std::string& path_in_file) const;
   // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met.
   std::map<std::int64_t, std::string> scales;
 };

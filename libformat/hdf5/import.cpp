@@ -71,8 +71,10 @@ std::uint64_t address_of(hid_t object, const std::string& path) {
 
 class Importer {
  public:
-  Importer(const std::string& path, int spool, OtherFiles other_files) : spool_(spool) {
+  Importer(const std::string& path, int spool, const std::string& place, OtherFiles other_files)
+      : spool_(spool) {
     in_.path = path;
+    in_.place = place;
     in_.materialise = other_files == OtherFiles::kCopied;
   }
 
@@ -89,7 +91,10 @@ class Importer {
     in_.file = file_;
     in_.spool = &spool_;
     in_.path_of = [this](hid_t object) { return path_of(object); };
-    in_.references.object = [this](const void* reference) { return object_path(reference); };
+    in_.target_of = [this](const void* reference) { return object_path(reference); };
+    in_.references.object = [this](const void* reference) {
+      return in_.placed(object_path(reference));
+    };
     in_.references.region = [this](const void* reference) { return region(reference); };
     const Id plist(H5Fget_create_plist(file_), H5Pclose, "file");
     hsize_t user_block = 0;
@@ -159,7 +164,7 @@ class Importer {
                      std::vector<std::string>* groups, Link* link) {
     if (const std::string& first = first_paths_.at(address); first != path) {
       link->kind = LinkKind::kHard;
-      link->content = first;
+      link->content = in_.placed(first);
       return;
     }
     const Id object(H5Oopen(group, link->name.c_str(), H5P_DEFAULT), H5Oclose, path);
@@ -269,7 +274,7 @@ class Importer {
     const std::vector<std::byte> selection = encoded_selection(space, "a reference to a region");
     std::vector<std::byte> out;
     ItemsOut items(&out);
-    items.put_text(path_at(address_of(object, "a reference to a region")));
+    items.put_text(in_.placed(path_at(address_of(object, "a reference to a region"))));
     items.put(std::span<const std::byte>(selection));
     return out;
   }
@@ -337,10 +342,11 @@ void tell_failure(Code code, const std::string& message) {
 
 }  // namespace
 
-int import_file(const std::string& path, int spool, OtherFiles other_files) {
+int import_file(const std::string& path, int spool, const std::string& place,
+                OtherFiles other_files) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   try {
-    Importer(path, spool, other_files).run();
+    Importer(path, spool, place, other_files).run();
     return 0;
   } catch (const Failure& failure) {
     tell_failure(failure.code(), failure.what());

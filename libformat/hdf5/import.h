@@ -11,8 +11,10 @@ namespace nmb::hdf5 {
 // copied.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
 
-// spool: the number of an open file descriptor. Returns the exit code: 0, or 1 after a message of
-// failure.
-int import_file(const std::string& path, int spool, OtherFiles other_files);
+// spool: the number of an open file descriptor. place: the name of the block that the root group
+// becomes, which paths of references, hard links and named datatypes begin with. Returns the exit
+// code: 0, or 1 after a message of failure.
+int import_file(const std::string& path, int spool, const std::string& place,
+                OtherFiles other_files);
 
 }  // namespace nmb::hdf5

@@ -18,15 +18,15 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"export", 2, [](char** a) { return nmb::hdf5::export_file(a[0], a[1]); }},
-    {"import", 2,
+    {"import", 3,
      [](char** a) {
        nmb::hdf5::limit_resources(a[0]);
-       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), nmb::hdf5::OtherFiles::kLeft);
+       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), a[2], nmb::hdf5::OtherFiles::kLeft);
      }},
     // The same with the values that lie in other files, which may be of any size.
-    {"materialise", 2,
+    {"materialise", 3,
      [](char** a) {
-       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), nmb::hdf5::OtherFiles::kCopied);
+       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), a[2], nmb::hdf5::OtherFiles::kCopied);
      }},
 };
 

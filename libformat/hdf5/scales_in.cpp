@@ -55,7 +55,7 @@ void take_list(const FileIn& file, hid_t data_set, std::vector<std::string>* pat
   std::vector<hvl_t> lists(paths->size());
   checked(H5Aread(attribute, type, lists.data()), kList);
   for (std::size_t i = 0; i < lists.size(); ++i)
-    if (lists[i].len > 0) (*paths)[i] = file.references.object(lists[i].p);
+    if (lists[i].len > 0) (*paths)[i] = file.target_of(lists[i].p);
   H5Dvlen_reclaim(type, space, H5P_DEFAULT, lists.data());
 }
 

@@ -214,9 +214,16 @@ def check_outputs(test):
             expect(test, name, found["t"][:], steps[:, None] * 100 + numpy.arange(4))
             expect(test, name, found["flag"][:], steps % 7)
         test.run("nmcat", "--mode", "join", *files, "-o", name, *to, exit_code=2, says="exists")
-    test.run("nmcat", *files[:2], "-o", "packed.nc")
+    # Dimensions of netCDF-4 are references to paths, which begin with the block's name now.
+    test.run("nmcat", *files, "-o", "packed.nc")
     with netCDF4.Dataset(test.work / "packed.nc") as found:
         expect(test, "packed.nc", found["o1/time"][:], [2, 3])
+        expect(test, "packed.nc", found["o2/t"][:], steps[4:, None] * 100 + numpy.arange(4))
+        test.check(found["o2/t"].dimensions == ("time", "x"), f"packed.nc: dimensions {found['o2/t'].dimensions}")
+    test.run("nmcat", *files, "-o", "packed.nmb")
+    test.run("nmconvert", "packed.nmb", "packed.h5")
+    test.run("nmcat", "packed.nmb", "-o", "moved.nmb", says="they keep their paths")
+    test.run("nmcat", "packed.nmb", "-o", "same.nmb", "-f", "--block-name", "{group}", "--strict")
     test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "many.nc", exit_code=1, says="--to nc4 or hdf5")
     test.run("nmcat", "--mode", "union", "o0.nc", "o0.nc", "-o", "one.nc")
     with h5py.File(test.work / "wide.h5", "w") as out:

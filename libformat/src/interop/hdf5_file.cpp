@@ -21,16 +21,17 @@ Status unclear(const std::string& what) {
 class FileReader {
  public:
   FileReader(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-             const std::function<Status(GroupBlock)>& visit, OtherFiles other_files)
-      : command_(other_files == OtherFiles::kCopied ? "materialise" : "import"),
+             const std::function<Status(GroupBlock)>& visit, const ReadOptions& options)
+      : command_(options.other_files == OtherFiles::kCopied ? "materialise" : "import"),
+        place_(options.place),
         file_(std::move(file)),
         spool_(std::move(spool)),
         visit_(visit) {}
 
   Status read() {
-    NMB_ASSIGN(process_,
-               Hdf5Process::start({command_, file_->name(), std::to_string(Hdf5Process::kShared)},
-                                  Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
+    NMB_ASSIGN(process_, Hdf5Process::start({command_, file_->name(),
+                                             std::to_string(Hdf5Process::kShared), place_},
+                                            Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
     for (;;) {
       std::byte head[16];
       NMB_ASSIGN(const std::size_t got, process_->read(head));
@@ -127,7 +128,7 @@ class FileReader {
     return visit_(std::move(block));
   }
 
-  const std::string command_;
+  const std::string command_, place_;
   const std::shared_ptr<const ByteSource> file_;
   const std::shared_ptr<const SpoolFile> spool_;
   const std::function<Status(GroupBlock)>& visit_;
@@ -137,9 +138,9 @@ class FileReader {
 }  // namespace
 
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-                 const std::function<Status(GroupBlock)>& visit, OtherFiles other_files) {
+                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options) {
   const std::string name = file->name();
-  return FileReader(std::move(file), std::move(spool), visit, other_files).read().in_file(name);
+  return FileReader(std::move(file), std::move(spool), visit, options).read().in_file(name);
 }
 
 }  // namespace nmb::hdf5

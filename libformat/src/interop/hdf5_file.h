@@ -34,12 +34,18 @@ struct GroupBlock {
 // from files that HDF5 opens, without limits.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
 
+struct ReadOptions {
+  OtherFiles other_files = OtherFiles::kLeft;
+  // The block that the root group is to be, below which the other groups will lie: paths of
+  // references, hard links and named datatypes begin with it.
+  std::string place{};
+};
+
 // Calls visit() for each group of the file, the root group first. spool: for values that do not lie
 // in the file as they are; any number of files may be read with one. kDamaged: HDF5 cannot read it
 // or ended; kUnsupported: something in it that has no form here; kLimit: too much time or memory;
 // kIo; visit's first failure.
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-                 const std::function<Status(GroupBlock)>& visit,
-                 OtherFiles other_files = OtherFiles::kLeft);
+                 const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
 
 }  // namespace nmb::hdf5

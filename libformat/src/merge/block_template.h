@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ class BlockTemplate {
   // kUsage: {path} with "..".
   Result<std::string> expand(std::string_view path, std::size_t index,
                              std::string_view group) const;
+  // The name below which those of all groups lie as they do in the input; nullopt: there is none,
+  // as names do not end in "/{group}". kUsage as above.
+  Result<std::optional<std::string>> place(std::string_view path, std::size_t index) const;
 
  private:
   enum class Field { kText, kStem, kPath, kIndex, kGroup };

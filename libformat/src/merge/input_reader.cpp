@@ -41,7 +41,7 @@ Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> fi
                          const Visit& visit) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
   if (kind == FileKind::kNmb) return read_nmb(index, std::move(file), visit);
-  if (kind == FileKind::kHdf5) return read_hdf5(std::move(file), visit);
+  if (kind == FileKind::kHdf5) return read_hdf5(index, std::move(file), visit);
   if (!is_classic(kind)) return refused_kind(*file, kind);
   return read_classic(index, std::move(file), visit);
 }
@@ -118,7 +118,8 @@ Result<bool> InputReader::read_entry(std::size_t index, const std::shared_ptr<co
   return visit(block);
 }
 
-Status InputReader::read_hdf5(std::shared_ptr<const ByteSource> file, const Visit& visit) {
+Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file,
+                              const Visit& visit) {
   if (!spool_) {
     NMB_ASSIGN(spool_, SpoolFile::create());
   }
@@ -133,7 +134,10 @@ Status InputReader::read_hdf5(std::shared_ptr<const ByteSource> file, const Visi
     }
     return {};
   };
-  NMB_TRY(hdf5::read_file(std::move(file), spool_, take, options_.other_files));
+  hdf5::ReadOptions read{options_.other_files};
+  if (options_.place) read.place = options_.place(index);
+  is_placed_ = !read.place.empty();
+  NMB_TRY(hdf5::read_file(std::move(file), spool_, take, read));
   for (std::size_t i = 0; i < groups.size() && is_wanted; ++i) {
     NMB_ASSIGN(is_wanted, read_group(name, std::move(groups[i]), groups.size(), visit));
   }
@@ -149,6 +153,7 @@ Result<bool> InputReader::read_group(const std::string& file, hdf5::GroupBlock g
   InputBlock block(dataset);
   block.group = group.name;
   block.is_group = true;
+  block.is_placed = is_placed_;
   block.blocks = blocks;
   block.load = dataset.metadata.memory() + group.body.size();
   count_objects(dataset, &block.packed);

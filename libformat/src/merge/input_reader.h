@@ -28,6 +28,8 @@ struct KeptBlock {
   // How many blocks the input has; 0: not known, with `count_groups` unset.
   std::uint64_t blocks = 1;
   PackedBlock packed;  // without name and samples
+  // Whether paths in it (of references, named datatypes) are those of its new name.
+  bool is_placed = false;
   // Those that an NMB file has recorded.
   std::optional<std::uint64_t> samples;
   // All of the extent, holes as fill values; nullptr where it is empty.
@@ -55,6 +57,9 @@ class InputReader {
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
+    // The block that the root group of an HDF5 input becomes, of the input of an index; "": paths
+    // of its groups stay as they are.
+    std::function<std::string(std::size_t index)> place{};
   };
   // false: the other blocks are not wanted.
   using Visit = std::function<Result<bool>(InputBlock&)>;
@@ -72,7 +77,7 @@ class InputReader {
   Status read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Result<bool> read_entry(std::size_t index, const std::shared_ptr<const Reader>& reader,
                           const BlockEntry& entry, const Visit& visit);
-  Status read_hdf5(std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Result<bool> read_group(const std::string& file, hdf5::GroupBlock group, std::uint64_t blocks,
                           const Visit& visit);
   std::string origin(std::size_t index, std::uint64_t begin,
@@ -82,6 +87,7 @@ class InputReader {
   std::vector<std::string>& warnings_;
   Metadata room_ = ClassicHeader().metadata;  // of the block before, for the next
   std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs
+  bool is_placed_ = false;                    // the one that is read
 };
 
 }  // namespace nmb

@@ -217,6 +217,12 @@ class Packer {
     read.origins = ranks_.size() > 1;
     read.count_groups = by_ != By::kGroup;
     if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
+    // Blocks that are divided or united are classic: no paths lead to them.
+    if (by_ == By::kGroup && !unions_)
+      read.place = [this](std::size_t index) {
+        const auto place = names_of(true).place(options_.inputs[index], index);
+        return place.ok() ? place->value_or("") : std::string();
+      };
     reader_.emplace(read, &report_.warnings);
     return {};
   }
@@ -406,6 +412,7 @@ class Packer {
   Status pack_whole(InputBlock& block, const std::string& group, std::string block_name) {
     PackedBlock& packed = block.packed;
     packed.name = std::move(block_name);
+    warn_of_paths(block);
     if (block.samples && samples_.by() == SampleRule::By::kDefault) {
       packed.samples = *block.samples;
     } else {
@@ -420,6 +427,25 @@ class Packer {
         defined(writer_->pack_block(std::move(packed)), name, &status);
     if (id) storage_.note(*id, std::move(values));
     return status;
+  }
+
+  // What leads to objects by path leads nowhere once these are called otherwise.
+  void warn_of_paths(const InputBlock& block) {
+    const auto& extension = block.dataset.metadata.extension();
+    if (!extension || block.is_placed || block.packed.name == block.group || input_.is_warned_of)
+      return;
+    bool has_paths = false;
+    for (std::size_t i = 0; i < extension->types.size(); ++i) {
+      const ExtendedType& type = extension->types[i];
+      has_paths |= type.type_class == TypeClass::kReference || !type.name.empty();
+    }
+    if (!has_paths) return;
+    input_.is_warned_of = true;
+    report_.warnings.push_back(
+        options_.inputs[input_.index] + ": found references or named " + "datatypes in block " +
+        nmb::quoted(block.group) + ", which is " + nmb::quoted(block.packed.name) +
+        " now: they keep their paths, by " +
+        "which HDF5 will not find them (--block-name '{group}' keeps names)");
   }
 
   // Makes several blocks of one, unless nothing of it goes elsewhere.
@@ -580,7 +606,8 @@ class Packer {
     std::uint64_t blocks = 0;  // that were visited
     bool has_groups = false;   // for names of its blocks
     bool is_divided = false;   // some block is
-    std::string group;         // the block that is divided
+    bool is_warned_of = false;
+    std::string group;  // the block that is divided
   };
 
   const PackOptions& options_;
