@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "block/name_rules.h"
+#include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
 
 namespace nmb {
@@ -37,8 +38,9 @@ constexpr std::size_t kShownNames = 8;
 
 // A block that one input has is kept as it is until another one has it too.
 struct BlockUnions::Entry {
-  std::string name, group;
-  std::vector<std::size_t> inputs;  // that have it
+  BlockName name;
+  std::shared_ptr<const ByteSource> file;  // of the first
+  std::vector<std::size_t> inputs;         // that have it
   std::optional<KeptBlock> whole;
   std::unique_ptr<DatasetUnion> united;
   std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
@@ -50,19 +52,19 @@ BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, Pa
 
 BlockUnions::~BlockUnions() = default;
 
-BlockUnions::Entry& BlockUnions::entry_of(const std::string& name, const std::string& group) {
-  Entry*& entry = by_name_[name];
+BlockUnions::Entry& BlockUnions::entry_of(const BlockName& name) {
+  Entry*& entry = by_name_[name.name];
   if (!entry) {
     entry = entries_.emplace_back(std::make_unique<Entry>()).get();
     entry->name = name;
-    entry->group = group;
+    entry->file = file_;
   }
   return *entry;
 }
 
 void BlockUnions::take_note(const Entry& entry, UnionNote note) {
   const Occurrence at = conflicts_.next_object();
-  std::string object = entry.name;
+  std::string object = entry.name.name;
   if (!object.empty() && !note.object.starts_with('@')) object += '/';
   object += note.object;
   const std::size_t first = entry.inputs[note.first];
@@ -102,8 +104,8 @@ Status BlockUnions::unite_whole(Entry& entry) {
   return unite(entry, InputBlock(*opened, std::move(whole)));
 }
 
-Status BlockUnions::add(const std::string& name, InputBlock& block) {
-  Entry& entry = entry_of(name, block.group);
+Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
+  Entry& entry = entry_of(name);
   const bool is_first = entry.inputs.empty();
   entry.inputs.push_back(conflicts_.here().input);
   if (is_first) {
@@ -121,24 +123,25 @@ Status BlockUnions::add(const std::string& name, InputBlock& block) {
   return unite(entry, block);
 }
 
-Status BlockUnions::add(const std::string& name, const std::string& group,
-                        const DatasetUnion::Member& member) {
-  Entry& entry = entry_of(name, group);
+Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
+  Entry& entry = entry_of(name);
   NMB_TRY(unite_whole(entry));
   entry.samples.reset();
   entry.inputs.push_back(conflicts_.here().input);
-  return union_of(entry).add(member);
+  return union_of(entry).add({part.metadata, std::move(part.begins), part.record_size, part.records,
+                              std::move(part.values)});
 }
 
 void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs) {
   if (entry.inputs.size() == inputs.size()) return;
   for (const std::size_t input : inputs)
     if (!std::ranges::binary_search(entry.inputs, input))
-      conflicts_.add_at({input, 0}, "missing block", entry.name.empty() ? "/" : entry.name,
-                        entry.inputs.front(), input, "none", "one");
+      conflicts_.add_at({input, 0}, "missing block",
+                        entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(),
+                        input, "none", "one");
 }
 
-Status BlockUnions::finish(const std::vector<std::size_t>& inputs, const Visit& visit) {
+Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
   const bool joins = options_.mode == MergeMode::kJoin;
   if (joins && inputs.size() > 1 &&
       std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
@@ -150,7 +153,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, const Visit& 
                       options_.along.empty() ? "one at least, or --along" : "one at least");
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (joins && !options_.fill_missing) tell_absent(*entry, inputs);
-    NMB_TRY(finish(*entry, visit));
+    NMB_TRY(finish(*entry, sink));
     entry->united.reset();
     entry->whole.reset();
   }
@@ -158,21 +161,21 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, const Visit& 
   return {};
 }
 
-Status BlockUnions::finish(Entry& entry, const Visit& visit) {
-  UnitedBlocks blocks{entry.name, entry.group, entry.inputs.front()};
+Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
+  // What is told of it is of no use to whom it does not concern.
+  if (!entry.whole && conflicts_.size() > 0) return {};
+  conflicts_.begin_input(entry.inputs.front());
+  sink.begin_input(entry.file);
   if (entry.whole) {
     NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, entry.whole->open());
     InputBlock whole(*opened, std::move(*entry.whole));
-    blocks.whole = &whole;
-    return visit(blocks);
+    return sink.take_whole(entry.name, whole);
   }
-  // What is told of it is of no use to whom it does not concern.
-  if (conflicts_.size() > 0) return {};
-  NMB_ASSIGN(const Dataset all, entry.united->take(conflicts_.input(entry.inputs.front())));
+  NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   if (entry.inputs.size() > 1) NMB_TRY(check_coordinates(entry, all));
-  blocks.united = &all;
-  blocks.samples = entry.samples;
-  return visit(blocks);
+  BlockPart part = laid_part(all);
+  part.samples = entry.samples;
+  return sink.take_part(entry.name, std::move(part));
 }
 
 Status BlockUnions::check_coordinates(const Entry& entry, const Dataset& all) {
@@ -181,13 +184,13 @@ Status BlockUnions::check_coordinates(const Entry& entry, const Dataset& all) {
     if (!disorder) continue;
     const std::size_t input = entry.inputs[entry.united->member_at(along, disorder->index)];
     const std::size_t before = entry.inputs[entry.united->member_at(along, disorder->index - 1)];
-    FoundConflict found =
-        conflicts_.make({input, 0}, "coordinate",
-                        (entry.name.empty() ? "" : entry.name + "/") + disorder->coordinate, before,
-                        input == before ? ConflictList::kNone : input,
-                        disorder->found + " at index " + std::to_string(disorder->index) +
-                            " behind " + disorder->before,
-                        "values that go on in one direction");
+    FoundConflict found = conflicts_.make(
+        {input, 0}, "coordinate",
+        (entry.name.name.empty() ? "" : entry.name.name + "/") + disorder->coordinate, before,
+        input == before ? ConflictList::kNone : input,
+        disorder->found + " at index " + std::to_string(disorder->index) + " behind " +
+            disorder->before,
+        "values that go on in one direction");
     if (options_.monotonic)
       conflicts_.add(std::move(found));
     else
@@ -216,17 +219,6 @@ void BlockUnions::warn_of_notes() {
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
   warn(report_.left_out, " objects that do not go with the first are left out",
        [](const PackConflict& note) { return note.object; });
-}
-
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts) {
-  constexpr std::string_view kFound = "found ";
-  const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
-  for (const Loss& loss : form.losses) {
-    std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
-    found.resize(std::min(found.size(), found.rfind("; ")));
-    conflicts.add("loss", group + loss.object,
-                  found + " (blocks are divided and united as classic netCDF)", "");
-  }
 }
 
 }  // namespace nmb

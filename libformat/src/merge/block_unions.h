@@ -3,52 +3,40 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "merge/classic_form.h"
+#include "merge/block_sink.h"
 #include "merge/conflict_list.h"
 #include "merge/dataset_union.h"
-#include "merge/input_reader.h"
+#include "merge/reopened_source.h"
 #include "nmb/pack.h"
 
 namespace nmb {
 
-// One block of what inputs say: that of one input as it is, or a union.
-struct UnitedBlocks {
-  const std::string& name;
-  const std::string& group;  // in the first input that has it
-  std::size_t input = 0;     // that one
-  InputBlock* whole = nullptr;
-  const Dataset* united = nullptr;
-  std::optional<std::uint64_t> samples{};  // of the union, where NMB files have recorded them
-};
-
-class BlockUnions {
+class BlockUnions final : public BlockSink {
  public:
   // conflicts, report: must outlive this.
   BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
               std::shared_ptr<SourcePool> views);
-  ~BlockUnions();
+  ~BlockUnions() override;
 
-  // A block of the input that is looked at, as it is.
-  Status add(const std::string& name, InputBlock& block);
-  // Some of one.
-  Status add(const std::string& name, const std::string& group, const DatasetUnion::Member& member);
-  using Visit = std::function<Status(const UnitedBlocks&)>;
-  // All blocks, in the order of their first inputs. inputs: those that were looked at.
-  Status finish(const std::vector<std::size_t>& inputs, const Visit& visit);
+  // Of the input that `conflicts` looks at.
+  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+
+  // Hands on all blocks, in the order of their first inputs: of one input as they are, else what
+  // inputs say of them as one. inputs: those that were looked at.
+  Status finish(const std::vector<std::size_t>& inputs, BlockSink& sink);
 
  private:
   struct Entry;
 
-  Entry& entry_of(const std::string& name, const std::string& group);
+  Entry& entry_of(const BlockName& name);
   DatasetUnion& union_of(Entry& entry);
   Status unite(Entry& entry, const InputBlock& block);
   Status unite_whole(Entry& entry);
@@ -56,17 +44,15 @@ class BlockUnions {
   void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
   Status check_coordinates(const Entry& entry, const Dataset& all);
   void warn_of_notes();
-  Status finish(Entry& entry, const Visit& visit);
+  Status finish(Entry& entry, BlockSink& sink);
 
   const PackOptions& options_;
   ConflictList& conflicts_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
+  std::shared_ptr<const ByteSource> file_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_name_;
 };
-
-// What a block that came from HDF5 loses as a classic dataset.
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts);
 
 }  // namespace nmb

@@ -1,6 +1,8 @@
 // Blocks as classic datasets (see merge/classic_form.h).
 #include "merge/classic_form.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace nmb {
@@ -33,6 +35,17 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   const Dataset& dataset = *view.dataset;
   return ClassicForm{dataset, std::move(values), std::move(view.losses), std::move(view.left_out),
                      std::move(view.dataset)};
+}
+
+void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts) {
+  constexpr std::string_view kFound = "found ";
+  const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
+  for (const Loss& loss : form.losses) {
+    std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
+    found.resize(std::min(found.size(), found.rfind("; ")));
+    conflicts.add("loss", group + loss.object,
+                  found + " (blocks are divided and united as classic netCDF)", "");
+  }
 }
 
 }  // namespace nmb

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "merge/conflict_list.h"
 #include "merge/input_reader.h"
 #include "merge/reopened_source.h"
 #include "nmb/classic_view.h"
@@ -20,5 +21,8 @@ struct ClassicForm {
 
 // A block of kind 6 is opened anew when its values are read, by `pool`. kDamaged, kLimit.
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool);
+
+// What the block loses so.
+void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts);
 
 }  // namespace nmb

@@ -18,8 +18,6 @@ namespace nmb {
 
 namespace {
 
-constexpr std::size_t kCachedBytes = 8 << 20;
-
 // Of a variable of the block, unless it has none of that name, or no values.
 Result<std::optional<double>> first_value(const InputBlock& block, std::string_view name) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
@@ -42,7 +40,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   const std::string name = slash == std::string::npos ? variable : variable.substr(slash + 1);
   NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(path));
   std::vector<std::string> warnings;  // told when the input is planned
-  InputReader reader({.cache_bytes = kCachedBytes}, &warnings);
+  InputReader reader({.cache_bytes = kCachedBytesOfInput}, &warnings);
   std::optional<double> found;
   NMB_TRY(reader.read(index, std::move(file), [&](InputBlock& block) -> Result<bool> {
     if (block.group != group) return true;

@@ -21,6 +21,9 @@
 
 namespace nmb {
 
+// Blocks that are kept of an NMB input, in bytes.
+inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
+
 // A block of an input, as it may be kept.
 struct KeptBlock {
   std::string group;      // its path in the input

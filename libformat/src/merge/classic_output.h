@@ -1,0 +1,43 @@
+// ClassicOutput: the one block that there must be, as a classic file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "merge/block_sink.h"
+#include "merge/conflict_list.h"
+#include "merge/reopened_source.h"
+#include "nmb/dataset.h"
+#include "nmb/pack.h"
+
+namespace nmb {
+
+class ClassicOutput final : public BlockSink {
+ public:
+  // options (with `classic`), conflicts: must outlive this.
+  ClassicOutput(const PackOptions& options, ConflictList& conflicts,
+                std::shared_ptr<SourcePool> views)
+      : options_(options), conflicts_(conflicts), views_(std::move(views)) {}
+
+  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+
+  // A conflict unless there is one block.
+  void check();
+  // check_inputs: called ahead of publishing.
+  Status write(const std::function<Status()>& check_inputs, PackReport* report) const;
+
+ private:
+  bool is_first();
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  const std::shared_ptr<SourcePool> views_;
+  std::shared_ptr<const ByteSource> file_;
+  std::uint64_t blocks_ = 0;
+  std::shared_ptr<const Dataset> only_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,226 @@
+// What becomes of the blocks of an input (see merge/input_planner.h).
+#include "merge/input_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nmb {
+
+namespace {
+
+// Blocks that are kept of all NMB inputs together, in bytes.
+constexpr std::size_t kCachedBytes = 64 << 20;
+// Blocks that one dimension may make of a small file; of a larger one, as many as it has bytes:
+// values that HDF5 never wrote take none.
+constexpr std::uint64_t kBlocksOfSmallFile = 65536;
+
+std::string below(const std::string& parent, std::string_view group) {
+  std::string out = parent;
+  if (!parent.empty() && !group.empty()) out += '/';
+  out += group;
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<InputPlanner>> InputPlanner::make(const PackOptions& options,
+                                                         Communicator& ranks,
+                                                         ConflictList& conflicts,
+                                                         SharedNames& names, PackReport& report,
+                                                         std::shared_ptr<SourcePool> views) {
+  std::unique_ptr<InputPlanner> planner(
+      new InputPlanner(options, conflicts, names, report, std::move(views)));
+  NMB_TRY(planner->prepare_names());
+  NMB_TRY(planner->prepare_division());
+  planner->prepare_reader(ranks);
+  return planner;
+}
+
+Status InputPlanner::prepare_names() {
+  if (!options_.block_name.empty()) {
+    NMB_ASSIGN(template_, BlockTemplate::parse(options_.block_name));
+  }
+  const bool unites = options_.mode != MergeMode::kPack;
+  NMB_ASSIGN(classic_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}"));
+  NMB_ASSIGN(grouped_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}/{group}"));
+  return {};
+}
+
+Status InputPlanner::prepare_division() {
+  NMB_ASSIGN(BlockRule rule, BlockRule::parse(options_.block_by));
+  by_ = rule.by();
+  if (by_ == By::kGroup || by_ == By::kOne) return {};
+  if (template_ && !template_->has_group())
+    return Status(Code::kUsage, "found block name template \"" + options_.block_name +
+                                    "\", expected one with {group} where blocks are divided");
+  const bool keeps = by_ != By::kPrefix || options_.keep_unmatched;
+  splitter_.emplace(
+      std::move(rule), keeps, [this](DatasetPart part) { return take_part(std::move(part)); },
+      [this](SplitConflict conflict) { note(std::move(conflict)); });
+  return {};
+}
+
+void InputPlanner::prepare_reader(Communicator& ranks) {
+  const auto in_process = static_cast<std::size_t>(ranks.shares_memory() ? ranks.size() : 1);
+  InputReader::Options read;
+  read.cache_bytes =
+      std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
+  read.coded_pieces = !options_.compression;
+  read.origins = ranks.size() > 1;
+  read.count_groups = by_ != By::kGroup;
+  if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
+  // Blocks that are divided or united are classic: no paths lead to them.
+  if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
+    read.place = [this](std::size_t index) {
+      const auto place = names_of(true).place(options_.inputs[index], index);
+      return place.ok() ? place->value_or("") : std::string();
+    };
+  reader_.emplace(read, &report_.warnings);
+}
+
+Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> file,
+                          BlockSink& sink) {
+  input_ = {};
+  input_.index = index;
+  input_.file = file;
+  input_.sink = &sink;
+  sink.begin_input(file);
+  if (by_ == By::kOne)
+    united_.emplace(UnionRules{.distinct_variables = true, .equal_attributes = true},
+                    [this](UnionNote note) {
+                      conflicts_.add(std::move(note.kind), std::move(note.object),
+                                     std::move(note.found), std::move(note.expected));
+                    });
+  NMB_TRY(reader_->read(index, std::move(file),
+                        [this](InputBlock& block) { return plan_block(block); }));
+  if (by_ == By::kOne && united_->has_any()) return take_union();
+  if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
+    conflicts_.add(by_ == By::kDimension ? "dimension" : "attribute", splitter_->rule().name(),
+                   "no variable that has it", "one at least");
+  return {};
+}
+
+// false: what is wrong with the input is known.
+Result<bool> InputPlanner::plan_block(InputBlock& block) {
+  input_.has_groups = block.is_group || splitter_;
+  ++input_.blocks;
+  largest_load_ = std::max(largest_load_, block.load);
+  if (by_ != By::kOne && !check_template(block)) return false;
+  if (by_ == By::kOne && block.blocks > 1) {
+    NMB_TRY(unite(block));
+  } else if (splitter_) {
+    NMB_TRY(divide(block));
+  } else {
+    NMB_TRY(take_whole(block, by_ == By::kOne ? std::string() : block.group));
+  }
+  return true;
+}
+
+// Whether blocks of an input get names of their own.
+bool InputPlanner::check_template(const InputBlock& block) {
+  if (names_of(block.is_group).has_group() || (block.blocks < 2 && input_.blocks < 2)) return true;
+  conflicts_.add("block name", options_.block_name,
+                 "a template without {group} for a file of " +
+                     (block.blocks > 0 ? std::to_string(block.blocks) + " blocks"
+                                       : std::string("several groups")),
+                 "one with {group}");
+  return false;
+}
+
+Result<BlockName> InputPlanner::name_of(const std::string& group) const {
+  const BlockTemplate& names = names_of(input_.has_groups);
+  NMB_ASSIGN(std::string name, names.expand(options_.inputs[input_.index], input_.index, group));
+  return BlockName{std::move(name), group, names.has_input_name()};
+}
+
+void InputPlanner::note_group(const std::string& group) {
+  if (options_.unique_groups && !group.empty()) names_.note_group(group);
+}
+
+// A block as it is. group: its new path in the input.
+Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
+  NMB_ASSIGN(const BlockName name, name_of(group));
+  note_group(group);
+  return input_.sink->take_whole(name, block);
+}
+
+// Makes several blocks of one, unless nothing of it goes elsewhere.
+Status InputPlanner::divide(InputBlock& block) {
+  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  if (by_ == By::kAttribute && block.blocks > 1) {
+    NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
+    if (value) {
+      input_.is_divided = true;
+      return take_whole(block, below(*value, block.group));
+    }
+  }
+  const SplitDataset::Input input{form.dataset.metadata, form.dataset.layout, form.dataset.records,
+                                  std::max(kBlocksOfSmallFile, input_.file->size())};
+  input_.group = block.group;
+  NMB_ASSIGN(bool is_divided, splitter_->sort(input));
+  for (const VarId variable : form.left_out) {
+    NMB_ASSIGN(const bool moves, splitter_->rule().concerns(block.dataset.metadata, variable));
+    is_divided |= moves;
+  }
+  input_.is_divided |= is_divided;
+  if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
+  tell_losses(block, form, conflicts_);
+  input_.values = form.values;
+  input_.origin = form.view ? std::string() : block.packed.origin;
+  return splitter_->make(input);
+}
+
+// Of blocks of several, which it moves.
+Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& block,
+                                                          const ClassicForm& form) {
+  Result<std::optional<std::string>> value = splitter_->rule().of_dataset(form.dataset.metadata);
+  if (value.ok() || value.status().code() != Code::kConflict) return value;
+  conflicts_.add("attribute value", block.group + "@" + splitter_->rule().name(),
+                 value.status().message(), "text or integers");
+  return std::optional<std::string>();
+}
+
+// Nothing but global attributes, which inputs may share; nothing at all of one input of many.
+bool InputPlanner::is_parent(const InputBlock& block) const {
+  const Metadata& metadata = block.dataset.metadata;
+  return !metadata.extension() && (metadata.attribute_count() > 0 || options_.inputs.size() > 1) &&
+         metadata.dimension_count() + metadata.variable_count() == 0 &&
+         block.samples.value_or(0) == 0;
+}
+
+void InputPlanner::note(SplitConflict conflict) {
+  std::string object = below(input_.group, conflict.object);
+  if (conflict.group) {
+    const Result<BlockName> name = name_of(below(input_.group, *conflict.group));
+    object = (name.ok() ? name->name : *conflict.group) + "/" + conflict.object;
+  }
+  conflicts_.add(std::move(conflict.kind), object.empty() ? "/" : std::move(object),
+                 std::move(conflict.found), std::move(conflict.expected));
+}
+
+Status InputPlanner::take_part(DatasetPart part) {
+  const std::string group = below(input_.group, part.group);
+  note_group(group);
+  NMB_ASSIGN(const BlockName name, name_of(group));
+  if (!part.is_whole) return {};
+  return input_.sink->take_part(
+      name, {part.metadata, std::move(part.begins), part.record_size, part.records, input_.values,
+             input_.origin, false, part.group.empty()});
+}
+
+Status InputPlanner::unite(const InputBlock& block) {
+  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  tell_losses(block, form, conflicts_);
+  DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
+  member.group = block.group;
+  return united_->add(member);
+}
+
+Status InputPlanner::take_union() {
+  NMB_ASSIGN(const Dataset all, united_->take(input_.file->name()));
+  united_.reset();
+  NMB_ASSIGN(const BlockName name, name_of(""));
+  return input_.sink->take_part(name, laid_part(all));
+}
+
+}  // namespace nmb

@@ -1,0 +1,98 @@
+// InputPlanner: what becomes of the blocks of an input: as they are, divided, or all as one, and
+// under which names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "merge/block_rule.h"
+#include "merge/block_sink.h"
+#include "merge/block_template.h"
+#include "merge/classic_form.h"
+#include "merge/conflict_list.h"
+#include "merge/dataset_union.h"
+#include "merge/input_reader.h"
+#include "merge/shared_names.h"
+#include "merge/split_dataset.h"
+#include "nmb/pack.h"
+
+namespace nmb {
+
+class InputPlanner {
+ public:
+  // views: of blocks of kind 6 as classic ones. All must outlive this. kUsage: options.
+  static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
+                                                    ConflictList& conflicts, SharedNames& names,
+                                                    PackReport& report,
+                                                    std::shared_ptr<SourcePool> views);
+
+  // Hands the blocks of an input to `sink`. index: in the list of inputs. What InputReader::read()
+  // fails with; kLimit; what `sink` fails with.
+  Status plan(std::size_t index, std::shared_ptr<const ByteSource> file, BlockSink& sink);
+
+  // Bytes in memory to load the largest block.
+  std::uint64_t largest_load() const { return largest_load_; }
+
+ private:
+  using By = BlockRule::By;
+
+  InputPlanner(const PackOptions& options, ConflictList& conflicts, SharedNames& names,
+               PackReport& report, std::shared_ptr<SourcePool> views)
+      : options_(options),
+        conflicts_(conflicts),
+        names_(names),
+        report_(report),
+        views_(std::move(views)) {}
+  Status prepare_names();
+  Status prepare_division();
+  void prepare_reader(Communicator& ranks);
+
+  Result<bool> plan_block(InputBlock& block);
+  bool check_template(const InputBlock& block);
+  const BlockTemplate& names_of(bool has_groups) const {
+    return template_ ? *template_ : has_groups ? *grouped_template_ : *classic_template_;
+  }
+  Result<BlockName> name_of(const std::string& group) const;
+  void note_group(const std::string& group);
+  Status take_whole(InputBlock& block, const std::string& group);
+  Status divide(InputBlock& block);
+  Result<std::optional<std::string>> value_of(const InputBlock& block, const ClassicForm& form);
+  bool is_parent(const InputBlock& block) const;
+  void note(SplitConflict conflict);
+  Status take_part(DatasetPart part);
+  Status unite(const InputBlock& block);
+  Status take_union();
+
+  // The input that is planned.
+  struct Input {
+    std::size_t index = 0;
+    std::shared_ptr<const ByteSource> file;
+    BlockSink* sink = nullptr;
+    std::uint64_t blocks = 0;  // that were visited
+    bool has_groups = false;   // for names of its blocks
+    bool is_divided = false;   // some block is
+    // The block that is divided: its path, and its values.
+    std::string group;
+    std::shared_ptr<const ByteSource> values;
+    std::string origin;
+  };
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  SharedNames& names_;
+  PackReport& report_;
+  const std::shared_ptr<SourcePool> views_;
+  std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
+  By by_ = By::kGroup;
+  std::optional<SplitDataset> splitter_;  // where blocks are divided
+  std::optional<InputReader> reader_;
+  std::uint64_t largest_load_ = 0;
+  Input input_;
+  std::optional<DatasetUnion> united_;  // the groups of the input as one
+};
+
+}  // namespace nmb

@@ -1,0 +1,122 @@
+// Blocks for a Writer (see merge/written_blocks.h).
+#include "merge/written_blocks.h"
+
+#include <utility>
+
+#include "block/name_rules.h"
+#include "merge/pack_plan.h"
+
+namespace nmb {
+
+void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
+  file_ = file;
+  is_warned_of_ = false;
+  storage_.begin_input(std::move(file));
+}
+
+// The id of a new block, or nullopt and a conflict.
+std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockName& name,
+                                              Status* status) {
+  const Occurrence here = conflicts_.next_object();
+  if (id.ok()) {
+    inputs_.resize(*id + 1);
+    inputs_[*id] = static_cast<std::uint32_t>(here.input);
+    if (first_names_.size() < kFirstBlocks) first_names_.push_back(name.name);
+    names_.note_block(name.name, here);
+    return *id;
+  }
+  if (id.status().code() == Code::kUsage) {
+    std::string expected =
+        "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"";
+    if (name.has_input_name)
+      expected += "; --block-name with {index} in place of {stem} and {path} makes one";
+    conflicts_.add("block name", name.name, "a name that is not legal", std::move(expected));
+    return std::nullopt;
+  }
+  if (id.status().code() != Code::kExists) {
+    *status = id.status();
+    return std::nullopt;
+  }
+  const Result<BlockId> first = writer_.find_block(name.name);
+  conflicts_.add_block_name(here, name.name, inputs_[*first]);
+  return std::nullopt;
+}
+
+Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Metadata& metadata,
+                                                std::uint64_t records,
+                                                std::optional<std::uint64_t> recorded) {
+  if (recorded && samples_.by() == SampleRule::By::kDefault) return *recorded;
+  Result<std::uint64_t> count = samples_.count(metadata, records, name.group);
+  if (count.ok() || count.status().code() != Code::kConflict) return count;
+  conflicts_.add("samples", name.name, std::to_string(metadata.variable_count()) + " variables",
+                 "a multiple of " + std::to_string(samples_.variables_per_sample()));
+  return std::uint64_t{0};
+}
+
+Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
+  PackedBlock& packed = block.packed;
+  packed.name = name.name;
+  warn_of_paths(name, block);
+  NMB_ASSIGN(packed.samples,
+             samples_of(name, block.dataset.metadata, packed.records, block.samples));
+  ValuesToCode values;
+  NMB_TRY(storage_.prepare(block.dataset, std::move(block.coded), &packed, &values));
+  Status status;
+  const std::optional<BlockId> id = defined(writer_.pack_block(std::move(packed)), name, &status);
+  if (id) storage_.note(*id, std::move(values));
+  return status;
+}
+
+// What leads to objects by path leads nowhere once these are called otherwise.
+void WrittenBlocks::warn_of_paths(const BlockName& name, const InputBlock& block) {
+  const auto& extension = block.dataset.metadata.extension();
+  if (!extension || block.is_placed || name.name == block.group || is_warned_of_) return;
+  bool has_paths = false;
+  for (std::size_t i = 0; i < extension->types.size(); ++i) {
+    const ExtendedType& type = extension->types[i];
+    has_paths |= type.type_class == TypeClass::kReference || !type.name.empty();
+  }
+  if (!has_paths) return;
+  is_warned_of_ = true;
+  report_.warnings.push_back(
+      file_->name() + ": found references or named datatypes in block " + quoted(block.group) +
+      ", which is " + quoted(name.name) +
+      " now: they keep their paths, by which HDF5 will not find them (--block-name '{group}' keeps "
+      "names)");
+}
+
+Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
+  const Metadata& metadata = part.metadata;
+  if (part.is_rest && metadata.variable_count() + metadata.dimension_count() == 0 &&
+      !names_.note_parent(name.name, metadata))
+    return {};
+  NMB_TRY(storage_.check_codec());
+  NMB_ASSIGN(const std::uint64_t samples, samples_of(name, metadata, part.records, part.samples));
+  Status status;
+  const std::optional<BlockId> id =
+      defined(writer_.define_block(name.name, metadata, part.records), name, &status);
+  if (!id) return status;
+  NMB_TRY(writer_.set_samples(*id, samples));
+  if (sources_.empty() || sources_.back().values != part.values)
+    sources_.push_back({std::move(part.values), std::string(part.origin)});
+  if (part.is_laid) part.begins.clear();
+  parts_.push_back({*id, static_cast<std::uint32_t>(sources_.size() - 1), std::move(part.begins),
+                    part.record_size, false});
+  return {};
+}
+
+Status WrittenBlocks::take_values() {
+  for (PartBlock& part : parts_) {
+    if (part.coded) continue;
+    NMB_ASSIGN(const Metadata* metadata, writer_.metadata(part.id));
+    NMB_ASSIGN(const ClassicLayout layout, writer_.layout(part.id));
+    std::vector<ValueRuns> runs = runs_of(part, *metadata, layout);
+    part.begins = {};
+    if (runs.empty()) continue;
+    const PartSource& source = sources_[part.source];
+    NMB_TRY(writer_.take_values(part.id, source.values, std::move(runs), source.origin));
+  }
+  return {};
+}
+
+}  // namespace nmb

@@ -1,0 +1,66 @@
+// WrittenBlocks: the blocks of a merge as a Writer gets them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "merge/block_sink.h"
+#include "merge/conflict_list.h"
+#include "merge/part_block.h"
+#include "merge/sample_rule.h"
+#include "merge/shared_names.h"
+#include "merge/value_storage.h"
+#include "nmb/pack.h"
+#include "nmb/writer.h"
+
+namespace nmb {
+
+class WrittenBlocks final : public BlockSink {
+ public:
+  // All must outlive this.
+  WrittenBlocks(const PackOptions& options, SampleRule samples, Writer& writer,
+                ConflictList& conflicts, SharedNames& names, PackReport& report)
+      : writer_(writer),
+        samples_(std::move(samples)),
+        conflicts_(conflicts),
+        names_(names),
+        report_(report),
+        storage_(options, &report.warnings) {}
+
+  void begin_input(std::shared_ptr<const ByteSource> file) override;
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+
+  // Ahead of end_define(): values that are coded anew.
+  Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
+  // Behind it: tells the writer where the values of parts lie.
+  Status take_values();
+
+  const std::vector<std::uint32_t>& inputs() const { return inputs_; }
+  // Names of up to kFirstBlocks.
+  std::vector<std::string> take_first_names() { return std::move(first_names_); }
+
+ private:
+  std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
+  Result<std::uint64_t> samples_of(const BlockName& name, const Metadata& metadata,
+                                   std::uint64_t records, std::optional<std::uint64_t> recorded);
+  void warn_of_paths(const BlockName& name, const InputBlock& block);
+
+  Writer& writer_;
+  const SampleRule samples_;
+  ConflictList& conflicts_;
+  SharedNames& names_;
+  PackReport& report_;
+  ValueStorage storage_;
+  std::shared_ptr<const ByteSource> file_;
+  bool is_warned_of_ = false;          // the file
+  std::vector<std::uint32_t> inputs_;  // by BlockId: the first that has it
+  std::vector<std::string> first_names_;
+  std::vector<PartBlock> parts_;
+  std::vector<PartSource> sources_;
+};
+
+}  // namespace nmb
