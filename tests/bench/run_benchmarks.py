@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
-GROUPS = ("pack", "split", "create", "ranks", "lookup", "count")
+GROUPS = ("pack", "split", "join", "create", "ranks", "lookup", "count")
 
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
@@ -37,6 +37,7 @@ class Bench:
     def __init__(self, options):
         self.build, self.work, self.runs = options.build, options.work, options.runs
         self.peer_runs, self.scale, self.mpiexec = options.peer_runs, options.scale, options.mpiexec
+        self.ph5_concat = options.ph5_concat
         self.rows = []
         # Open MPI refuses to run as root unless told twice, and more ranks than cores unless told once.
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -176,6 +177,108 @@ def bench_split(b):
     b.add("the same, beside `cat` of the pack benchmark", split["cpu"] - moving["cpu"], copying["wall"],
           target=0.5 / CAT_SECONDS)
     b.add("split: peak memory, by one thread beside as many as cores", split["rss_mb"], together["rss_mb"], unit="MB")
+
+
+def make_steps(folder, files, steps):
+    """Model output: 3 fields of 180 x 360 along an unlimited time that carries on from file to file."""
+    import netCDF4
+    import numpy
+
+    folder.mkdir(parents=True)
+    field = numpy.random.default_rng(1).standard_normal((180, 360)).astype("f4")
+    for i in range(files):
+        with netCDF4.Dataset(folder / f"run_{i:04}.nc", "w", format="NETCDF3_64BIT_DATA") as out:
+            out.set_fill_off()
+            for name, length in (("time", None), ("lat", 180), ("lon", 360)):
+                out.createDimension(name, length)
+            time = out.createVariable("time", "f8", ("time",))
+            time.units = "hours since 2000-01-01"
+            out.createVariable("lat", "f8", ("lat",))[:] = numpy.linspace(-89.5, 89.5, 180)
+            out.createVariable("lon", "f8", ("lon",))[:] = numpy.arange(360) + 0.5
+            fields = [out.createVariable(name, "f4", ("time", "lat", "lon")) for name in ("tas", "pr", "psl")]
+            time[:] = numpy.arange(steps) + i * steps
+            for k, each in enumerate(fields):
+                each[:] = numpy.stack([field + numpy.float32(k + 0.01 * (i * steps + j)) for j in range(steps)])
+
+
+def make_tables(folder, files, rows):
+    """HDF5 tables without names of dimensions: 10 groups of 5 data sets in chunks, of other lengths in each file."""
+    import h5py
+    import numpy
+
+    folder.mkdir(parents=True)
+    values = numpy.random.default_rng(1).standard_normal(1 << 21).astype("f4")
+    for i in range(files):
+        lengths = numpy.random.default_rng(i).uniform(0.5, 1.5, 10)
+        with h5py.File(folder / f"table_{i:04}.h5", "w") as out:
+            for g, length in enumerate(lengths):
+                n = int(rows * length)
+                for name, width in (("run", 1), ("subrun", 1), ("evt", 1), ("val", 1), ("map", 64)):
+                    out.create_dataset(f"g{g}/{name}", data=values[:n * width].reshape(n, width),
+                                       chunks=(max(1, min(n, 16384 // width)), width), maxshape=(None, width))
+
+
+def made(path, make, *sizes):
+    """Files of a folder that make(folder, *sizes) makes, once, in the cache."""
+    if not path.exists():
+        print("making", path.name, flush=True)
+        part = path.with_name(path.name + ".part")
+        shutil.rmtree(part, ignore_errors=True)
+        make(part, *sizes)
+        part.rename(path)
+    files = sorted(map(str, path.iterdir()))
+    for file in files:
+        Path(file).read_bytes()
+    return files
+
+
+def bench_join(b):
+    """64 classic files, 1.6 GB, along their records, and HDF5 tables, row by row; nobody waits for the device. Peers that are
+    not there are left out; ph5_concat (NU-CUCIS/ph5concat) writes without compression, contiguous, all inputs in memory."""
+    inputs = made(b.work / "steps", make_steps, 64, b.scaled(32))
+    out, copy, classic = b.work / "join.nmb", b.work / "join.cat", b.work / "join.nc"
+
+    def clean():
+        for path in (out, copy, classic):
+            path.unlink(missing_ok=True)
+
+    def nmcat(target, files, *options):
+        return lambda: b.cost([b.program("nmcat"), "--mode", "join", *files, "-o", str(target), "--no-sync", "--no-progress",
+                               *options])
+
+    commands = {"cat": cat(b, inputs, copy), "nmb": nmcat(out, inputs), "nc": nmcat(classic, inputs)}
+    if shutil.which("ncrcat"):
+        commands["ncrcat"] = lambda: b.cost(["ncrcat", "-O", *inputs, str(classic)])
+    if shutil.which("cdo"):
+        commands["cdo"] = lambda: b.cost(["cdo", "-s", "mergetime", *inputs, str(classic)])
+    costs = dict(zip(commands, in_turn(b.runs, clean, *commands.values())))
+    clean()
+    b.add("join 64 files along records, beside `cat`", costs["nmb"]["wall"], costs["cat"]["wall"], target=0.8)
+    b.add("the same to a classic file, beside `cat`", costs["nc"]["wall"], costs["cat"]["wall"])
+    for peer in ("ncrcat", "cdo"):
+        if peer in costs:
+            b.add(f"the same to a classic file, beside {peer}", costs["nc"]["wall"], costs[peer]["wall"])
+    b.add("join: peak memory of nmcat", costs["nmb"]["rss_mb"], unit="MB", limit=100)
+
+    tables = made(b.work / "tables", make_tables, 32, b.scaled(20000))
+    names = b.work / "tables.list"
+    names.write_text("".join(file + "\n" for file in tables))
+    theirs = b.work / "join.h5"
+
+    def clean_tables():
+        out.unlink(missing_ok=True)
+        theirs.unlink(missing_ok=True)
+
+    commands = {"nmb": nmcat(out, tables), "h5": nmcat(theirs, tables)}
+    if b.ph5_concat:
+        commands["peer"] = lambda: b.cost([b.ph5_concat, "-q", "-i", str(names), "-o", str(theirs), "-z", "0", "-c"])
+    costs = dict(zip(commands, in_turn(b.runs, clean_tables, *commands.values())))
+    clean_tables()
+    peer = costs.get("peer", {}).get("wall")
+    b.add("join 32 HDF5 files of tables, beside ph5_concat", costs["nmb"]["wall"], peer, target=0.2 if peer else None)
+    b.add("the same to an HDF5 file, beside ph5_concat", costs["h5"]["wall"], peer)
+    b.add("the same: peak memory of nmcat, beside ph5_concat", costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"),
+          unit="MB", limit=100)
 
 
 def bench_create(b):
@@ -357,6 +460,7 @@ def main():
     parser.add_argument("--scale", type=float, default=1, help="fraction of the size, to try the script")
     parser.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or "mpiexec",
                         help="launcher of ranks, of the MPI that PnetCDF uses (default %(default)s)")
+    parser.add_argument("--ph5-concat", help="the program of NU-CUCIS/ph5concat (default: none)")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md")
     options = parser.parse_args()
