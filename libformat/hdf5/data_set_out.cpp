@@ -21,9 +21,10 @@ constexpr std::uint64_t kMostFillValue = 64 << 20;
 
 Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
 
-// Lengths of chunks where none are said: at most 1 MiB, one value in dimensions that grow.
+// Lengths of chunks where none are said: at most 1 MiB, one value in dimensions that grow; more of
+// them where that would make less than 64 KiB, as each chunk has its price.
 std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {
-  constexpr std::uint64_t kMost = 1 << 20;
+  constexpr std::uint64_t kMost = 1 << 20, kLeast = 64 << 10, kEnough = 256 << 10;
   std::vector<std::uint64_t> chunk(space.lengths.size(), 1);
   std::uint64_t bytes = std::max<std::uint64_t>(value_size, 1);
   for (std::size_t i = chunk.size(); i-- > 0 && bytes < kMost;) {
@@ -34,6 +35,8 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   }
   if (chunk.size() == 1 && space.maximum[0] == kUnlimitedLength)
     chunk[0] = std::max<std::uint64_t>(chunk[0], std::min<std::uint64_t>(1024, kMost / bytes + 1));
+  if (chunk.size() > 1 && space.maximum[0] == kUnlimitedLength && bytes < kLeast)
+    chunk[0] = std::clamp<std::uint64_t>(space.lengths[0], 1, kEnough / bytes);
   return chunk;
 }
 

@@ -2,6 +2,7 @@
 #include "convert/laid_values.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace nmb {
@@ -93,6 +94,10 @@ Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
       const std::uint64_t ahead = from - record_begin_ - part->first * record_size_;
       NMB_TRY(
           part->source->read_at(part->offset + ahead, out.subspan(from - offset, until - from)));
+    } else if (const std::uint64_t count = (end - from) / record_size_;
+               count > 1 && (from - record_begin_) % record_size_ == 0) {
+      until = from + count * record_size_;
+      NMB_TRY(read_records(record, count, out.subspan(from - offset, until - from)));
     } else {
       until = std::min(until, end);
       const auto here = out.subspan(from - offset, until - from);
@@ -100,6 +105,30 @@ Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
       NMB_TRY(read_slices(record_, record_begin_ + record * record_size_, record, from, here));
     }
     from = until;
+  }
+  return {};
+}
+
+Status LaidValues::read_records(std::uint64_t record, std::uint64_t count,
+                                std::span<std::byte> out) const {
+  std::ranges::fill(out, std::byte{0});
+  std::vector<std::byte> column;
+  for (const Slice& slice : record_) {
+    for (std::uint64_t done = 0; done < count;) {
+      std::byte* to = out.data() + done * record_size_ + slice.to;
+      const LaidPart& part = slice.part_of(slice.unit == 0 ? record + done : 0);
+      if (slice.unit != 0 || part.step != slice.length) {
+        NMB_TRY(slice.read(record + done++, 0, {to, slice.length}));
+        continue;
+      }
+      const std::uint64_t ahead = record + done - part.first;
+      const std::uint64_t values = std::min(count - done, part.count - ahead);
+      column.resize(values * slice.length);
+      NMB_TRY(part.source->read_at(part.offset + ahead * part.step, column));
+      for (std::uint64_t i = 0; i < values; ++i, to += record_size_)
+        std::memcpy(to, column.data() + i * slice.length, slice.length);
+      done += values;
+    }
   }
   return {};
 }

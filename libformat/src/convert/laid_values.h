@@ -63,6 +63,8 @@ class LaidValues final : public ByteSource {
   // Of slices, in ascending order, that lie `to` further behind; of a record.
   static Status read_slices(const std::vector<Slice>& slices, std::uint64_t to,
                             std::uint64_t record, std::uint64_t offset, std::span<std::byte> out);
+  // Of so many whole records: a variable's values of all of them at once.
+  Status read_records(std::uint64_t record, std::uint64_t count, std::span<std::byte> out) const;
   // Where whole records from `record` on lie in a source as they do here; else nullptr.
   const LaidPart* whole_records(std::uint64_t record) const;
 

@@ -17,7 +17,11 @@ ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Sto
       fill_(std::move(fill)),
       size_(size),
       cache_(std::move(cache)),
-      array_(cache_->add_array()) {}
+      array_(cache_->add_array()) {
+  run_dimension_ = lengths_.size() - 1;
+  for (; run_dimension_ > 0 && chunk_[run_dimension_] == lengths_[run_dimension_]; --run_dimension_)
+    row_ *= lengths_[run_dimension_];
+}
 
 Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
@@ -29,18 +33,19 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
   std::uint64_t of_chunk = 0;
   while (!out.empty()) {
     std::uint64_t element = offset / value_size_;
+    const std::uint64_t in_row = element % row_;
     for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
-    // From `at` on in its row and its chunk.
+    // From `at` on in its run and its chunk.
     std::uint64_t number = 0, inner = 0;
     for (std::size_t i = 0; i < rank; ++i) {
       number = number * ((lengths_[i] + chunk_[i] - 1) / chunk_[i]) + at[i] / chunk_[i];
       inner = inner * chunk_[i] + at[i] % chunk_[i];
     }
     const std::uint64_t in_value = offset % value_size_;
-    const std::uint64_t in_row =
-        std::min(chunk_.back() - at.back() % chunk_.back(), lengths_.back() - at.back());
+    const std::size_t d = run_dimension_;
+    const std::uint64_t rows = std::min(chunk_[d] - at[d] % chunk_[d], lengths_[d] - at[d]);
     const auto part = static_cast<std::size_t>(
-        std::min<std::uint64_t>(out.size(), in_row * value_size_ - in_value));
+        std::min<std::uint64_t>(out.size(), (rows * row_ - in_row) * value_size_ - in_value));
     if (!chunk || number != of_chunk) {
       NMB_ASSIGN(chunk, chunk_at(number));
       of_chunk = number;

@@ -33,6 +33,10 @@ class ChunkedSource final : public ByteSource {
   const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
+  // Values of a chunk follow one another as those of the array do along this dimension and the
+  // faster ones, which are whole in a chunk: `row_` of them for each index.
+  std::size_t run_dimension_ = 0;
+  std::uint64_t row_ = 1;
   const std::vector<std::byte> fill_;  // one value
   const std::uint64_t size_;
   const std::shared_ptr<ChunkCache> cache_;
