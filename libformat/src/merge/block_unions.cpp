@@ -101,7 +101,12 @@ Status BlockUnions::unite_whole(Entry& entry) {
   KeptBlock whole = std::move(*entry.whole);
   entry.whole.reset();
   NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, whole.open());
-  return unite(entry, InputBlock(*opened, std::move(whole)));
+  // What is told of it is the first input's.
+  const Occurrence here = conflicts_.here();
+  conflicts_.begin_input(entry.inputs.front());
+  const Status status = unite(entry, InputBlock(*opened, std::move(whole)));
+  conflicts_.look_at(here);
+  return status;
 }
 
 Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {

@@ -22,6 +22,7 @@ class ConflictList {
 
   // What is looked at from now on.
   void begin_input(std::size_t input) { here_ = {input, 0}; }
+  void look_at(const Occurrence& object) { here_ = object; }
   const Occurrence& here() const { return here_; }
   Occurrence next_object() {
     ++here_.at;
