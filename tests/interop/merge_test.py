@@ -166,7 +166,7 @@ def check_fill(test):
     make(test.work / "m1.nc", first=3, change=lambda out: out.renameVariable("flag", "other"))
     test.run("nmcat", "--mode", "join", "m0.nc", "m1.nc", "-o", "filled.nmb", "--missing", "fill")
     expect(test, "filled", values(test, "filled.nmb", "flag"), [0, 1, 2, -1, -1, -1])
-    make(test.work / "m2.nc", first=3, change=lambda out: out["t"].setncattr("units", "degC"))
+    make(test.work / "m2.nc", first=3, change=lambda out: out["t"].setncatts({"units": "degC", "axis": "T"}))
     test.run("nmcat", "--mode", "join", "m0.nc", "m2.nc", "-o", "skipped.nmb", "--on-mismatch", "skip", exit_code=1,
              says="attribute t@units")
     test.run("nmcat", "--mode", "join", "m0.nc", "m2.nc", "-o", "skipped.nmb", "--on-mismatch", "skip", "--missing",

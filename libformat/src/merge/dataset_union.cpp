@@ -199,7 +199,8 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
                                     bool may_skip) {
   bool agree = true;
   const auto differ = [&](std::string_view name, std::string found, std::string expected) {
-    agree = false;
+    // What is left out is told once.
+    if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
     mismatch(may_skip, "attribute", object_of(known, name), std::move(found), std::move(expected),
              first_of(known, name));
   };
