@@ -59,16 +59,17 @@ class Metadata {
   // functions that add give kLimit past 2^31 - 1 objects of a kind or 4 GiB of names and attribute
   // values.
   //
-  // Past 57,344 dimensions or variables that a name is taken may be said by a later call only: one
-  // that adds the 8th such object behind it at the latest, or settle_names(). The Metadata is of no
-  // use then, and every call that adds says so. check_names_at_once() does without that.
+  // Past 57,344 dimensions or variables that a name is taken may be said by settle_names() only.
+  // The Metadata is of no use then, and every call that adds says so. check_names_at_once() does
+  // without that.
   NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length,
                                          Name state = Name::kUnknown);
   // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
   NMB_EXPORT Result<VarId> add_variable(std::string_view name, Type type,
                                         std::span<const DimId> dimensions,
                                         Name state = Name::kUnknown);
-  // kExists: the name of a dimension or variable was taken.
+  // kExists: the name of a dimension or variable was taken; the first such of each kind is told.
+  // Until then what was added past 57,344 is found by looking at one after the other.
   NMB_EXPORT Status settle_names();
   // From now on each call says itself whether its name is taken; slower where names are very many.
   void check_names_at_once() { names_at_once_ = true; }
@@ -216,12 +217,10 @@ class Metadata {
     bool in_table;
   };
   AttributeSearch search_attribute(VarId owner, std::string_view name) const;
-  bool same_dimension(std::uint32_t a, std::uint32_t b) const {
-    return is_name(dims_[a].name, dims_[a].name_length, dimension(b).name);
-  }
-  bool same_variable(std::uint32_t a, std::uint32_t b) const {
-    return is_name(vars_[a].name, vars_[a].name_length, variable(b).name);
-  }
+  // Brings in the names of [table.size(), count), which name_of(i) gives; the first that is taken,
+  // or kNone.
+  template <class NameOf>
+  static std::uint32_t settle(NameTable& table, std::uint32_t count, NameOf name_of);
   // What was found taken later than it was added.
   bool has_clash() const { return clash_dim_ != kNone || clash_var_ != kNone; }
   Status clash() const;

@@ -2,14 +2,14 @@
 // 1, at most 7/8 full; the tag is a hash of the name, and its high bits are the first place to
 // look, so growing copies in order and reads no name.
 //
-// A table past the caches would make every new name wait for memory. There, a slot is fetched when
-// a name comes and looked at when a few more have come (spec/rationale.md, "Creating many
-// objects").
+// A table past the caches would make every new name wait for memory. So many names are brought in
+// together, region of the table by region (spec/rationale.md, "Creating many objects").
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -43,53 +43,42 @@ class NameTable {
       index = static_cast<std::uint32_t>(slot) - 1;
       return slot != 0 && slot >> 32 == tag && same(index);
     };
-    for (const std::uint64_t slot : waiting())
-      if (holds(slot)) return index;
     for (std::uint32_t at = first_slot(tag); words_[at] != 0; at = next_slot(at))
       if (holds(words_[at])) return index;
     return kAbsent;
   }
+  // Indices held.
+  std::uint32_t size() const { return used_; }
   // Room for one index more, or std::bad_alloc.
   void reserve_one() {
-    if ((std::uint64_t{used_} + 1) * 8 > std::uint64_t{slots_} * 7) grow();
+    if ((std::uint64_t{used_} + 1) * 8 > std::uint64_t{slots_} * 7)
+      resize(slots_for(std::uint64_t{used_} + 1));
   }
   // After reserve_one; no index under the tag may have the name.
   void insert(std::uint32_t tag, std::uint32_t index) {
-    place(slot_of(tag, index), [](std::uint32_t, std::uint32_t) { return false; });
+    std::uint32_t at = first_slot(tag);
+    while (words_[at] != 0) at = next_slot(at);
+    words_[at] = slot_of(tag, index);
     ++used_;
   }
-  // Whether the table is past the caches. Never again false.
+  // Whether one more would not find its slot in the caches. Never again false.
   bool is_far() const { return slots_ > kNear; }
-  // After reserve_one, of a table that is far: looks at the slot of the index that came kWaiting
-  // before. same(a, b): of one name. An index whose name another has, or kAbsent.
-  template <class Same>
-  std::uint32_t insert_later(std::uint32_t tag, std::uint32_t index, Same same) {
-    __builtin_prefetch(&words_[first_slot(tag)], 1);
-    std::uint64_t& waiting = words_[slots_ + used_++ % kWaiting];
-    const std::uint32_t clash = waiting == 0 ? kAbsent : place(waiting, same);
-    waiting = slot_of(tag, index);
-    return clash;
-  }
-  // Looks at all that wait; as insert_later.
-  template <class Same>
-  std::uint32_t settle(Same same) {
-    std::uint32_t clash = kAbsent;
-    for (std::uint32_t i = 0; i < kWaiting && !empty(); ++i) {
-      std::uint64_t& waiting = words_[slots_ + (used_ + i) % kWaiting];
-      if (waiting == 0) continue;
-      const std::uint32_t found = place(waiting, same);
-      if (clash == kAbsent) clash = found;
-      waiting = 0;
-    }
-    return clash;
-  }
+  // Brings in the indices from `first` on, one a tag, in memory of 8 bytes each besides the
+  // table's. same(a, b): of one name. The least index whose name one below it has, or kAbsent; such
+  // indices are left out.
+  NMB_EXPORT std::uint32_t insert_all(
+      std::uint32_t first, std::span<const std::uint32_t> tags,
+      const std::function<bool(std::uint32_t, std::uint32_t)>& same);
   std::size_t memory() const { return words_.capacity() * sizeof(std::uint64_t); }
 
  private:
-  static constexpr std::uint32_t kWaiting = 8;
   static constexpr std::uint32_t kNear = 1 << 16;
 
-  std::span<const std::uint64_t> waiting() const { return {words_.data() + slots_, kWaiting}; }
+  // The least number of slots of which so many indices take at most 7/8.
+  static std::uint64_t slots_for(std::uint64_t indices) {
+    const std::uint64_t slots = std::bit_ceil(indices + (indices + 6) / 7);
+    return slots < 2 * kLinear ? 2 * kLinear : slots;
+  }
   std::uint32_t first_slot(std::uint32_t tag) const {
     return static_cast<std::uint32_t>(std::uint64_t{tag} >> (32 - std::countr_zero(slots_)));
   }
@@ -97,27 +86,16 @@ class NameTable {
   static std::uint64_t slot_of(std::uint32_t tag, std::uint32_t index) {
     return std::uint64_t{tag} << 32 | (index + 1);
   }
-  template <class Same>
-  std::uint32_t place(std::uint64_t slot, Same same) {
-    const auto index = static_cast<std::uint32_t>(slot) - 1;
-    std::uint32_t clash = kAbsent;
-    std::uint32_t at = first_slot(static_cast<std::uint32_t>(slot >> 32));
-    for (; words_[at] != 0; at = next_slot(at))
-      if (words_[at] >> 32 == slot >> 32 && same(static_cast<std::uint32_t>(words_[at]) - 1, index))
-        clash = index;
-    words_[at] = slot;
-    return clash;
-  }
   void swap(NameTable& other) noexcept {
     words_.swap(other.words_);
     std::swap(slots_, other.slots_);
     std::swap(used_, other.used_);
   }
-  NMB_EXPORT void grow();
+  // Throws std::bad_alloc past 2^31 slots.
+  NMB_EXPORT void resize(std::uint64_t slots);
 
-  // slots_ slots (0: free), then kWaiting of names that are not in their slots yet (0: none).
-  GrowArray<std::uint64_t> words_;
-  std::uint32_t slots_ = 0;  // none or a power of two from 2 * kLinear on
+  GrowArray<std::uint64_t> words_;  // the slots, 0: free
+  std::uint32_t slots_ = 0;         // none or a power of two from 2 * kLinear on
   std::uint32_t used_ = 0;
 };
 

@@ -170,7 +170,7 @@ class Writer {
   // Counts toward the totals; default 0. Of a block that several ranks define the largest counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
   // length kUnlimited: the record dimension. kExists (in a block of more than 57,344 dimensions or
-  // variables perhaps by a later call, at the latest by end_define: see nmb/metadata.h), kUsage.
+  // variables perhaps by end_define only: see nmb/metadata.h), kUsage.
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
   NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
                                    std::span<const DimId> dimensions);

@@ -41,8 +41,9 @@ std::uint32_t Metadata::search_dimension(std::string_view name, std::uint32_t ta
   const auto same = [&](std::uint32_t i) {
     return is_name(dims_[i].name, dims_[i].name_length, name);
   };
-  if (!dim_table_.empty()) return dim_table_.find(tag, same);
-  for (std::uint32_t i = 0; i < dims_.size(); ++i)
+  const std::uint32_t found = dim_table_.find(tag, same);
+  if (found != kNone) return found;
+  for (std::uint32_t i = dim_table_.size(); i < dims_.size(); ++i)
     if (same(i)) return i;
   return kNone;
 }
@@ -51,8 +52,9 @@ std::uint32_t Metadata::search_variable(std::string_view name, std::uint32_t tag
   const auto same = [&](std::uint32_t i) {
     return is_name(vars_[i].name, vars_[i].name_length, name);
   };
-  if (!var_table_.empty()) return var_table_.find(tag, same);
-  for (std::uint32_t i = 0; i < vars_.size(); ++i)
+  const std::uint32_t found = var_table_.find(tag, same);
+  if (found != kNone) return found;
+  for (std::uint32_t i = var_table_.size(); i < vars_.size(); ++i)
     if (same(i)) return i;
   return kNone;
 }
@@ -75,12 +77,22 @@ Status Metadata::clash() const {
   return {};
 }
 
+template <class NameOf>
+std::uint32_t Metadata::settle(NameTable& table, std::uint32_t count, NameOf name_of) {
+  const std::uint32_t first = table.size();
+  if (count < NameTable::kLinear || first == count) return kNone;
+  GrowArray<std::uint32_t> tags;
+  tags.reserve_more(count - first);
+  for (std::uint32_t i = first; i < count; ++i) tags.push_back(tag_of(name_of(i)));
+  return table.insert_all(first, tags.span(), [&](std::uint32_t a, std::uint32_t b) {
+    return name_of(a) == name_of(b);
+  });
+}
+
 Status Metadata::settle_names() {
   NMB_TRY(clash());
-  clash_dim_ =
-      dim_table_.settle([&](std::uint32_t a, std::uint32_t b) { return same_dimension(a, b); });
-  clash_var_ =
-      var_table_.settle([&](std::uint32_t a, std::uint32_t b) { return same_variable(a, b); });
+  clash_dim_ = settle(dim_table_, dims_.size(), [&](DimId i) { return dimension(i).name; });
+  clash_var_ = settle(var_table_, vars_.size(), [&](VarId i) { return variable(i).name; });
   return clash();
 }
 
@@ -97,28 +109,19 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
                                     quoted(dimension(record_dim_).name));
   NMB_TRY(check_room(dims_.size(), heap_.size(), name.size()));
   const std::uint32_t id = dims_.size();
-  std::uint32_t tag = 0;
-  if (id >= NameTable::kLinear) tag = tag_of(name);
   const bool later = dim_table_.is_far() && !names_at_once_;
+  const bool in_table = !later && id >= NameTable::kLinear;
+  if (in_table && dim_table_.size() < id) NMB_TRY(settle_names());
+  const std::uint32_t tag = in_table ? tag_of(name) : 0;
   if (!later && !known && search_dimension(name, tag) != kNone) return taken("dimension", name);
 
-  if (id >= NameTable::kLinear) {
-    dim_table_.reserve_one();
-    if (id == NameTable::kLinear)
-      for (std::uint32_t i = 0; i < id; ++i) dim_table_.insert(tag_of(dimension(i).name), i);
-  }
+  if (in_table) dim_table_.reserve_one();
   dims_.reserve_more(1);
   const std::uint32_t place = heap_.size();
   heap_.append(name.data(), name.size());
   dims_.push_back({place, static_cast<std::uint32_t>(name.size()), length});
   if (length == kUnlimited) record_dim_ = id;
-  if (later) {
-    clash_dim_ = dim_table_.insert_later(
-        tag, id, [&](std::uint32_t a, std::uint32_t b) { return same_dimension(a, b); });
-    if (has_clash()) return clash();
-  } else if (id >= NameTable::kLinear) {
-    dim_table_.insert(tag, id);
-  }
+  if (in_table) dim_table_.insert(tag, id);
   return id;
 }
 
@@ -145,16 +148,13 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   if (dim_ids_.size() > ~std::uint32_t{0} - dimensions.size())
     return Status(Code::kLimit, "found more than 2^32 - 1 dimension ids in a block");
   const std::uint32_t id = vars_.size();
-  std::uint32_t tag = 0;
-  if (id >= NameTable::kLinear) tag = tag_of(name);
   const bool later = var_table_.is_far() && !names_at_once_;
+  const bool in_table = !later && id >= NameTable::kLinear;
+  if (in_table && var_table_.size() < id) NMB_TRY(settle_names());
+  const std::uint32_t tag = in_table ? tag_of(name) : 0;
   if (!later && !known && search_variable(name, tag) != kNone) return taken("variable", name);
 
-  if (id >= NameTable::kLinear) {
-    var_table_.reserve_one();
-    if (id == NameTable::kLinear)
-      for (std::uint32_t i = 0; i < id; ++i) var_table_.insert(tag_of(variable(i).name), i);
-  }
+  if (in_table) var_table_.reserve_one();
   vars_.reserve_more(1);
   const std::uint32_t first_dim = dim_ids_.size();
   dim_ids_.append(dimensions.data(), dimensions.size());
@@ -169,13 +169,7 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   record.first_att = record.last_att = kNone;
   record.begin = 0;
   vars_.push_back(record);
-  if (later) {
-    clash_var_ = var_table_.insert_later(
-        tag, id, [&](std::uint32_t a, std::uint32_t b) { return same_variable(a, b); });
-    if (has_clash()) return clash();
-  } else if (id >= NameTable::kLinear) {
-    var_table_.insert(tag, id);
-  }
+  if (in_table) var_table_.insert(tag, id);
   return id;
 }
 

@@ -44,6 +44,7 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
   assert(starts_.empty() || starts_.back().rank < rank);
   const Start start{rank, union_.dimension_count(), union_.variable_count(), block_attributes_};
   Ids ids;
+  if (!starts_.empty()) union_.check_names_at_once();  // names are searched for in between
   NMB_TRY(add_dimensions(rank, definitions, &ids.dimensions));
   NMB_TRY(add_block_attributes(rank, definitions));
   NMB_TRY(add_variables(rank, definitions, &ids));

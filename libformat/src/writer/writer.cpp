@@ -299,6 +299,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
     block = impl_->define_block(block_name);
   if (!block.ok()) return block.status();
   NMB_ASSIGN(BlockState * state, impl_->defining(*block));
+  state->metadata->check_names_at_once();  // or each search would go through what was not settled
+  NMB_TRY(state->metadata->settle_names());
   std::vector<DimId> ids;
   for (std::string_view dimension : dimensions) {
     std::optional<DimId> id = state->metadata->find_dimension(dimension);
@@ -316,6 +318,8 @@ Status Writer::put_att_text(std::string_view full_name, std::string_view attribu
   auto [block_name, name] = split_full_name(full_name);
   NMB_ASSIGN(BlockId block, impl_->find_block(block_name));
   NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  state->metadata->check_names_at_once();
+  NMB_TRY(state->metadata->settle_names());
   std::optional<VarId> variable = state->metadata->find_variable(name);
   if (!variable)
     return Status(Code::kNotFound,
