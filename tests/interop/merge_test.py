@@ -327,7 +327,21 @@ def same_values(work):
         out["t"][1, 2] = 7
 
 
+def tiles(*parts):
+    """Tiles of a row of 6 values, by their first and last index, which count from 1; and what is added to their values."""
+    def files(work):
+        for name, (first, last, more) in zip("ab", parts):
+            with netCDF4.Dataset(work / f"{name}.nc", "w", format="NETCDF3_64BIT_DATA") as out:
+                out.createDimension("x", last - first + 1)
+                x = out.createVariable("x", "f4", ("x",))
+                x.domain_decomposition = numpy.int32([1, 6, first, last])
+                x[:] = numpy.arange(first, last + 1) + more
+
+    return files
+
+
 JOIN = "--mode join"
+TILES = "--mode tiles"
 ROWS = {
     "missing variable": Row(JOIN, 1, "missing variable t: found none", second=rename("t", "u")),
     "missing variable, `--missing=fill`": Row(JOIN + " --missing=fill", 0, "", second=rename("flag", "u")),
@@ -371,6 +385,17 @@ ROWS = {
     "a group that one file lacks": Row(JOIN, 1, "missing block evt1: found none", files=two_groups),
     "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and 1 more of 2",
                            files=compounds),
+    "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file that has it",
+                                   files=tiles((1, 2, 0), (5, 6, 0))),
+    "a tile that no file has, `--missing=fill`": Row(
+        TILES + " --missing=fill", 0, "1 times fill values stand for what is missing: x 3 to 4 (1)",
+        files=tiles((1, 2, 0), (5, 6, 0))),
+    "tiles that overlap": Row(TILES, 0, "", files=tiles((1, 4, 0), (2, 6, 0))),
+    "tiles that overlap, other values": Row(TILES, 1, "values x: found 12.f at [1], expected 2.f: a.nc and b.nc",
+                                            files=tiles((1, 4, 0), (2, 6, 10))),
+    "tiles that overlap, other values, `--shared=first`": Row(TILES + " --shared=first", 0, "",
+                                                              files=tiles((1, 4, 0), (2, 6, 10))),
+    "no tiles": Row(TILES, 1, "decomposition /: found no domain_decomposition"),
     "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found two inputs with this group",
                                 files=two_groups),
     "two inputs of one name": Row("--block-name all", 1, "block name all: found two inputs with this block name"),

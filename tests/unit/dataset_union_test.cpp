@@ -42,6 +42,7 @@ class DatasetUnionTest : public testing::Test {
     union_ = std::make_unique<DatasetUnion>(std::move(rules), [this](const UnionNote& note) {
       auto& notes = note.what == UnionNote::What::kConflict  ? conflicts_
                     : note.what == UnionNote::What::kLeftOut ? left_out_
+                    : note.what == UnionNote::What::kFilled  ? filled_
                                                              : differing_;
       notes.push_back(note.kind + " " + note.object + ": " + note.found + "; " + note.expected);
     });
@@ -49,7 +50,7 @@ class DatasetUnionTest : public testing::Test {
 
   unsigned next_ = 1;
   std::deque<test::Dataset> kept_;
-  std::vector<std::string> conflicts_, left_out_, differing_;
+  std::vector<std::string> conflicts_, left_out_, filled_, differing_;
   std::unique_ptr<DatasetUnion> union_;
 };
 

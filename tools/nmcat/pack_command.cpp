@@ -56,14 +56,16 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "cdf5, for pack nc4; else nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
-  app.add_option("--mode", mode_,
-                 "how inputs are merged: pack, each a block (default); union, blocks of one name "
-                 "are one; join, the same, and values follow one another along a dimension")
+  app.add_option(
+         "--mode", mode_,
+         "how inputs are merged: pack, each a block (default); union, blocks of one name "
+         "are one; join, the same, and values follow one another along a dimension; tiles, each "
+         "has the part of a grid that its attributes domain_decomposition tell")
       ->type_name("MODE")
-      ->check(one_of({"pack", "union", "join"}));
+      ->check(one_of({"pack", "union", "join", "tiles"}));
   app.add_option("--block-name", options_.block_name,
                  "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
-                 "{stem}/{group} where there are groups; {group} for union and join)")
+                 "{stem}/{group} where there are groups; {group} for union, join and tiles)")
       ->type_name("TEMPLATE");
   offer_agreement(app);
   app.add_option("--split-names", split_names_,
@@ -137,7 +139,7 @@ void PackCommand::offer_agreement(CLI::App& app) {
                  "dimension); axis:0: the first one of each variable")
       ->type_name("DIM");
   app.add_option("--shared", shared_,
-                 "union: first: values of a variable that several inputs have are the first one's "
+                 "union, tiles: first: values that several inputs have are the first one's "
                  "(default: they must be the same)")
       ->type_name("WHAT")
       ->check(one_of({"first"}));
@@ -152,9 +154,10 @@ void PackCommand::offer_agreement(CLI::App& app) {
                  "it is left out")
       ->type_name("WHAT")
       ->check(one_of({"error", "skip"}));
-  app.add_option("--missing", missing_,
-                 "join: a variable or block that some inputs do not have: error (default) or fill, "
-                 "with fill values")
+  app.add_option(
+         "--missing", missing_,
+         "join, tiles: a variable or block that some inputs do not have, and a tile that none "
+         "has: error (default) or fill, with fill values")
       ->type_name("WHAT")
       ->check(one_of({"error", "fill"}));
   app.add_flag("--monotonic", options_.monotonic,
@@ -164,20 +167,22 @@ void PackCommand::offer_agreement(CLI::App& app) {
 
 Status PackCommand::take_agreement() {
   const CLI::App& app = tool_.app();
-  options_.mode = mode_ == "union"  ? MergeMode::kUnion
-                  : mode_ == "join" ? MergeMode::kJoin
-                                    : MergeMode::kPack;
+  options_.mode = mode_ == "union"   ? MergeMode::kUnion
+                  : mode_ == "join"  ? MergeMode::kJoin
+                  : mode_ == "tiles" ? MergeMode::kTiles
+                                     : MergeMode::kPack;
   const auto needs = [&](const char* option, bool is_right, const char* mode) {
     if (app.count(option) == 0 || is_right) return Status();
     return Status(Code::kUsage, fmt::format("found {}, expected --mode {} with it", option, mode));
   };
   const bool joins = options_.mode == MergeMode::kJoin;
   NMB_TRY(needs("--along", joins, "join"));
-  NMB_TRY(needs("--missing", joins, "join"));
+  const bool tiles = options_.mode == MergeMode::kTiles;
+  NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
-  NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion, "union"));
-  NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union or join"));
-  NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union or join"));
+  NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
+  NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
+  NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
   options_.first_values = shared_ == "first";
   options_.strict_attributes = atts_ == "strict";
   options_.skip_mismatches = on_mismatch_ == "skip";
@@ -402,6 +407,7 @@ Status PackCommand::tell_json(const PackReport& report, const Status& status) {
   json["conflicts"] = conflicts_json(report.conflicts);
   json["differing"] = conflicts_json(report.differing);
   json["left_out"] = conflicts_json(report.left_out);
+  json["filled"] = conflicts_json(report.filled);
   json["errors"] = Json::array();
   for (const Status& failure : report.unreadable)
     json["errors"].push_back(json_text(failure.text()));

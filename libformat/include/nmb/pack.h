@@ -23,24 +23,28 @@ enum class MergeMode : std::uint8_t {
   kPack,   // a conflict
   kUnion,  // one block of all their objects; those of one name are one and have the same values
   kJoin,   // one block of the same objects; along a dimension their values follow one another
+  // One block of the same objects, of which each input has the part of some dimensions that the
+  // attributes domain_decomposition tell.
+  kTiles,
 };
 
 struct PackOptions {
   std::vector<std::string> inputs;  // paths: classic files and NMB files, mixed
   std::string output;
   MergeMode mode = MergeMode::kPack;
-  // Of union and join (docs/merging.md): what inputs have of one name must have the same type and
-  // dimensions, and the same value of attributes that say what values mean (units and their like);
-  // of other attributes the first is kept. Blocks that several inputs have become classic datasets.
-  // Inputs are taken in the order of the first value of this numeric variable (with its block's
-  // path) in each; "": in the order given. In the report too.
+  // Of union, join and tiles (docs/merging.md): what inputs have of one name must have the same
+  // type and dimensions, and the same value of attributes that say what values mean (units and
+  // their like); of other attributes the first is kept. Blocks that several inputs have become
+  // classic datasets. Inputs are taken in the order of the first value of this numeric variable
+  // (with its block's path) in each; "": in the order given. In the report too.
   std::string sort_by{};
   // join: the dimension; "": the record dimension; "axis:0": of each variable its first one.
   std::string along{};
   bool first_values = false;       // values that are not joined are the first one's, not compared
   bool strict_attributes = false;  // all attributes must have the same value
   bool skip_mismatches = false;    // an object that does not go with the first is left out
-  // join: what an input does not have is fill values, be it a variable or a block.
+  // join, tiles: what an input does not have is fill values, be it a variable or a block; and what
+  // no tile has.
   bool fill_missing = false;
   // Of union and join by one rank: the output is a classic file of this kind, which has the one
   // block that there must be then; `samples`, `compression` and what of `writer` NMB files alone
@@ -95,7 +99,7 @@ struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
   // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
   // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
-  // "missing block", "coordinate", "blocks".
+  // "missing block", "coordinate", "blocks", "decomposition", "missing tile".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices
@@ -124,6 +128,7 @@ struct PackReport {
   std::vector<PackConflict> conflicts;  // all of them; if there is one nothing is published
   std::vector<PackConflict> differing;  // attributes of which the first is kept
   std::vector<PackConflict> left_out;   // objects, by skip_mismatches
+  std::vector<PackConflict> filled;     // by fill_missing
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;
   std::uint64_t inputs = 0;

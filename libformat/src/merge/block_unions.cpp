@@ -8,14 +8,21 @@
 #include "block/name_rules.h"
 #include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
+#include "merge/decomposition.h"
 
 namespace nmb {
 
 namespace {
 
+// Whether it is of a process that had none: what it says of them is of no use.
+bool has_no_icebergs(const InputBlock& block) {
+  return is_iceberg(block.dataset.metadata) && block.dataset.records == 0;
+}
+
 constexpr std::string_view kFirstAxis = "axis:0";
 
-UnionRules rules_of(const PackOptions& options) {
+// first: what the first input has of the block.
+UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   UnionRules rules;
   if (options.mode == MergeMode::kJoin) {
     rules.complete = true;
@@ -23,6 +30,10 @@ UnionRules rules_of(const PackOptions& options) {
                   : options.along == kFirstAxis ? UnionRules::Along::kFirstAxis
                                                 : UnionRules::Along::kDimension;
     rules.dimension = options.along;
+  }
+  if (options.mode == MergeMode::kTiles) {
+    rules.complete = rules.drops_parts = true;
+    rules.along = is_iceberg(first) ? UnionRules::Along::kRecords : UnionRules::Along::kTiles;
   }
   rules.equal_attributes = options.strict_attributes;
   rules.equal_values = !options.first_values;
@@ -41,6 +52,7 @@ struct BlockUnions::Entry {
   BlockName name;
   std::shared_ptr<const ByteSource> file;  // of the first
   std::vector<std::size_t> inputs;         // that have it
+  std::vector<std::size_t> members;        // that are united, in order
   std::optional<KeptBlock> whole;
   std::unique_ptr<DatasetUnion> united;
   std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
@@ -63,12 +75,14 @@ BlockUnions::Entry& BlockUnions::entry_of(const BlockName& name) {
 }
 
 void BlockUnions::take_note(const Entry& entry, UnionNote note) {
-  const Occurrence at = conflicts_.next_object();
+  const std::size_t input = entry.members[note.second];
+  const Occurrence at =
+      input == conflicts_.here().input ? conflicts_.next_object() : Occurrence{input, 0};
   std::string object = entry.name.name;
   if (!object.empty() && !note.object.starts_with('@')) object += '/';
   object += note.object;
-  const std::size_t first = entry.inputs[note.first];
-  const std::size_t second = first == at.input ? ConflictList::kNone : at.input;
+  const std::size_t first = entry.members[note.first];
+  const std::size_t second = first == input ? ConflictList::kNone : input;
   FoundConflict found = conflicts_.make(at, std::move(note.kind), std::move(object), first, second,
                                         std::move(note.found), std::move(note.expected));
   switch (note.what) {
@@ -77,22 +91,29 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
     case UnionNote::What::kLeftOut:
       report_.left_out.push_back(std::move(found.conflict));
       return;
+    case UnionNote::What::kFilled:
+      report_.filled.push_back(std::move(found.conflict));
+      return;
     case UnionNote::What::kDiffers:
       report_.differing.push_back(std::move(found.conflict));
   }
 }
 
-DatasetUnion& BlockUnions::union_of(Entry& entry) {
+DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
   if (!entry.united)
     entry.united = std::make_unique<DatasetUnion>(
-        rules_of(options_), [this, &entry](UnionNote note) { take_note(entry, std::move(note)); });
+        rules_of(options_, first),
+        [this, &entry](UnionNote note) { take_note(entry, std::move(note)); });
   return *entry.united;
 }
 
 Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
   tell_losses(block, form, conflicts_);
-  return union_of(entry).add(DatasetUnion::member_of(form.dataset, form.values));
+  const Metadata& metadata = form.dataset.metadata;
+  entry.members.push_back(conflicts_.here().input);
+  if (options_.mode == MergeMode::kTiles) NMB_TRY(check_tile(entry, metadata));
+  return union_of(entry, metadata).add(DatasetUnion::member_of(form.dataset, form.values));
 }
 
 // Of what was kept as it is.
@@ -115,8 +136,14 @@ Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
   entry.inputs.push_back(conflicts_.here().input);
   if (is_first) {
     entry.samples = block.samples;
+    // A tile is a part in any case.
+    if (options_.mode == MergeMode::kTiles && !has_no_icebergs(block)) return unite(entry, block);
     entry.whole = std::move(static_cast<KeptBlock&>(block));
     return {};
+  }
+  if (options_.mode == MergeMode::kTiles) {
+    if (has_no_icebergs(block)) return {};
+    if (!entry.united) entry.whole.reset();
   }
   if (!entry.samples || !block.samples)
     entry.samples.reset();
@@ -133,17 +160,37 @@ Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
   NMB_TRY(unite_whole(entry));
   entry.samples.reset();
   entry.inputs.push_back(conflicts_.here().input);
-  return union_of(entry).add({part.metadata, std::move(part.begins), part.record_size, part.records,
-                              std::move(part.values)});
+  entry.members.push_back(conflicts_.here().input);
+  return union_of(entry, part.metadata)
+      .add({part.metadata, std::move(part.begins), part.record_size, part.records,
+            std::move(part.values)});
+}
+
+// Whether it is a part of a set that can be put together.
+Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
+  if (const auto gathered = gathered_variable(metadata))
+    return Status(Code::kUnsupported, "variable " + quoted(metadata.variable(*gathered).name) +
+                                          ": found a list of points (attribute compress), expected "
+                                          "tiles: sets compressed by gathering are not supported");
+  if (!has_decomposition(metadata) && !is_iceberg(metadata))
+    conflicts_.add("decomposition", entry.name.name.empty() ? "/" : entry.name.name,
+                   "no " + std::string(kDecomposition) + " of a dimension's variable",
+                   "one at least; --mode join for files of time steps");
+  return {};
 }
 
 void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs) {
   if (entry.inputs.size() == inputs.size()) return;
   for (const std::size_t input : inputs)
-    if (!std::ranges::binary_search(entry.inputs, input))
-      conflicts_.add_at({input, 0}, "missing block",
-                        entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(),
-                        input, "none", "one");
+    if (!std::ranges::binary_search(entry.inputs, input)) {
+      FoundConflict found = conflicts_.make({input, 0}, "missing block",
+                                            entry.name.name.empty() ? "/" : entry.name.name,
+                                            entry.inputs.front(), input, "none", "one");
+      if (options_.fill_missing)
+        report_.filled.push_back(std::move(found.conflict));
+      else
+        conflicts_.add(std::move(found));
+    }
 }
 
 Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
@@ -157,7 +204,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
                       ConflictList::kNone, "no block of several inputs that has it",
                       options_.along.empty() ? "one at least, or --along" : "one at least");
   for (const std::unique_ptr<Entry>& entry : entries_) {
-    if (joins && !options_.fill_missing) tell_absent(*entry, inputs);
+    if (joins || options_.mode == MergeMode::kTiles) tell_absent(*entry, inputs);
     NMB_TRY(finish(*entry, sink));
     entry->united.reset();
     entry->whole.reset();
@@ -167,6 +214,9 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
 }
 
 Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
+  if (options_.mode == MergeMode::kTiles) NMB_TRY(unite_whole(entry));
+  if (!entry.whole && !entry.united) return {};  // its input cannot be used
+  if (entry.united) NMB_TRY(entry.united->check_tiles(conflicts_.size() == 0));
   // What is told of it is of no use to whom it does not concern.
   if (!entry.whole && conflicts_.size() > 0) return {};
   conflicts_.begin_input(entry.inputs.front());
@@ -177,7 +227,8 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     return sink.take_whole(entry.name, whole);
   }
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
-  if (entry.inputs.size() > 1) NMB_TRY(check_coordinates(entry, all));
+  if (options_.mode == MergeMode::kJoin && entry.inputs.size() > 1)
+    NMB_TRY(check_coordinates(entry, all));
   BlockPart part = laid_part(all);
   part.samples = entry.samples;
   return sink.take_part(entry.name, std::move(part));
@@ -187,8 +238,10 @@ Status BlockUnions::check_coordinates(const Entry& entry, const Dataset& all) {
   for (const DimId along : entry.united->joined()) {
     NMB_ASSIGN(const auto disorder, first_disorder(all, along));
     if (!disorder) continue;
-    const std::size_t input = entry.inputs[entry.united->member_at(along, disorder->index)];
-    const std::size_t before = entry.inputs[entry.united->member_at(along, disorder->index - 1)];
+    const auto input_at = [&](std::uint64_t index) {
+      return entry.members[entry.united->member_at(along, index)];
+    };
+    const std::size_t input = input_at(disorder->index), before = input_at(disorder->index - 1);
     FoundConflict found = conflicts_.make(
         {input, 0}, "coordinate",
         (entry.name.name.empty() ? "" : entry.name.name + "/") + disorder->coordinate, before,
@@ -222,6 +275,8 @@ void BlockUnions::warn_of_notes() {
   };
   warn(report_.differing, " values of attributes differ from the first, which is kept",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
+  warn(report_.filled, " times fill values stand for what is missing",
+       [](const PackConflict& note) { return note.object; });
   warn(report_.left_out, " objects that do not go with the first are left out",
        [](const PackConflict& note) { return note.object; });
 }

@@ -37,9 +37,10 @@ class BlockUnions final : public BlockSink {
   struct Entry;
 
   Entry& entry_of(const BlockName& name);
-  DatasetUnion& union_of(Entry& entry);
+  DatasetUnion& union_of(Entry& entry, const Metadata& first);
   Status unite(Entry& entry, const InputBlock& block);
   Status unite_whole(Entry& entry);
+  Status check_tile(const Entry& entry, const Metadata& metadata);
   void take_note(const Entry& entry, UnionNote note);
   void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
   Status check_coordinates(const Entry& entry, const Dataset& all);

@@ -8,7 +8,7 @@
 #include "block/name_rules.h"
 #include "conflict/value_text.h"
 #include "convert/laid_values.h"
-#include "merge/repeated_value.h"
+#include "convert/repeated_value.h"
 #include "merge/value_comparison.h"
 #include "wire/checked.h"
 
@@ -69,30 +69,32 @@ Status DatasetUnion::add(const Member& member) {
   if (attributes_agree(member.metadata, kGlobal, kGlobal, false))
     NMB_TRY(unite_attributes(member.metadata, kGlobal, kGlobal));
   NMB_TRY(add_variables(member, ids));
-  if (rules_.complete && !rules_.fills && here() > 0) tell_missing(variables);
+  if (rules_.complete && here() > 0) tell_missing(variables);
   return {};
 }
 
 // --- what is told ---
 
 void DatasetUnion::tell(What what, std::string kind, std::string_view object, std::string found,
-                        std::string expected, std::uint32_t first) {
-  if (members_[first].group != members_[here()].group) {
-    found += " in group /" + members_[here()].group;
+                        std::string expected, std::uint32_t first, std::uint32_t second) {
+  if (members_[first].group != members_[second].group) {
+    found += " in group /" + members_[second].group;
     expected += " as in /" + members_[first].group;
   }
-  note_({what, std::move(kind), std::string(object), std::move(found), std::move(expected), first});
+  note_({what, std::move(kind), std::string(object), std::move(found), std::move(expected), first,
+         second});
 }
 
 void DatasetUnion::conflict(std::string kind, std::string_view object, std::string found,
                             std::string expected, std::uint32_t first) {
-  tell(What::kConflict, std::move(kind), object, std::move(found), std::move(expected), first);
+  tell(What::kConflict, std::move(kind), object, std::move(found), std::move(expected), first,
+       here());
 }
 
 void DatasetUnion::mismatch(bool may_skip, std::string kind, std::string_view object,
                             std::string found, std::string expected, std::uint32_t first) {
   tell(may_skip && rules_.skips ? What::kLeftOut : What::kConflict, std::move(kind), object,
-       std::move(found), std::move(expected), first);
+       std::move(found), std::move(expected), first, here());
 }
 
 Status DatasetUnion::clash(const char* kind, std::string_view object, const Status& status,
@@ -123,6 +125,11 @@ std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) co
 // By dimension of the dataset.
 std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   std::vector<bool> along(metadata.dimension_count());
+  if (is_tiled()) {
+    for (DimId id = 0; id < metadata.dimension_count(); ++id)
+      along[id] = decomposition_of(metadata, id, 0).has_value();
+    return along;
+  }
   const auto add = [&](std::optional<DimId> id) {
     if (id) along[*id] = true;
   };
@@ -142,40 +149,91 @@ std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   return along;
 }
 
+// nullopt: what was found of it cannot be.
+std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, DimId local,
+                                                        bool is_joined) {
+  const Dimension found = member.metadata.dimension(local);
+  const std::uint64_t length = found.is_record() ? member.records : found.length;
+  if (!is_joined || !is_tiled()) return Part{0, length, found.length};
+  const auto part = decomposition_of(member.metadata, local, member.records);
+  if (part->wrong.empty()) return Part{part->first, part->count, part->length};
+  const std::size_t comma = part->wrong.rfind(", expected ");
+  conflict("decomposition", found.name, part->wrong.substr(0, comma),
+           part->wrong.substr(comma + 11), here());
+  return std::nullopt;
+}
+
+// The length along it of what is put together.
+std::uint64_t DatasetUnion::length_of(DimId id) const {
+  const Dimension dimension = all_.metadata.dimension(id);
+  return dimension.is_record() ? all_.records : dimension.length;
+}
+
 Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
   const std::vector<bool> along = along_of(member.metadata);
-  for (Joined& joined : joined_)
-    if (joined.is) joined.counts.push_back(0);
+  for (Joined& joined : joined_) {
+    if (!joined.is) continue;
+    joined.counts.push_back(0);
+    if (is_tiled()) joined.firsts.push_back(0);
+  }
   for (DimId local = 0; local < member.metadata.dimension_count(); ++local) {
     const Dimension found = member.metadata.dimension(local);
-    const std::uint64_t count = found.is_record() ? member.records : found.length;
     std::optional<DimId> id = all_.metadata.find_dimension(found.name);
-    if (id && joined_[*id].is) {
-      joined_[*id].counts.back() = count;
+    const std::optional<Part> part = part_of(member, local, along[local]);
+    if (!part) {
+      id.reset();
+    } else if (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id)) {
+      id.reset();
+    } else if (id && joined_[*id].is) {
+      joined_[*id].counts.back() = part->count;
+      if (is_tiled()) joined_[*id].firsts.back() = part->first;
     } else if (id) {
       compare_dimensions(found, member.records, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
       conflict("dimension name", found.name, "it as record dimension",
                quoted(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
-      const Result<DimId> added = all_.metadata.add_dimension(found.name, found.length);
-      if (!added.ok()) {
-        NMB_TRY(clash("dimension name", found.name, added.status(), here()));
-      } else {
-        id = *added;
-        dimension_members_.push_back(here());
-        Joined& joined = joined_.emplace_back();
-        joined.is = along[local];
-        if (joined.is) {
-          joined.counts.resize(members_.size());
-          joined.counts.back() = count;
-        }
-        if (found.is_record()) all_.records = member.records;
-      }
+      NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
     }
     ids->push_back(id);
   }
   return {};
+}
+
+// nullopt: its name cannot be.
+Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
+                                                         bool is_joined) {
+  const Result<DimId> added =
+      all_.metadata.add_dimension(found.name, found.is_record() ? found.length : part.whole);
+  if (!added.ok()) {
+    NMB_TRY(clash("dimension name", found.name, added.status(), here()));
+    return std::optional<DimId>();
+  }
+  dimension_members_.push_back(here());
+  Joined& joined = joined_.emplace_back();
+  joined.is = is_joined;
+  if (is_joined) {
+    joined.counts.resize(members_.size());
+    joined.counts.back() = part.count;
+    if (is_tiled()) {
+      joined.firsts.resize(members_.size());
+      joined.firsts.back() = part.first;
+    }
+  }
+  if (found.is_record()) all_.records = is_joined && is_tiled() ? part.whole : part.count;
+  return std::optional<DimId>(*added);
+}
+
+// Of tiles; whole: 0 without a decomposition.
+bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
+  const auto text = [](std::uint64_t length) {
+    return length == 0 ? "no " + std::string(kDecomposition)
+                       : "a part of " + std::to_string(length);
+  };
+  const std::uint64_t expected = joined_[known].is ? length_of(known) : 0;
+  if (whole == expected) return true;
+  conflict("decomposition", found.name, text(whole), text(expected), dimension_members_[known]);
+  return false;
 }
 
 void DatasetUnion::compare_dimensions(const Dimension& found, std::uint64_t records, DimId known) {
@@ -205,7 +263,7 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
              first_of(known, name));
   };
   metadata.for_each_attribute(local, [&](const Attribute& found) {
-    if (!is_strict(found.name)) return;
+    if (!is_strict(found.name) || is_dropped(known, found.name)) return;
     const auto expected = all_.metadata.find_attribute(known, found.name);
     if (!expected) {
       // Of the block each may have some of its own.
@@ -228,10 +286,10 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
   Status status;
   const auto differ = [&](std::string_view name, std::string found, std::string expected) {
     tell(What::kDiffers, "attribute", object_of(known, name), std::move(found), std::move(expected),
-         first_of(known, name));
+         first_of(known, name), here());
   };
   metadata.for_each_attribute(local, [&](const Attribute& found) {
-    if (!status.ok()) return;
+    if (!status.ok() || is_dropped(known, found.name)) return;
     if (const auto expected = all_.metadata.find_attribute(known, found.name)) {
       if (is_same(found, *expected)) return;
       auto [is, was] = difference(found, *expected);
@@ -261,25 +319,28 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
   for (VarId local = 0; local < from.variable_count(); ++local) {
     const Variable found = from.variable(local);
     dimensions.clear();
-    std::optional<std::uint32_t> axis;
-    std::size_t axes = 0;
+    std::vector<std::uint32_t> axes;
     for (const DimId id : found.dimensions) {
       if (!ids[id]) continue;
-      if (joined_[*ids[id]].is && axes++ == 0) axis = static_cast<std::uint32_t>(dimensions.size());
+      if (joined_[*ids[id]].is) axes.push_back(static_cast<std::uint32_t>(dimensions.size()));
       dimensions.push_back(*ids[id]);
     }
     const auto known = all_.metadata.find_variable(found.name);
     if (known) placed_[*known].last = here();
     // What a dimension is left out of was told.
     if (dimensions.size() < found.dimensions.size()) continue;
-    if (axes > 1) {
-      conflict("shape", found.name,
-               std::to_string(axes) + " dimensions along which values would follow one another",
-               "one at most", here());
+    if (axes.size() > 1 && !is_tiled()) {
+      conflict(
+          "shape", found.name,
+          std::to_string(axes.size()) + " dimensions along which values would follow one another",
+          "one at most", here());
     } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
       mismatch(true, "extra variable", found.name, "one", kNone, 0);
     } else if (!known) {
-      NMB_TRY(add_variable(member, local, dimensions, axis));
+      NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
+      if (rules_.complete)
+        for (std::uint32_t other = 0; other < here(); ++other)
+          tell(What::kFilled, "missing variable", found.name, kNone, "one", here(), other);
     } else if (rules_.distinct_variables) {
       NMB_TRY(clash("variable name", found.name, Status(Code::kExists, ""),
                     placed_[*known].places.front().member));
@@ -292,16 +353,16 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
 
 Status DatasetUnion::add_variable(const Member& member, VarId local,
                                   const std::vector<DimId>& dimensions,
-                                  std::optional<std::uint32_t> axis) {
+                                  std::vector<std::uint32_t> axes) {
   const Metadata& from = member.metadata;
   const Variable found = from.variable(local);
   const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
   if (!id.ok()) return clash("variable name", found.name, id.status(), here());
-  placed_.push_back(
-      {axis, here(), {{here(), from.is_record_variable(local), member.begins[local]}}});
+  placed_.push_back({std::move(axes), here(), {}});
+  add_place(*id, {here(), from.is_record_variable(local), member.begins[local]});
   Status status;
   from.for_each_attribute(local, [&](const Attribute& attribute) {
-    if (!status.ok()) return;
+    if (!status.ok() || is_dropped(local, attribute.name)) return;
     status = all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
     if (!status.ok())
       status = clash("attribute name", object_of(*id, attribute.name), status, here());
@@ -312,7 +373,7 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
 bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
                             const std::vector<DimId>& dimensions) {
   const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
-  const bool may_skip = !placed_[known].axis || rules_.fills;
+  const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
   if (found.type != expected.type) {
     mismatch(may_skip, "type", found.name, std::string(type_name(found.type)),
@@ -335,21 +396,22 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
 Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId known,
                                     const std::vector<DimId>& dimensions) {
   if (!is_alike(member, local, known, dimensions)) return {};
-  if (placed_[known].axis)
-    placed_[known].places.push_back(
-        {here(), member.metadata.is_record_variable(local), member.begins[local]});
-  else if (rules_.equal_values)
-    NMB_TRY(compare_values(member, local, known));
+  if (const Place* same = place_here(known)) {
+    if (rules_.equal_values) NMB_TRY(compare_values(member, local, known, *same));
+  } else {
+    add_place(known, {here(), member.metadata.is_record_variable(local), member.begins[local]});
+  }
   return unite_attributes(member.metadata, local, known);
 }
 
-Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known) {
-  const Place& first = placed_[known].places.front();
+// first: the same values in a dataset before.
+Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known,
+                                    const Place& first) {
   const bool is_record = all_.metadata.is_record_variable(known);
   // Of another number of records or another length: told.
   const std::uint64_t slices = is_record ? member.records : 1;
-  const auto length = all_.metadata.slice_bytes(known);
-  if (!length || length != member.metadata.slice_bytes(local) ||
+  const auto length = member.metadata.slice_bytes(local);
+  if (!length || (placed_[known].axes.empty() && length != all_.metadata.slice_bytes(known)) ||
       (is_record && slices != all_.records))
     return {};
   const Added& other = members_[first.member];
@@ -359,12 +421,12 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
                               {other.values.get(), first.begin, other.record_size}, variable.type,
                               slices, *length));
   if (!differs) return {};
-  std::vector<std::uint64_t> shape;
-  for (const DimId id : variable.dimensions) {
-    const Dimension dimension = all_.metadata.dimension(id);
-    shape.push_back(dimension.is_record() ? all_.records : dimension.length);
-  }
-  const auto [found, expected] = difference_text(*differs, variable.type, shape);
+  std::vector<IndexRange> ranges;
+  for (const DimId id : variable.dimensions)
+    ranges.push_back(joined_[id].is
+                         ? IndexRange{joined_[id].firsts[here()], joined_[id].counts[here()]}
+                         : IndexRange{0, length_of(id)});
+  const auto [found, expected] = difference_text(*differs, variable.type, ranges);
   mismatch(true, "values", variable.name, found, expected, first.member);
   return {};
 }
@@ -373,8 +435,8 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
 void DatasetUnion::tell_missing(std::uint32_t before) {
   for (VarId v = 0; v < before; ++v)
     if (placed_[v].last != here())
-      conflict("missing variable", all_.metadata.variable(v).name, kNone, "one",
-               placed_[v].places.front().member);
+      tell(rules_.fills ? What::kFilled : What::kConflict, "missing variable",
+           all_.metadata.variable(v).name, kNone, "one", placed_[v].places.front().member, here());
 }
 
 // --- all of it ---
@@ -384,7 +446,7 @@ Result<std::uint64_t> DatasetUnion::join_lengths() {
   std::uint64_t records = all_.records;
   for (DimId id = 0; id < joined_.size(); ++id) {
     Joined& joined = joined_[id];
-    if (!joined.is) continue;
+    if (!joined.is || is_tiled()) continue;
     std::uint64_t all = 0;
     for (const std::uint64_t count : joined.counts) {
       joined.firsts.push_back(all);
@@ -402,14 +464,25 @@ Result<std::uint64_t> DatasetUnion::join_lengths() {
 void DatasetUnion::lay(VarId variable, LaidValues* values) const {
   const Placed& placed = placed_[variable];
   const Place& only = placed.places.front();
-  if (!placed.axis)
-    return values->add(all_.metadata, variable, members_[only.member].values, only.begin,
-                       members_[only.member].record_size);
+  if (placed.axes.empty())
+    values->add(all_.metadata, variable, members_[only.member].values, only.begin,
+                members_[only.member].record_size);
+  else if (is_tiled())
+    values->add(all_.metadata, variable,
+                tiled_values(variable, placed.places.size(), false, placed.has_gaps), 0,
+                all_.metadata.slice_bytes(variable).value_or(0));
+  else
+    lay_joined(variable, values);
+}
+
+void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
+  const Placed& placed = placed_[variable];
+  const std::uint32_t axis = placed.axes.front();
   const Variable found = all_.metadata.variable(variable);
   std::uint64_t unit = type_size(found.type);
-  for (const DimId id : found.dimensions.subspan(*placed.axis + 1))
+  for (const DimId id : found.dimensions.subspan(axis + 1))
     unit *= all_.metadata.dimension(id).length;
-  const Joined& joined = joined_[found.dimensions[*placed.axis]];
+  const Joined& joined = joined_[found.dimensions[axis]];
   std::vector<LaidPart> parts;
   auto place = placed.places.begin();
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
@@ -419,14 +492,14 @@ void DatasetUnion::lay(VarId variable, LaidValues* values) const {
     if (place != placed.places.end() && place->member == m) {
       part.source = member.values;
       part.offset = place->begin;
-      if (place->is_record) (*placed.axis == 0 ? part.step : part.record_step) = member.record_size;
+      if (place->is_record) (axis == 0 ? part.step : part.record_step) = member.record_size;
       ++place;
     } else if (count > 0) {
-      part.source = std::make_shared<RepeatedValue>(fill_value(all_.metadata, variable));
+      part.source = fill_of(variable);
     }
     parts.push_back(std::move(part));
   }
-  values->add(all_.metadata, variable, std::move(parts), *placed.axis);
+  values->add(all_.metadata, variable, std::move(parts), axis);
 }
 
 Result<Dataset> DatasetUnion::take(const std::string& name) {

@@ -1,11 +1,13 @@
 // DatasetUnion: several classic datasets as one: what they have of one name is one object, and
-// along a dimension they may follow one another. No files, no writer, no ranks.
+// along a dimension they may follow one another, or each has a part of some dimensions. No files,
+// no writer, no ranks.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "merge/decomposition.h"
+#include "merge/tile_cover.h"
 #include "nmb/byte_source.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
@@ -22,39 +26,44 @@
 namespace nmb {
 
 struct UnionRules {
-  enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis };
+  enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values follow one another: the record dimension of the first dataset
   // that has one; `dimension`; or each that is the first of a variable. Of another length in each
-  // dataset; it is found by its name, be it the record dimension or not.
+  // dataset; it is found by its name, be it the record dimension or not. kTiles: of each dimension
+  // that has a decomposition (merge/decomposition.h) a dataset has the part that this tells.
   Along along = Along::kNothing;
   std::string dimension{};
   bool distinct_variables = false;  // no two datasets have a variable of one name
   bool equal_attributes = false;    // all of them; else those that say what values mean
   bool equal_values = true;         // of variables that do not follow one another
   bool complete = false;            // each dataset has each variable
-  bool fills =
-      false;  // not so: where one does not have it, its values along `along` are fill values
-  bool skips = false;  // an object that does not go with the first of its name is left out
+  // Where a dataset does not have it, or no tile is, its values are fill values.
+  bool fills = false;
+  bool skips = false;        // an object that does not go with the first of its name is left out
+  bool drops_parts = false;  // attributes that say which part of a set a dataset is
 };
 
-// What is said of an object of the dataset that was added last.
+// What is said of an object of a dataset: of the one that was added last, but for values of tiles.
 struct UnionNote {
   enum class What : std::uint8_t {
     kConflict,
     kLeftOut,  // by UnionRules::skips
+    kFilled,   // by UnionRules::fills
     kDiffers,  // an attribute; the first one's value is kept
   };
   What what;
   std::string kind;  // as PackConflict has it
   std::string object;
   std::string found, expected;
-  std::uint32_t first;  // the dataset that has what is expected
+  std::uint32_t first;   // the dataset that has what is expected
+  std::uint32_t second;  // that has what is found
 };
 
 // Attributes that say what values mean, which is never the same for two values of one of them.
 bool tells_meaning(std::string_view attribute);
 
 class LaidValues;
+class TiledValues;
 
 class DatasetUnion {
  public:
@@ -78,11 +87,15 @@ class DatasetUnion {
   bool has_any() const { return !members_.empty(); }
   // Whether there is a dimension along which values follow one another.
   bool is_joined() const { return std::ranges::any_of(joined_, &Joined::is); }
+  // Of tiles, once all are added: what no tile has and, where nothing was told, values that lie in
+  // several of them. kLimit; kIo, kDamaged: values that are compared.
+  Status check_tiles(bool with_values);
   // All of it, of kind CDF-5, after which the union is of no use. name: of the values, for
   // messages. kUnsupported, kLimit: sizes.
   Result<Dataset> take(const std::string& name);
 
-  // After take(): those dimensions, and the dataset that has index `index` along one of them.
+  // After take(): those dimensions, and but for tiles the dataset that has index `index` along one
+  // of them.
   std::vector<DimId> joined() const;
   std::uint32_t member_at(DimId dimension, std::uint64_t index) const;
 
@@ -92,39 +105,62 @@ class DatasetUnion {
     std::uint64_t record_size;
     std::shared_ptr<const ByteSource> values;
   };
-  // A dimension, and if values follow one another along it how many there are in each dataset.
+  // A dimension, and if datasets have parts of it how many indexes each has, from which on.
   struct Joined {
     bool is = false;
-    std::vector<std::uint64_t> counts, firsts;  // firsts: after take()
+    std::vector<std::uint64_t> counts;
+    std::vector<std::uint64_t> firsts;  // but for tiles after take()
+  };
+  // The parts that datasets have of some dimensions.
+  struct Tiling {
+    std::shared_ptr<TileBoxes> boxes;  // each once; `shape` when all are there
+    std::map<std::vector<std::uint64_t>, std::uint32_t> known;  // by its bounds
   };
   // Values of a variable in a dataset.
   struct Place {
     std::uint32_t member;
     bool is_record;  // its records do not follow one another at once
     std::uint64_t begin;
+    std::uint32_t box = 0;  // of a tile
   };
   struct Placed {
-    std::optional<std::uint32_t> axis;  // along which its values follow one another
-    std::uint32_t last;                 // the last dataset that has it
-    std::vector<Place> places;          // one, but for those
+    std::vector<std::uint32_t> axes;  // of its dimensions, those of which datasets have parts
+    std::uint32_t last;               // the last dataset that has it
+    std::vector<Place> places;        // one, but for those
+    std::vector<std::uint32_t> place_of_box{};  // of tiles, or kNoPlace
+    bool has_gaps = false;                      // tiles, after check_tiles()
   };
+  static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
   using DimIds = std::vector<std::optional<DimId>>;
 
   Status add_dimensions(const Member& member, DimIds* ids);
   std::vector<bool> along_of(const Metadata& metadata) const;
+  // What a dataset has of a dimension.
+  struct Part {
+    std::uint64_t first, count;
+    std::uint64_t whole;  // of tiles the length of all
+  };
+  std::optional<Part> part_of(const Member& member, DimId local, bool is_joined);
   void compare_dimensions(const Dimension& found, std::uint64_t records, DimId known);
+  Result<std::optional<DimId>> add_dimension(const Dimension& found, const Part& part,
+                                             bool is_joined);
+  bool is_alike(const Dimension& found, std::uint64_t whole, DimId known);
+  std::uint64_t length_of(DimId id) const;
   Status add_variables(const Member& member, const DimIds& ids);
   Status add_variable(const Member& member, VarId local, const std::vector<DimId>& dimensions,
-                      std::optional<std::uint32_t> axis);
+                      std::vector<std::uint32_t> axes);
   Status unite_variable(const Member& member, VarId local, VarId known,
                         const std::vector<DimId>& dimensions);
   bool is_alike(const Member& member, VarId local, VarId known,
                 const std::vector<DimId>& dimensions);
-  Status compare_values(const Member& member, VarId local, VarId known);
+  Status compare_values(const Member& member, VarId local, VarId known, const Place& first);
   // Whether the owners' attributes let them be one object.
   bool attributes_agree(const Metadata& metadata, VarId local, VarId known, bool may_skip);
   Status unite_attributes(const Metadata& metadata, VarId local, VarId known);
   bool is_strict(std::string_view attribute) const;
+  bool is_dropped(VarId owner, std::string_view attribute) const {
+    return rules_.drops_parts && tells_part(owner == kGlobal, attribute);
+  }
   void tell_missing(std::uint32_t before);
 
   // An object that two datasets have, or that has no legal name.
@@ -136,12 +172,27 @@ class DatasetUnion {
   void mismatch(bool may_skip, std::string kind, std::string_view object, std::string found,
                 std::string expected, std::uint32_t first);
   void tell(UnionNote::What what, std::string kind, std::string_view object, std::string found,
-            std::string expected, std::uint32_t first);
+            std::string expected, std::uint32_t first, std::uint32_t second);
   std::string object_of(VarId known, std::string_view attribute) const;
   std::uint32_t first_of(VarId known, std::string_view attribute) const;
   std::uint32_t here() const { return static_cast<std::uint32_t>(members_.size() - 1); }
   Result<std::uint64_t> join_lengths();
   void lay(VarId variable, LaidValues* values) const;
+  void lay_joined(VarId variable, LaidValues* values) const;
+
+  // --- dataset_union_tiles.cpp ---
+  bool is_tiled() const { return rules_.along == UnionRules::Along::kTiles; }
+  Tiling& tiling_of(VarId variable) { return tilings_[dimension_ids(variable)]; }
+  std::vector<DimId> dimension_ids(VarId variable) const;
+  std::uint32_t box_here(VarId variable);
+  void add_place(VarId variable, Place place);
+  const Place* place_here(VarId variable);
+  std::shared_ptr<const ByteSource> fill_of(VarId variable) const;
+  std::shared_ptr<const TiledValues> tiled_values(VarId variable, std::size_t count, bool last_wins,
+                                                  bool fills) const;
+  Status check_files(const std::vector<DimId>& dimensions);
+  Status compare_tiles(VarId variable, std::uint32_t place);
+  std::vector<std::uint64_t> shape_of(VarId variable) const;
 
   const UnionRules rules_;
   const TakeNote note_;
@@ -149,6 +200,7 @@ class DatasetUnion {
   std::vector<Added> members_;
   std::vector<Joined> joined_;                    // by dimension
   std::vector<Placed> placed_;                    // by variable
+  std::map<std::vector<DimId>, Tiling> tilings_;  // by a variable's dimensions
   std::vector<std::uint32_t> dimension_members_;  // by dimension: the first
   // By "variable@attribute": the first that has it, where that is not the owner's.
   std::unordered_map<std::string, std::uint32_t> attribute_members_;

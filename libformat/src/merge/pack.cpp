@@ -115,7 +115,7 @@ class Packer {
     }
     if (unions_) NMB_TRY(unions_->finish(planned, output));
     unions_.reset();
-    if (classic_) classic_->check();
+    if (classic_ && report_.unreadable.empty()) classic_->check();
     return {};
   }
 

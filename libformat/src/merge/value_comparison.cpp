@@ -47,16 +47,17 @@ Result<std::optional<ValuesDiffer>> first_difference(const StoredValues& found,
 }
 
 std::pair<std::string, std::string> difference_text(const ValuesDiffer& differ, Type type,
-                                                    const std::vector<std::uint64_t>& shape) {
+                                                    const std::vector<IndexRange>& part) {
   std::uint64_t element = differ.element;
   std::string place;
-  for (auto length = shape.rbegin(); length != shape.rend(); ++length) {
-    place = std::to_string(element % *length) + (place.empty() ? "" : ",") + place;
-    element /= *length;
+  for (auto range = part.rbegin(); range != part.rend(); ++range) {
+    place =
+        std::to_string(range->first + element % range->count) + (place.empty() ? "" : ",") + place;
+    element /= range->count;
   }
   std::string found = text_of(type, differ.found), expected = text_of(type, differ.expected);
   if (found == expected) found += " of other bits";
-  if (!shape.empty()) found += " at [" + place + "]";
+  if (!part.empty()) found += " at [" + place + "]";
   return {std::move(found), std::move(expected)};
 }
 

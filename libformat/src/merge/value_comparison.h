@@ -32,8 +32,12 @@ Result<std::optional<ValuesDiffer>> first_difference(const StoredValues& found,
                                                      const StoredValues& expected, Type type,
                                                      std::uint64_t slices, std::uint64_t length);
 
-// Of an array of `shape`: "4 at [2,0]", "3".
+struct IndexRange {
+  std::uint64_t first, count;
+};
+
+// Of the part of an array that has these indexes along each dimension: "4 at [2,0]", "3".
 std::pair<std::string, std::string> difference_text(const ValuesDiffer& differ, Type type,
-                                                    const std::vector<std::uint64_t>& shape);
+                                                    const std::vector<IndexRange>& part);
 
 }  // namespace nmb

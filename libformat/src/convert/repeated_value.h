@@ -1,8 +1,10 @@
 // RepeatedValue: one value again and again: fill values where a dataset has none.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,10 +20,16 @@ class RepeatedValue final : public ByteSource {
   std::uint64_t size() const override { return ~std::uint64_t{0}; }
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::size_t at = offset % value_.size();
-    for (std::byte& byte : out) {
-      byte = value_[at];
+    std::size_t at = offset % value_.size(), done = 0;
+    for (; done < std::min(value_.size(), out.size()); ++done) {
+      out[done] = value_[at];
       if (++at == value_.size()) at = 0;
+    }
+    // Whole values from here on.
+    while (done < out.size()) {
+      const std::size_t more = std::min(done, out.size() - done);
+      std::memcpy(out.data() + done, out.data(), more);
+      done += more;
     }
     return {};
   }

@@ -1,0 +1,69 @@
+// TiledValues: an array whose values lie in several sources, each with a box of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+// Boxes of an array, by index.
+struct TileBoxes {
+  std::vector<std::uint64_t> shape;  // of the array
+  // Of each box the first index along each dimension, then the length along each.
+  std::vector<std::uint64_t> bounds{};
+
+  std::size_t rank() const { return shape.size(); }
+  std::size_t size() const { return rank() == 0 ? 0 : bounds.size() / (2 * rank()); }
+  const std::uint64_t* firsts(std::size_t box) const { return bounds.data() + box * 2 * rank(); }
+  const std::uint64_t* counts(std::size_t box) const { return firsts(box) + rank(); }
+};
+
+// Values of one box.
+struct Tile {
+  std::shared_ptr<const ByteSource> source;
+  std::uint64_t offset;       // of the first
+  std::uint64_t record_step;  // from an index of the first dimension to the next; 0: they follow on
+  std::uint32_t box;
+};
+
+// The array in row-major order. Where several tiles have a value the first counts. Thread-safe.
+class TiledValues final : public ByteSource {
+ public:
+  // value_size: bytes of a value. gaps: what is where no tile is; nullptr: they leave no gaps.
+  TiledValues(std::shared_ptr<const TileBoxes> boxes, std::uint64_t value_size,
+              std::vector<Tile> tiles, std::shared_ptr<const ByteSource> gaps, std::string name)
+      : boxes_(std::move(boxes)),
+        value_size_(value_size),
+        tiles_(std::move(tiles)),
+        gaps_(std::move(gaps)),
+        name_(std::move(name)) {}
+
+  std::uint64_t size() const override;
+  const std::string& name() const override { return name_; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+
+  // The index of the first tile that has the element, in row-major order; of one that some have.
+  std::size_t tile_of(std::uint64_t element) const;
+  // Bytes of the array from a tile's first to behind its last.
+  std::pair<std::uint64_t, std::uint64_t> range_of(const Tile& tile) const;
+
+ private:
+  std::uint64_t at_or_behind(const Tile& tile, std::uint64_t offset) const;
+  std::uint64_t place_of(const Tile& tile, std::uint64_t at) const;
+  std::uint64_t bytes_of(const Tile& tile) const;
+  Status read(const Tile& tile, std::uint64_t at, std::span<std::byte> out) const;
+  Status copy(const Tile& tile, std::uint64_t offset, std::span<std::byte> out) const;
+
+  const std::shared_ptr<const TileBoxes> boxes_;
+  const std::uint64_t value_size_;
+  const std::vector<Tile> tiles_;
+  const std::shared_ptr<const ByteSource> gaps_;
+  const std::string name_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,84 @@
+// Parts of a model's output (see merge/decomposition.h).
+#include "merge/decomposition.h"
+
+#include <array>
+
+#include "conflict/value_text.h"
+#include "nmb/values.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::string_view kFilesInSet = "NumFilesInSet";
+
+std::optional<VarId> coordinate_of(const Metadata& metadata, DimId dimension) {
+  return metadata.find_variable(metadata.dimension(dimension).name);
+}
+
+}  // namespace
+
+std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId dimension,
+                                              std::uint64_t records) {
+  const auto coordinate = coordinate_of(metadata, dimension);
+  if (!coordinate) return std::nullopt;
+  const auto attribute = metadata.find_attribute(*coordinate, kDecomposition);
+  if (!attribute) return std::nullopt;
+  Decomposition found;
+  const auto wrong = [&](const char* expected) {
+    found.wrong =
+        std::string(kDecomposition) + " = " + value_text(*attribute) + ", expected " + expected;
+    return found;
+  };
+  std::array<std::int64_t, 4> bounds{};
+  const bool is_integer = attribute->type != Type::kChar && attribute->type != Type::kFloat &&
+                          attribute->type != Type::kDouble &&
+                          !TypeTable::is_extended(attribute->type);
+  if (!is_integer || attribute->count != bounds.size() ||
+      convert_from_external(attribute->type, attribute->values.data(), bounds.size(),
+                            MemoryType::kInt64, bounds.data()) > 0)
+    return wrong("four integers");
+  const auto [whole_first, whole_last, first, last] = bounds;
+  if (whole_first > first || first > last || last > whole_last)
+    return wrong("first and last of the whole, then of a part of it");
+  const auto distance = [](std::int64_t from, std::int64_t to) {
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+  };
+  found = {distance(whole_first, whole_last) + 1, distance(whole_first, first),
+           distance(first, last) + 1};
+  const Dimension is = metadata.dimension(dimension);
+  if (found.count != (is.is_record() ? records : is.length) || found.length >= kUnlimited / 2)
+    return wrong("a part as long as the dimension");
+  return found;
+}
+
+bool has_decomposition(const Metadata& metadata) {
+  for (DimId id = 0; id < metadata.dimension_count(); ++id)
+    if (const auto coordinate = coordinate_of(metadata, id))
+      if (metadata.find_attribute(*coordinate, kDecomposition)) return true;
+  return false;
+}
+
+bool is_iceberg(const Metadata& metadata) {
+  return metadata.record_dimension() && !has_decomposition(metadata) &&
+         metadata.find_attribute(kGlobal, kFilesInSet) &&
+         metadata.find_attribute(kGlobal, "file_format_major_version");
+}
+
+std::optional<VarId> gathered_variable(const Metadata& metadata) {
+  for (VarId id = 0; id < metadata.variable_count(); ++id) {
+    const Variable variable = metadata.variable(id);
+    if (variable.dimensions.size() == 1 &&
+        metadata.dimension(variable.dimensions[0]).name == variable.name &&
+        metadata.find_attribute(id, "compress"))
+      return id;
+  }
+  return std::nullopt;
+}
+
+bool tells_part(bool of_block, std::string_view attribute) {
+  return of_block ? attribute == kFilesInSet || attribute == "filename"
+                  : attribute == kDecomposition;
+}
+
+}  // namespace nmb

@@ -1,0 +1,25 @@
+// Whether boxes cover an array, and which lie over one another.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "convert/tiled_values.h"
+
+namespace nmb {
+
+// First index and length along each dimension.
+using TileRegion = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+struct TileCover {
+  std::vector<TileRegion> gaps;            // that no box has
+  std::vector<std::uint32_t> overlapping;  // boxes that have something of one before
+};
+
+// present: the boxes that count, each once. kLimit: their ends divide the array into more than 2^22
+// pieces.
+Result<TileCover> cover_of(const TileBoxes& boxes, std::span<const std::uint32_t> present);
+
+}  // namespace nmb
