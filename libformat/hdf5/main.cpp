@@ -1,12 +1,16 @@
 // nmb-hdf5: what the tools need the HDF5 library for, as a program of its own. Not for people: its
 // commands are this version's.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 
 #include "export_command.h"
 #include "import.h"
 #include "resource_limits.h"
+#include "serve.h"
 
 namespace {
 
@@ -32,9 +36,21 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(std::span<char*> words) {
   for (const Command& command : kCommands)
-    if (argc == command.arguments + 2 && command.name == argv[1]) return command.run(argv + 2);
+    if (words.size() == static_cast<std::size_t>(command.arguments) + 1 && command.name == words[0])
+      return command.run(words.data() + 1);
   std::fprintf(stderr, "nmb-hdf5: found no command that it has; nmconvert and others run it\n");
   return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::span words(argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
+  if (words.size() == 1 && std::string_view(words[0]) == "serve")
+    return nmb::hdf5::serve(STDIN_FILENO, run);
+  return run(words);
 }

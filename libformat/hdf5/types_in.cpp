@@ -23,8 +23,9 @@ std::string take_text(char* text) {
   return out;
 }
 
-// The classic type that is this one, bit by bit.
+// The classic type that is this one, bit by bit. These have the high byte first.
 Type classic_type(hid_t type) {
+  if (H5Tget_order(type) == H5T_ORDER_LE && H5Tget_size(type) > 1) return {};
   const std::array<std::pair<hid_t, Type>, 10> kClassic = {{{H5T_STD_I16BE, Type::kShort},
                                                             {H5T_STD_I32BE, Type::kInt},
                                                             {H5T_IEEE_F32BE, Type::kFloat},

@@ -29,9 +29,9 @@ class FileReader {
         visit_(visit) {}
 
   Status read() {
-    NMB_ASSIGN(process_, Hdf5Process::start({command_, file_->name(),
-                                             std::to_string(Hdf5Process::kShared), place_},
-                                            Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
+    NMB_ASSIGN(process_,
+               Hdf5Process::start({command_, file_->name(), std::to_string(kShared), place_},
+                                  Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
     for (;;) {
       std::byte head[16];
       NMB_ASSIGN(const std::size_t got, process_->read(head));
@@ -43,8 +43,9 @@ class FileReader {
           NMB_TRY(take_block(std::move(content)));
           break;
         case Message::kDone:
-          return {};
+          return process_->wait().status();
         case Message::kFailure:
+          NMB_TRY(process_->wait().status());
           return failure(content);
         default:
           return unclear("kind " + std::to_string(static_cast<std::uint32_t>(kind)));

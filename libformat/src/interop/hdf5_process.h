@@ -1,7 +1,5 @@
-// Hdf5Process: a running nmb-hdf5, the program that has the HDF5 library.
+// Hdf5Process: a process of nmb-hdf5, the program that has the HDF5 library, at work on a file.
 #pragma once
-
-#include <sys/types.h>
 
 #include <cstddef>
 #include <memory>
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "interop/hdf5_server.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {
@@ -17,10 +16,9 @@ class Hdf5Process {
  public:
   // Where it tells what is read here.
   enum class Tells { kOnOutput, kOnError };
-  // The number under which it has the descriptor that it is given.
-  static constexpr int kShared = 3;
 
-  // shared: a descriptor for it, or -1. kUnsupported: there is no such program; kIo.
+  // shared: a descriptor that it has as kShared, or -1. kUnsupported: there is no such program;
+  // kIo.
   static Result<std::unique_ptr<Hdf5Process>> start(const std::vector<std::string>& arguments,
                                                     Tells tells, int shared);
   // Ends it if it still runs.
@@ -30,14 +28,15 @@ class Hdf5Process {
 
   // Fills `bytes` up to the end of what is told; returns how many there were. kIo.
   Result<std::size_t> read(std::span<std::byte> bytes);
-  // Waits until it has ended; returns its exit code. kLimit: it took too much time; kDamaged: a
-  // signal ended it. Once.
+  // Waits until it has ended, which it does once all that it tells is read; returns its exit code.
+  // kLimit: it took too much time; kDamaged: a signal ended it; kIo. Once.
   Result<int> wait();
 
  private:
-  explicit Hdf5Process(int pipe) : pipe_(pipe) {}
+  Hdf5Process(std::unique_ptr<Hdf5Server> server, int pipe)
+      : server_(std::move(server)), pipe_(pipe) {}
+  std::unique_ptr<Hdf5Server> server_;  // nullptr: it has ended
   int pipe_;
-  pid_t id_ = 0;  // 0: not running
 };
 
 }  // namespace nmb::hdf5

@@ -1,0 +1,101 @@
+// A process for each request (see serve.h).
+#include "serve.h"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "interop/hdf5_server.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+struct Request {
+  ServerRequest head;
+  std::vector<char*> words;  // the working directory, then those of the command
+  int output = -1, shared = -1;
+};
+
+// Into `bytes`, which the words lie in. false: there is none any more.
+bool receive(int socket, std::vector<char>& bytes, Request* request) {
+  int descriptors[2] = {-1, -1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)];
+  iovec content{bytes.data(), bytes.size() - 1};
+  msghdr message{};
+  message.msg_iov = &content;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t got;
+  while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  if (got < static_cast<ssize_t>(sizeof request->head)) return false;
+  const cmsghdr* const passed = CMSG_FIRSTHDR(&message);
+  if (!passed || passed->cmsg_type != SCM_RIGHTS) return false;
+  std::memcpy(descriptors, CMSG_DATA(passed), passed->cmsg_len - CMSG_LEN(0));
+  request->output = descriptors[0];
+  request->shared = descriptors[1];
+  std::memcpy(&request->head, bytes.data(), sizeof request->head);
+  char* const end = bytes.data() + got;
+  *end = '\0';
+  for (char* word = bytes.data() + sizeof request->head; word < end; word += std::strlen(word) + 1)
+    request->words.push_back(word);
+  return request->head.version == ServerRequest().version && !request->words.empty();
+}
+
+[[noreturn]] void work(Request& request, pid_t server,
+                       const std::function<int(std::span<char*>)>& run) {
+  // Who asked ends the server to end this.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != server) _exit(2);
+  signal(SIGINT, SIG_DFL);
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const bool on_error = request.head.on_error != 0;
+  // Higher than the number that `shared` gets.
+  const int output = fcntl(request.output, F_DUPFD_CLOEXEC, kShared + 1);
+  if (nothing < 0 || output < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
+      (request.shared >= 0 && request.shared != kShared && dup2(request.shared, kShared) < 0) ||
+      dup2(on_error ? nothing : output, STDOUT_FILENO) < 0 ||
+      dup2(on_error ? output : nothing, STDERR_FILENO) < 0 || chdir(request.words[0]) != 0)
+    _exit(2);
+  close(output);
+  const int code = run(std::span(request.words).subspan(1));
+  std::fflush(nullptr);
+  _exit(code);  // closing what HDF5 has open takes time and helps nobody
+}
+
+}  // namespace
+
+int serve(int socket, const std::function<int(std::span<char*>)>& run) {
+  // What whoever asks has open is none of its business.
+  close_range(STDERR_FILENO + 1, ~0u, 0);
+  signal(SIGINT, SIG_IGN);
+  H5open();
+  std::vector<char> bytes(kMostRequest + 1);
+  const pid_t server = getpid();
+  for (;;) {
+    Request request;
+    if (!receive(socket, bytes, &request)) return 0;
+    const pid_t child = fork();
+    if (child == 0) work(request, server, run);
+    close(request.output);
+    if (request.shared >= 0) close(request.shared);
+    int status = 2 << 8;  // as if it had said 2
+    if (child > 0)
+      while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+      }
+    if (send(socket, &status, sizeof status, MSG_NOSIGNAL) < 0) return 0;
+  }
+}
+
+}  // namespace nmb::hdf5
