@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -19,6 +20,7 @@
 #include "common/units.h"
 #include "nmb/extract.h"
 #include "nmb/file_source.h"
+#include "nmb/output_file.h"
 #include "nmb/reader.h"
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
@@ -124,6 +126,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
       "--dry-run", options_.writer.dry_run,
       "write nothing; tell what goes wrong as ever, else what OUT would be: blocks, bytes, "
       "peak memory, how it should lie on Lustre");
+  app.add_flag("--resume", resume_,
+               "keep what is done if the run ends early, and go on from what the same call before "
+               "has done");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
@@ -210,7 +215,7 @@ Status PackCommand::take_output() {
   }
   if (to_ == "nmb") return {};
   for (const char* option : {"--samples", "--metadata-codec", "--inline", "--aggregators",
-                             "--align", "--io", "--hint", "--dry-run"})
+                             "--align", "--io", "--hint", "--dry-run", "--resume"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
@@ -254,6 +259,33 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
     report->bytes_out = result->size();
   }
   return {};
+}
+
+// All options that decide the bytes of OUT, as they were given.
+std::string PackCommand::decisive_options() const {
+  constexpr std::string_view kOthers[] = {
+      "-h",       "--help", "--version", "-o",       "inputs",     "--files-from",  "-0",
+      "--sort",   "-j",     "-f",        "--resume", "--no-sync",  "--aggregators", "--align",
+      "--strict", "--json", "-q",        "--color",  "--progress", "--no-progress"};
+  std::string text = "nmcat " NMB_VERSION;
+  for (const CLI::Option* option : tool_.app().get_options()) {
+    if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {
+          return option->check_name(std::string(name));
+        }))
+      continue;
+    text += " " + option->get_name();
+    for (const std::string& word : option->results()) text += "=" + word;
+  }
+  return text;
+}
+
+// What a run that ended early has left.
+void PackCommand::tell_what_stays() {
+  const std::string hidden = resumable_name(options_.output);
+  std::error_code none;
+  if (resume_ && std::filesystem::exists(hidden, none))
+    tool_.diagnostics().note(options_.output + ": what is done stays in " + hidden +
+                             " and its journal; the same call goes on from there");
 }
 
 Status PackCommand::gather_inputs() {
@@ -302,6 +334,11 @@ Status PackCommand::execute() {
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+  if (resume_) {
+    if (options_.writer.dry_run)
+      return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");
+    options_.resume = decisive_options();
+  }
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
@@ -335,6 +372,7 @@ Status PackCommand::execute() {
   progress.finish();
   if (!tells) return status;
   tell(report);
+  if (!status.ok()) tell_what_stays();
   NMB_TRY(tell_report(report, status));
   // Inputs that cannot be used were told one by one.
   return report.unreadable.empty() ? status : Status();

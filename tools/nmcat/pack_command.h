@@ -22,6 +22,8 @@ class PackCommand {
   Status take_output();
   static Status write_through_nmb(const PackOptions& options, PackReport* report,
                                   Communicator& ranks);
+  std::string decisive_options() const;
+  void tell_what_stays();
   Status gather_inputs();
   Status take_io();
   void tell(const PackReport& report);
@@ -39,6 +41,7 @@ class PackCommand {
   std::string alignment_, compress_, io_ = "posix";
   std::vector<std::string> hints_;
   bool no_sync_ = false;
+  bool resume_ = false;
 };
 
 }  // namespace nmb::tools

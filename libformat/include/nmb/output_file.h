@@ -24,6 +24,9 @@ class OutputFile {
   virtual Status truncate(std::uint64_t length) = 0;
   // Reserves space if the file system can, and makes the file long enough for it. kNoSpace.
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
+  // Fills `out` with what the file has from `offset` on if a run before wrote these very bytes, no
+  // more and no less at once; else false, and `out` is of no use. Thread-safe.
+  virtual bool recall(std::uint64_t, std::span<std::byte>) const { return false; }
   // Waits until all that was written is on the device.
   virtual Status sync() = 0;
   // Gives a file that was created its name (once). kExists: there is a target and it must not be
@@ -47,6 +50,9 @@ class OutputFileLayer : public OutputFile {
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     return base_->reserve(offset, length);
   }
+  bool recall(std::uint64_t offset, std::span<std::byte> out) const override {
+    return base_->recall(offset, out);
+  }
   Status sync() override { return base_->sync(); }
   Status publish() override { return base_->publish(); }
   Result<std::uint64_t> size() const override { return base_->size(); }
@@ -65,11 +71,16 @@ struct CreateOptions {
   bool named = false;      // has a hidden name until publish(), for other processes to attach to
   // Set: makes the empty file that has the hidden name, in place of open(); it must not be there.
   std::function<Status(const std::string& hidden)> make{};
+  // Not empty: the file is resumable_name() until publish() and has a journal, ".NAME.journal",
+  // that a later call with this key goes on from (recall()); both stay if it is not published. It
+  // is what decides the bytes of the file: inputs and options. Without `make`.
+  std::string resume_key{};
 };
 
 // A new file without a name until publish(): it vanishes with the process. kExists at once if the
 // target exists and overwrite is not set. Where the file system has no unnamed files, or `named` or
-// `make` is set, one with a hidden name that is removed unless published.
+// `make` is set, one with a hidden name that is removed unless published. With a resume_key kExists
+// too if the journal is of another key, and kBusy if another process goes on from it.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
 // What create_output() would fail with, as far as it can be seen without creating anything:
@@ -77,10 +88,19 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& 
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
 // ".NAME.PID.part" in the folder of `path`.
 NMB_EXPORT std::string hidden_name(const std::string& path);
+// ".NAME.part" there.
+NMB_EXPORT std::string resumable_name(const std::string& path);
+// The file with the hidden name, as it was left, or a new one, locked until it is closed; it stays
+// unless it is published. kBusy.
+NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
+                                                             const std::string& hidden,
+                                                             const CreateOptions& options);
 // A file that another process has created, by its hidden name, or opened; that one publishes it.
 // name: for messages.
+// resume_key: as for create_output().
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
-                                                             const std::string& name);
+                                                             const std::string& name,
+                                                             const std::string& resume_key = {});
 // An existing file, locked against other writers (kBusy) until it is closed.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path);
 

@@ -83,6 +83,8 @@ struct WriterOptions {
   // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
   // not called.
   bool dry_run = false;
+  // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
+  std::string resume_key{};
   OutputLayer layer{};  // around the file
 };
 

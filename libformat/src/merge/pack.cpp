@@ -1,6 +1,8 @@
 // Merging: inputs are planned one by one, and then their values are moved (see nmb/pack.h).
 #include "nmb/pack.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -228,12 +230,40 @@ class Packer {
 
 }  // namespace
 
+namespace {
+
+// What decides the bytes of the output. One that changes while it is read makes the run fail.
+std::string resume_key(const PackOptions& options) {
+  std::string key = options.resume;
+  for (const std::string& path : options.inputs) {
+    struct stat about {};
+    const bool is_there = ::stat(path.c_str(), &about) == 0;
+    key += '\0' + path + '\0';
+    if (is_there)
+      key += std::to_string(about.st_size) + " " + std::to_string(about.st_mtim.tv_sec) + "." +
+             std::to_string(about.st_mtim.tv_nsec);
+  }
+  return key;
+}
+
+}  // namespace
+
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
-  PackOptions with_progress = options;
-  with_progress.writer.progress = options.progress;
-  if (!options.sort_by.empty())
-    NMB_TRY(sort_by_values(ranks, options.sort_by, &with_progress.inputs));
-  return Packer(with_progress, report, ranks).run();
+  PackOptions settled = options;
+  settled.writer.progress = options.progress;
+  if (!options.sort_by.empty()) NMB_TRY(sort_by_values(ranks, options.sort_by, &settled.inputs));
+  // Another process may see a file change: what rank 0 sees is what counts.
+  if (!options.resume.empty()) {
+    std::vector<std::byte> key;
+    if (ranks.rank() == 0) {
+      const std::string text = resume_key(settled);
+      const auto bytes = std::as_bytes(std::span(text));
+      key.assign(bytes.begin(), bytes.end());
+    }
+    NMB_TRY(ranks.broadcast(0, &key));
+    settled.writer.resume_key.assign(reinterpret_cast<const char*>(key.data()), key.size());
+  }
+  return Packer(settled, report, ranks).run();
 }
 
 Status pack(const PackOptions& options, PackReport* report) {

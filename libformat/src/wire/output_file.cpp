@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "wire/journaled_output.h"
 #include "wire/system_error.h"
 
 namespace nmb {
@@ -23,14 +24,16 @@ std::string folder_of(const std::string& path) {
 
 class PosixFile final : public OutputFile {
  public:
-  PosixFile(std::string path, int fd, CreateOptions options, std::string temporary, bool published)
+  PosixFile(std::string path, int fd, CreateOptions options, std::string temporary, bool published,
+            bool stays = false)
       : path_(std::move(path)),
         temporary_(std::move(temporary)),
         fd_(fd),
-        options_(options),
-        published_(published) {}
+        options_(std::move(options)),
+        published_(published),
+        stays_(stays) {}
   ~PosixFile() override {
-    if (!published_ && !temporary_.empty()) ::unlink(temporary_.c_str());
+    if (!published_ && !stays_ && !temporary_.empty()) ::unlink(temporary_.c_str());
     ::close(fd_);
   }
 
@@ -137,15 +140,24 @@ class PosixFile final : public OutputFile {
   int fd_;
   CreateOptions options_;
   bool published_;
+  const bool stays_;  // without having been published
 };
 
 }  // namespace
 
-std::string hidden_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
-  return folder_of(path) + "/." + base + "." + std::to_string(::getpid()) + ".part";
+namespace {
+
+std::string hidden_beside(const std::string& path) {
+  return folder_of(path) + "/." + path.substr(path.rfind('/') + 1);
 }
+
+}  // namespace
+
+std::string hidden_name(const std::string& path) {
+  return hidden_beside(path) + "." + std::to_string(::getpid()) + ".part";
+}
+
+std::string resumable_name(const std::string& path) { return hidden_beside(path) + ".part"; }
 
 namespace {
 
@@ -173,6 +185,7 @@ Status check_new_output(const std::string& path, const CreateOptions& options) {
 Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                   const CreateOptions& options) {
   NMB_TRY(check_target(path, options));
+  if (!options.resume_key.empty()) return JournaledOutput::create(path, options);
   if (!options.named && !options.make) {
     const int fd = ::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (fd >= 0) return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, {}, false));
@@ -197,8 +210,9 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
   return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, temporary, false));
 }
 
-Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
-                                                  const std::string& name) {
+Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const std::string& name,
+                                                  const std::string& resume_key) {
+  if (!resume_key.empty()) return JournaledOutput::attach(path, name, resume_key);
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return system_error(errno, path, "open for writing");
   return std::unique_ptr<OutputFile>(new PosixFile(name, fd, {}, {}, true));
@@ -217,6 +231,23 @@ Result<bool> names_file(const std::string& path, int fd) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
+                                                  const std::string& hidden,
+                                                  const CreateOptions& options) {
+  for (int opening = 0; opening < kOpenings; ++opening) {
+    const int fd = ::open(hidden.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) return system_error(errno, hidden, "create");
+    std::unique_ptr<OutputFile> file(new PosixFile(path, fd, options, hidden, false, true));
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return system_error(errno, hidden, "lock");
+      break;
+    }
+    // Another process may have published it since it was opened.
+    if (const Result<bool> same = names_file(hidden, fd); same.ok() && *same) return file;
+  }
+  return Status(Code::kBusy, hidden, kNoOffset, "", "another process is writing the file");
+}
 
 Result<std::unique_ptr<OutputFile>> open_output(const std::string& path) {
   for (int opening = 0; opening < kOpenings; ++opening) {

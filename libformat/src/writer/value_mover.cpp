@@ -92,10 +92,12 @@ Status move_large(const Part& part, OutputFile& file, std::vector<std::byte>& bu
   SumStream stream;
   for (std::uint64_t at = part.from; at < part.to;) {
     auto bytes = std::span(buffer).first(std::min(part.to - at, kJobBytes));
+    const std::uint64_t position = part.position + (at - part.from);
     bool stored = false;
-    NMB_TRY(read_moved(*part.move, at, bytes, &stored));
+    const bool is_there = file.recall(position, bytes);
+    if (!is_there) NMB_TRY(read_moved(*part.move, at, bytes, &stored));
     if (part.move->summed) stream.add(bytes);
-    if (stored) NMB_TRY(file.write_at(part.position + (at - part.from), bytes));
+    if (stored) NMB_TRY(file.write_at(position, bytes));
     at += bytes.size();
   }
   if (part.move->summed) part.keep_sum(stream.sum());
@@ -104,13 +106,16 @@ Status move_large(const Part& part, OutputFile& file, std::vector<std::byte>& bu
 
 Status run_job(const Job& job, OutputFile& file, std::vector<std::byte>& buffer) {
   if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer);
+  const bool is_there = file.recall(job.position, std::span(buffer).first(job.length));
   bool stored = false;
   std::uint64_t filled = 0;
   for (const Part& part : job.parts) {
     const std::uint64_t at = part.position - job.position;
-    std::memset(buffer.data() + filled, 0, at - filled);
     auto bytes = std::span(buffer).subspan(at, part.to - part.from);
-    NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
+    if (!is_there) {
+      std::memset(buffer.data() + filled, 0, at - filled);
+      NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
+    }
     if (part.move->summed) part.keep_sum(sum_of(bytes));
     filled = at + bytes.size();
   }

@@ -69,6 +69,11 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
   if (!create && options.dry_run)
     return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
+  if (!options.resume_key.empty() && (!create || options.dry_run || options.io == Io::kMpiIo))
+    return Status(
+        Code::kUsage,
+        "found a file to be resumed, expected that of a new file that is written, and not by "
+        "MPI-IO");
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
@@ -103,7 +108,8 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"alignment", number(options.alignment)},
           {"I/O", options.io == Io::kMpiIo ? "mpiio" : "posix"},
           {"hints", text_of(options.hints)},
-          {"dry run", number(options.dry_run)}};
+          {"dry run", number(options.dry_run)},
+          {"resume key", quoted(options.resume_key)}};
 }
 
 Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
@@ -131,7 +137,8 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
-  CreateOptions of_new{options.overwrite, options.sync, !ranks.shares_memory()};
+  CreateOptions of_new{
+      options.overwrite, options.sync, !ranks.shares_memory(), {}, options.resume_key};
   if (options.dry_run) {
     NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
     return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
@@ -143,10 +150,15 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
     if (!mpi_io || !file.ok()) return file;
     return mpi_io->open(std::move(*file), at, options.hints, options.threads > 1);
   };
-  const std::string place = create ? hidden_name(path) : path;
+  const std::string place = !create                      ? path
+                            : options.resume_key.empty() ? hidden_name(path)
+                                                         : resumable_name(path);
   return share_output(
       ranks, [&] { return by_io(create ? create_output(path, of_new) : open_output(path), place); },
-      place, [&](const std::string& at) { return by_io(attach_output(at, path), at); });
+      place,
+      [&](const std::string& at) {
+        return by_io(attach_output(at, path, options.resume_key), at);
+      });
 }
 
 }  // namespace

@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+"""nmcat --resume: killed at any moment, interrupted, without room, on threads and as an MPI job: the same call goes on
+from what was done, and the file is that of a run that nothing happened to. What was done is not read from the inputs
+again, and not believed if it is no longer there.
+
+    nmcat_resume.py --tools FOLDER
+
+The variable NMB_KILLS: how often it is killed (default 12).
+"""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from nmcat_ranks import launchers  # noqa: E402
+from tool_runs import main  # noqa: E402
+
+FILES, VALUES = 6, 24 << 20  # bytes of values of a file
+HIDDEN, JOURNAL = ".out.nmb.part", ".out.nmb.journal"
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", ASAN_OPTIONS="detect_leaks=0")
+
+
+def make(path, seed):
+    """CDF-5: one byte variable "v" of one dimension "x"."""
+    header = (
+        b"CDF\x05" + bytes(8) + b"\0\0\0\x0a" + (1).to_bytes(8, "big")
+        + (1).to_bytes(8, "big") + b"x\0\0\0" + VALUES.to_bytes(8, "big") + bytes(12)
+        + b"\0\0\0\x0b" + (1).to_bytes(8, "big") + (1).to_bytes(8, "big") + b"v\0\0\0"
+        + (1).to_bytes(8, "big") + bytes(8) + bytes(12) + b"\0\0\0\x01" + VALUES.to_bytes(8, "big")
+        + (128).to_bytes(8, "big")
+    )  # fmt: skip
+    path.write_bytes(header + random.Random(seed).randbytes(1 << 20) * (VALUES >> 20))
+
+
+class Resumed:
+    def __init__(self, tools):
+        self.tools = tools
+        self.inputs = [f"in{i}.nc" for i in range(FILES)]
+        for i, name in enumerate(self.inputs):
+            make(tools.work / name, i)
+        tools.run("nmcat", *self.inputs, "-o", "want.nmb")
+
+    def start(self, *options, launcher=(), **more):
+        return subprocess.Popen(
+            [*launcher, self.tools.folder / "nmcat", *self.inputs, "-o", "out.nmb", "--resume", *options],
+            cwd=self.tools.work, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more,
+        )
+
+    def left(self):
+        return sorted(path.name for path in self.tools.work.iterdir() if path.name.startswith((".", "out.")))
+
+    def finish(self, what, *options, launcher=()):
+        process = self.start(*options, launcher=launcher)
+        said = process.communicate(timeout=120)[1]
+        self.tools.check(process.returncode == 0, f"{what}: exit code {process.returncode}: {said}")
+        self.tools.check(self.left() == ["out.nmb"], f"{what}: found files {self.left()}")
+        if (self.tools.work / "out.nmb").exists():
+            self.tools.check_equal_bytes(self.tools.work / "out.nmb", self.tools.work / "want.nmb", what)
+            (self.tools.work / "out.nmb").unlink()
+
+    def stop(self, number, written, *options, **more):
+        """A run that gets a signal once it has written so many bytes; False if it had ended before."""
+        process = self.start(*options, **more)
+        while process.poll() is None and counted(process, "wchar") < written:
+            time.sleep(0.0005)
+        process.send_signal(number)
+        said = process.communicate(timeout=120)[1]
+        if process.returncode == 0:
+            (self.tools.work / "out.nmb").unlink()
+            return False, said
+        return True, said
+
+
+def counted(process, what):
+    try:
+        lines = Path(f"/proc/{process.pid}/io").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(what + ":")), 0)
+
+
+def check_kills(resumed, rounds):
+    for i in range(rounds):
+        random.seed(i)
+        jobs = random.choice(("1", "2"))
+        for _ in range(random.randint(1, 3)):
+            resumed.stop(signal.SIGKILL, random.randrange(FILES * VALUES), "-j", jobs)
+        resumed.finish(f"killed, round {i}")
+
+
+def check_reads(resumed):
+    """What was written by half of the run is read from there, not from the inputs."""
+    if not shutil.which("strace") or subprocess.run(["strace", "true"], capture_output=True).returncode != 0:
+        return
+    if not resumed.stop(signal.SIGKILL, FILES * VALUES // 2, "-j1")[0]:
+        return
+    done = (resumed.tools.work / JOURNAL).stat().st_size // 32 << 20
+    paths = [word for name in resumed.inputs for word in ("-P", resumed.tools.work / name)]
+    trace = resumed.tools.work / "trace"
+    resumed.finish("traced", "-j1", launcher=["strace", "-f", "-e", "trace=pread64,preadv", "-o", trace, *paths])
+    read = sum(int(line.rsplit("= ", 1)[1]) for line in trace.read_text().splitlines() if line[-1].isdigit() and "= " in line)
+    resumed.tools.check(read <= FILES * VALUES - done + (4 << 20), f"read {read} bytes of inputs, {done} were done")
+    trace.unlink()
+
+
+def check_interrupt(resumed):
+    was_stopped, said = resumed.stop(signal.SIGINT, 8 << 20, "-j1")
+    if was_stopped:
+        resumed.tools.check(resumed.left() == [JOURNAL, HIDDEN], f"interrupted: found files {resumed.left()}")
+        resumed.tools.check(f"what is done stays in ./{HIDDEN} and its journal" in said, f"interrupted: said {said!r}")
+    resumed.finish("interrupted")
+
+
+def check_damage(resumed):
+    """What the hidden file no longer has is done again; so is what a damaged journal tells."""
+    work = resumed.tools.work
+    for damage in ("file", "journal", "cut", "gone"):
+        resumed.stop(signal.SIGKILL, FILES * VALUES // 2, "-j1")
+        if not (work / JOURNAL).exists():
+            continue
+        if damage == "gone":
+            (work / HIDDEN).unlink()
+        else:
+            path = work / (HIDDEN if damage == "file" else JOURNAL)
+            with path.open("r+b") as file:
+                for at in range(4000, path.stat().st_size, 1 << 20) if damage == "file" else range(24, path.stat().st_size, 100):
+                    file.seek(at)
+                    file.write(b"\xff\x01")
+                if damage == "cut":
+                    file.truncate(path.stat().st_size - 5)
+        resumed.finish(f"damaged: {damage}")
+
+
+def check_others(resumed):
+    """Other inputs or options do not go on from it, and it stays."""
+    work = resumed.tools.work
+    if not resumed.stop(signal.SIGKILL, FILES * VALUES // 2, "-j1")[0]:
+        return
+    for options in (["--compress", "zstd:1"], ["--block-name", "x/{stem}"], ["--samples", "none"]):
+        process = resumed.start(*options)
+        said = process.communicate(timeout=60)[1]
+        resumed.tools.check(process.returncode == 2 and "journal of a run with other inputs or options" in said,
+                            f"{options}: exit code {process.returncode}: {said!r}")
+    before = (work / "in0.nc").stat()
+    os.utime(work / "in0.nc", ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    process = resumed.start()
+    said = process.communicate(timeout=60)[1]
+    resumed.tools.check(process.returncode == 2 and "journal of a run" in said, f"touched: exit code {process.returncode}: {said!r}")
+    os.utime(work / "in0.nc", ns=(before.st_atime_ns, before.st_mtime_ns))
+    # Without the option another file is written.
+    resumed.tools.run("nmcat", *resumed.inputs, "-o", "out.nmb")
+    resumed.tools.check(resumed.left() == [JOURNAL, HIDDEN, "out.nmb"], f"without: found files {resumed.left()}")
+    (work / "out.nmb").unlink()
+    resumed.finish("after others", "-j2", "--no-sync")
+
+
+def check_failures(resumed):
+    """Where nothing was done nothing stays."""
+    work = resumed.tools.work
+    (work / "text.nc").write_text("no netCDF file")
+    resumed.inputs.append("text.nc")
+    process = resumed.start()
+    said = process.communicate(timeout=60)[1]
+    resumed.tools.check(process.returncode == 2 and resumed.left() == [], f"text: exit code {process.returncode}, left {resumed.left()}: {said}")
+    resumed.inputs.pop()
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (FILES * VALUES // 2,) * 2)
+    process = resumed.start(preexec_fn=limit)
+    said = process.communicate(timeout=60)[1]
+    resumed.tools.check(process.returncode == 2 and resumed.left() == [], f"limit: exit code {process.returncode}, left {resumed.left()}: {said}")
+    for options in (["--dry-run"], ["--io", "mpiio"], ["--to", "nc4"]):
+        process = resumed.start(*options)
+        said = process.communicate(timeout=60)[1]
+        resumed.tools.check(process.returncode == 2, f"{options}: exit code {process.returncode}: {said}")
+        resumed.tools.check(resumed.left() == [], f"{options}: left {resumed.left()}")
+
+
+def check_busy(resumed):
+    """Two at once: one of them has it."""
+    processes = [resumed.start("-j1"), resumed.start("-j1")]
+    said = [process.communicate(timeout=60)[1] for process in processes]
+    codes = sorted(process.returncode for process in processes)
+    resumed.tools.check(codes == [0, 2], f"two at once: exit codes {codes}: {said}")
+    (resumed.tools.work / "out.nmb").unlink(missing_ok=True)
+    resumed.tools.check(resumed.left() == [], f"two at once: left {resumed.left()}")
+
+
+def check_processes(resumed):
+    for launcher in launchers(resumed.tools):
+        if launcher:
+            resumed.stop(signal.SIGKILL, FILES * VALUES // 3, "-j1")
+            resumed.finish(launcher[0], launcher=launcher)
+            resumed.finish(launcher[0] + " from the first", launcher=launcher)
+
+
+def test(tools):
+    resumed = Resumed(tools)
+    check_kills(resumed, int(os.environ.get("NMB_KILLS", "12")))
+    check_reads(resumed)
+    check_interrupt(resumed)
+    check_damage(resumed)
+    check_others(resumed)
+    check_failures(resumed)
+    check_busy(resumed)
+    check_processes(resumed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, test))
