@@ -121,6 +121,8 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "with mpiio: for the MPI library, as striping_factor=8; once for each")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_flag("--append", options_.append,
+               "pack: add to OUT, an NMB file that is there; what it has stays as it is");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag(
       "--dry-run", options_.writer.dry_run,
@@ -215,7 +217,7 @@ Status PackCommand::take_output() {
   }
   if (to_ == "nmb") return {};
   for (const char* option : {"--samples", "--metadata-codec", "--inline", "--aggregators",
-                             "--align", "--io", "--hint", "--dry-run", "--resume"})
+                             "--align", "--io", "--hint", "--dry-run", "--resume", "--append"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
@@ -334,6 +336,13 @@ Status PackCommand::execute() {
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+  if (options_.append)
+    for (const char* option : {"--dry-run", "--resume", "-f"})
+      if (tool_.app().count(option) > 0)
+        return Status(Code::kUsage,
+                      fmt::format("found --append with {}, expected one of them", option));
+  if (options_.append && options_.mode != MergeMode::kPack)
+    return Status(Code::kUsage, "found --append with --mode " + mode_ + ", expected pack");
   if (resume_) {
     if (options_.writer.dry_run)
       return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");

@@ -50,6 +50,9 @@ struct PackOptions {
   // block that there must be then; `samples`, `compression` and what of `writer` NMB files alone
   // have do not count. kConflict: the kind cannot hold it; kUnsupported: several ranks.
   std::optional<Kind> classic{};
+  // Of pack: the blocks become a new generation of the output, which is there; what it has stays as
+  // it was, whatever happens. A block whose name it has is a conflict.
+  bool append = false;
   bool monotonic =
       false;  // join: that the coordinate does not go on in one direction is a conflict
   // {stem} {path} {index} {group}; empty: {stem} for classic files, {stem}/{group} for those with

@@ -72,6 +72,8 @@ class Packer {
     if (options_.classic && ranks_.size() > 1)
       return Status(Code::kUnsupported, options_.output, kNoOffset, "",
                     "found several processes for a classic file, expected one, or an NMB output");
+    if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
+      return Status(Code::kUsage, "found blocks to append that are united, expected pack");
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
     pool_ =
@@ -89,7 +91,9 @@ class Packer {
       return check_new_output(
           options_.output, {.overwrite = options_.writer.overwrite, .sync = options_.writer.sync});
     }
-    NMB_ASSIGN(writer_, Writer::create(options_.output, writer_options(), ranks_));
+    NMB_ASSIGN(writer_, options_.append
+                            ? Writer::open(options_.output, writer_options(), ranks_)
+                            : Writer::create(options_.output, writer_options(), ranks_));
     blocks_.emplace(options_, samples_, *writer_, conflicts_, names_, report_);
     return {};
   }

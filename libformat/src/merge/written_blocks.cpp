@@ -19,7 +19,7 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
                                               Status* status) {
   const Occurrence here = conflicts_.next_object();
   if (id.ok()) {
-    inputs_.resize(*id + 1);
+    inputs_.resize(*id + 1, kOfOutput);
     inputs_[*id] = static_cast<std::uint32_t>(here.input);
     if (first_names_.size() < kFirstBlocks) first_names_.push_back(name.name);
     names_.note_block(name.name, here);
@@ -38,7 +38,10 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
     return std::nullopt;
   }
   const Result<BlockId> first = writer_.find_block(name.name);
-  conflicts_.add_block_name(here, name.name, inputs_[*first]);
+  if (*first >= inputs_.size() || inputs_[*first] == kOfOutput)
+    conflicts_.add("block name", name.name, "one that the output has", "a new one");
+  else
+    conflicts_.add_block_name(here, name.name, inputs_[*first]);
   return std::nullopt;
 }
 

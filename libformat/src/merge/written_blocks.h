@@ -39,6 +39,7 @@ class WrittenBlocks final : public BlockSink {
   // Behind it: tells the writer where the values of parts lie.
   Status take_values();
 
+  static constexpr std::uint32_t kOfOutput = ~std::uint32_t{0};
   const std::vector<std::uint32_t>& inputs() const { return inputs_; }
   // Names of up to kFirstBlocks.
   std::vector<std::string> take_first_names() { return std::move(first_names_); }
@@ -57,7 +58,8 @@ class WrittenBlocks final : public BlockSink {
   ValueStorage storage_;
   std::shared_ptr<const ByteSource> file_;
   bool is_warned_of_ = false;          // the file
-  std::vector<std::uint32_t> inputs_;  // by BlockId: the first that has it
+  // By BlockId: the first that has it, or kOfOutput: the output had it before.
+  std::vector<std::uint32_t> inputs_;
   std::vector<std::string> first_names_;
   std::vector<PartBlock> parts_;
   std::vector<PartSource> sources_;
