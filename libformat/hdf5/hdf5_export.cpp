@@ -22,6 +22,7 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint32_t kMostDimensions = 0x7fffffff;
+constexpr std::size_t kMostColumns = 64;  // data sets that are written together
 
 class Hdf5Export {
  public:
@@ -114,6 +115,7 @@ class Hdf5Export {
       NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
     }
     if (source->is_classic()) NMB_TRY(scales.attach());
+    NMB_TRY(write_columns_of(*source));
     for (std::size_t i = 0; i < source->types().table().size(); ++i)
       if (!source->types().table()[i].name.empty())
         NMB_TRY(source->types().stored(static_cast<Type>(TypeTable::kFirst + i)).status());
@@ -170,7 +172,21 @@ class Hdf5Export {
       later->items.push_back({variable, kNoAttribute});
       return {};
     }
-    return write_values(source, variable, data_set, maker_.find_object());
+    if (!is_column(source, variable))
+      return write_values(source, variable, data_set, maker_.find_object());
+    NMB_TRY(check_hdf5(H5Iinc_ref(data_set), "a data set"));
+    columns_.emplace_back(variable, Handle(data_set));
+    // An open data set has a cache of its chunks.
+    return columns_.size() < kMostColumns ? Status() : write_columns_of(source);
+  }
+
+  Status write_columns_of(SourceBlock& source) {
+    std::vector<std::pair<VarId, hid_t>> data_sets;
+    for (const auto& [variable, data_set] : columns_)
+      data_sets.emplace_back(variable, data_set.get());
+    const Status status = write_columns(source, data_sets, maker_.find_object());
+    columns_.clear();
+    return status;
   }
 
   Status define_type_attributes(SourceBlock& source, Later* later) {
@@ -232,6 +248,7 @@ class Hdf5Export {
   const Reader& reader_;
   ObjectMaker maker_;
   std::vector<Later> later_;
+  std::vector<std::pair<VarId, Handle>> columns_;  // of the block that is defined
   int next_dimension_ = 0;  // numbers of classic blocks' dimensions count through all of them
 };
 

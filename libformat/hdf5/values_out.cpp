@@ -3,6 +3,7 @@
 #include "values_out.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 #include "data_set_out.h"
@@ -16,6 +17,7 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kSlab = 8 << 20;       // bytes of values at once
+constexpr std::uint64_t kWindow = 16 << 20;    // of records
 constexpr std::uint64_t kMostHeld = 64 << 20;  // bytes that those of a slab lead to
 constexpr std::uint64_t kMostOfOne = 1 << 30;  // that one value leads to
 constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
@@ -81,13 +83,40 @@ class ValuesOut {
   Status write() {
     const Storage* const storage = source_.storage_of(id_);
     if (storage && storage->kind == StorageKind::kNone) return {};
-    NMB_ASSIGN(space_, source_.space(id_));
+    NMB_TRY(prepare());
     if (space_.space_class == SpaceClass::kNull) return {};
-    creation_ = creation_of(source_, id_, space_);
-    NMB_TRY(check_region());
     if (storage && storage->kind == StorageKind::kChunked) return write_chunks(*storage);
     NMB_TRY(use_filters(creation_.filters, FilterUse::kRun, data_set_));
     return storage ? write_heap() : write_array();
+  }
+
+  Status prepare() {
+    NMB_ASSIGN(space_, source_.space(id_));
+    if (space_.space_class == SpaceClass::kNull) return {};
+    creation_ = creation_of(source_, id_, space_);
+    return check_region();
+  }
+  // After prepare(), of a record variable: those of `count` records from `first` on, which lie
+  // record_size apart from `from` on, where the extent's byte `offset` is.
+  Status put_column(std::uint64_t first, std::uint64_t count, const std::byte* from,
+                    std::uint64_t offset, std::vector<std::byte>* column) {
+    column->resize(static_cast<std::size_t>(count * region_));
+    const std::byte* value = from + (begin_ + first * record_size_ - offset);
+    for (std::size_t i = 0; i < count; ++i, value += record_size_)
+      std::memcpy(column->data() + i * region_, value, region_);
+    Slab slab;
+    slab.start.assign(space_.lengths.size(), 0);
+    slab.count.assign(space_.lengths.begin(), space_.lengths.end());
+    slab.start[0] = first;
+    slab.count[0] = count;
+    return put(slab, column->data());
+  }
+  std::uint64_t begin() const { return begin_; }
+  std::uint64_t end() const { return begin_ + region_; }  // of those of the first record
+  Status named(const Status& status) const {
+    if (status.ok()) return status;
+    return Status(status.code(), status.file(), status.offset(), status.rule(),
+                  source_.text(id_) + ": " + status.message());
   }
 
  private:
@@ -273,10 +302,43 @@ class ValuesOut {
 
 Status write_values(SourceBlock& source, VarId variable, hid_t data_set,
                     const FindObject& find_object) {
-  const Status status = ValuesOut(source, variable, data_set, find_object).write();
-  if (status.ok()) return {};
-  return Status(status.code(), status.file(), status.offset(), status.rule(),
-                source.text(variable) + ": " + status.message());
+  ValuesOut values(source, variable, data_set, find_object);
+  return values.named(values.write());
+}
+
+bool is_column(const SourceBlock& source, VarId variable) {
+  constexpr std::uint64_t kMostSlice = 64 << 10;
+  const Metadata& metadata = source.metadata();
+  if (!source.is_classic() || !metadata.is_record_variable(variable)) return false;
+  const std::uint64_t slice = metadata.slice_bytes(variable).value_or(0);
+  const std::uint64_t record_size = source.block().layout.record_size;
+  return slice > 0 && slice < kMostSlice && slice < record_size && record_size <= kWindow;
+}
+
+Status write_columns(SourceBlock& source, std::span<const std::pair<VarId, hid_t>> data_sets,
+                     const FindObject& find_object) {
+  const std::uint64_t records = source.block().records;
+  const std::uint64_t record_size = source.block().layout.record_size;
+  if (records == 0 || data_sets.empty()) return {};
+  std::vector<ValuesOut> columns;
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+  for (const auto& [variable, data_set] : data_sets) {
+    columns.emplace_back(source, variable, data_set, find_object);
+    NMB_TRY(columns.back().named(columns.back().prepare()));
+    begin = std::min(begin, columns.back().begin());
+    end = std::max(end, columns.back().end());
+  }
+  std::vector<std::byte> window, column;
+  const std::uint64_t rows = std::max<std::uint64_t>(kWindow / record_size, 1);
+  for (std::uint64_t first = 0; first < records; first += rows) {
+    const std::uint64_t count = std::min(rows, records - first);
+    const std::uint64_t offset = begin + first * record_size;
+    window.resize(static_cast<std::size_t>((count - 1) * record_size + (end - begin)));
+    NMB_TRY(source.block().extent->read_at(offset, window));
+    for (ValuesOut& one : columns)
+      NMB_TRY(one.named(one.put_column(first, count, window.data(), offset, &column)));
+  }
+  return {};
 }
 
 }  // namespace nmb::hdf5

@@ -178,6 +178,29 @@ def check_options(test):
     test.run("nmconvert", "many.h5", "no.nmb", "--inline", "65537", exit_code=2)
 
 
+def check_columns(test):
+    """More record variables than are written at once, of all sizes, with records of several windows."""
+    records, kinds = 5000, ("i1", "i2", "i4", "f4", "f8", "i8")
+    columns = {}
+    with netCDF4.Dataset(test.work / "columns.nc", "w", format="NETCDF3_64BIT_DATA") as out:
+        out.createDimension("time", None)
+        out.createDimension("x", 7)
+        out.createDimension("large", 1000)
+        out.createVariable("fixed", "i4", ("x",))[:] = range(7)
+        for i in range(150):
+            name, shape = f"v{i:03}", ("time", "x") if i % 5 == 0 else ("time",)
+            columns[name] = (numpy.arange(records * (7 if i % 5 == 0 else 1)) * (i + 1) % 101).astype(kinds[i % 6])
+            columns[name] = columns[name].reshape((records, 7) if i % 5 == 0 else (records,))
+            out.createVariable(name, kinds[i % 6], shape)[:] = columns[name]
+        columns["wide"] = numpy.arange(records * 1000, dtype="f4").reshape(records, 1000)
+        out.createVariable("wide", "f4", ("time", "large"))[:] = columns["wide"]
+    for kind in ("nc4", "hdf5"):
+        test.run("nmconvert", "columns.nc", f"columns.{kind}", "--to", kind)
+        with h5py.File(test.work / f"columns.{kind}") as file:
+            for name, values in columns.items():
+                test.check(numpy.array_equal(file[name][...], values), f"columns.{kind}: {name}: other values")
+
+
 def check_many(test):
     """Chunks' places of several inputs, which one process reads one after the other and then moves all values."""
     for i in range(3):
@@ -204,6 +227,7 @@ def check(test):
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)
     check_many(test)
+    check_columns(test)
     test.run("nmcat", "many.h5", "four.nc", "-o", "both.nmb")
     test.run("nmverify", "both.nmb")
     blocks = test.run("nminspect", "ls", "both.nmb").split()
