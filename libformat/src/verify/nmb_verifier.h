@@ -79,6 +79,7 @@ class NmbVerifier {
   // Blocks (verify_block.cpp): section 8.
   void check_block(const EntryRow& row);
   void check_sections_of(const EntryRow& row);
+  void check_chunks(const BlockEntry& entry);
 
   // Values (verify_extent.cpp): section 10.
   void check_extent(const EntryRow& row);

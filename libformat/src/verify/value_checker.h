@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/piece_codec.h"
 
@@ -18,6 +19,8 @@ namespace nmb {
 struct BlockVerdict {
   std::string name;
   bool damaged = false;
+  std::optional<BlockEntry>
+      chunked{};  // set: it has chunks, which are looked at if it is not damaged
 };
 
 // Bytes under one sum, with padding to a multiple of 8. They lie within the file. With a codec

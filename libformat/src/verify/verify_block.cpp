@@ -1,5 +1,8 @@
 // Verifies blocks: header, body, sections (spec/format.md, sections 8 and 9).
+#include <algorithm>
+
 #include "block/block_header.h"
+#include "verify/chunk_checker.h"
 #include "verify/nmb_verifier.h"
 
 namespace nmb {
@@ -34,12 +37,51 @@ void NmbVerifier::check_block(const EntryRow& row) {
       findings_);
   if (!header.ok()) return missed(header.status());
   if (!*header) return;
+  const auto& extension = (*header)->metadata.extension();
+  if (extension && at_least(VerifyLevel::kData) &&
+      std::ranges::any_of(extension->storage, [](const Storage& storage) {
+        return storage.kind == StorageKind::kChunked;
+      }))
+    block_->chunked = e;
   // A verbatim body may be anything that can be read: what is not canonical is told, no more.
   const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
   for (const HeaderRemark& remark : (*header)->remarks)
     findings_.report({remark.rule, e.codec == 0 ? body_at + remark.offset : body_at,
                       object + (remark.object.empty() ? "" : ", " + remark.object), remark.found,
                       remark.expected, Severity::kWarning});
+}
+
+// Chunks of a block whose values have their sums.
+void NmbVerifier::check_chunks(const BlockEntry& entry) {
+  const std::string object = "block \"" + entry.name + "\"";
+  const auto open = [&]() -> Result<std::shared_ptr<const Block>> {
+    NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
+    return core_->decode(entry, std::move(stored), nullptr, false);
+  };
+  const Result<std::shared_ptr<const Block>> block = open();
+  if (!block.ok()) {
+    if (block.status().code() != Code::kDamaged) missed(block.status());
+    return;  // told
+  }
+  for (const Storage& storage : (*block)->metadata.extension()->storage) {
+    if (storage.kind != StorageKind::kChunked) continue;
+    const std::string variable =
+        object + ", variable " + std::string((*block)->metadata.variable(storage.variable).name);
+    const auto tell = [&](const ChunkRow&, const Status& status) {
+      if (status.code() != Code::kDamaged) return missed(status);
+      report("R-XC-1", entry.position, variable, status.message(), "a chunk of its length");
+    };
+    std::uint64_t left_out = 0;
+    const Result<std::uint64_t> present =
+        ChunkChecker(options_.threads).check(**block, storage, tell, &left_out);
+    if (!present.ok()) tell({}, present.status());
+    if (left_out > 0)
+      findings_.report({"R-XC-1", entry.position, variable,
+                        std::to_string(left_out) +
+                            " chunks that are not decoded, as those of the "
+                            "variable decode to very much more than is stored",
+                        "at most 1 GiB and 1100 times as much", Severity::kWarning});
+  }
 }
 
 void NmbVerifier::check_sections_of(const EntryRow& row) {

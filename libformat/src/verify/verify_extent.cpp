@@ -55,12 +55,14 @@ void NmbVerifier::tell_values() {
     if (outcome.dirty_padding)
       report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
   });
-  block_ = current;
   for (const auto& verdict : waiting_) {
     if (verdict == current) continue;
+    block_ = verdict;
+    if (verdict->chunked && !verdict->damaged) check_chunks(*verdict->chunked);
     ++(verdict->damaged ? summary_.damaged_blocks : summary_.sound_blocks);
     if (verdict->damaged && options_.on_damaged_block) options_.on_damaged_block(verdict->name);
   }
+  block_ = current;
   waiting_.clear();
   if (current) waiting_.push_back(current);
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,13 +14,11 @@
 #include "interop/group_block.h"
 #include "interop/hdf5_file.h"
 #include "nmb/hdf5_section.h"
-#include "parallel/workers.h"
 #include "values/chunk_filters.h"
-#include "values/chunk_table.h"
+#include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/space_map.h"
 #include "verify/status_finding.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -29,9 +26,6 @@ namespace {
 
 constexpr const char* kRule = "HDF5";  // what breaks no rule of this project's specification
 constexpr std::uint64_t kRead = 1 << 20;
-constexpr std::uint64_t kRowsAtOnce = 4096;
-// Bytes of chunks that threads decode at a time, but for one chunk.
-constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 
 // "OBJECT: HDF5: REASON", as nmb-hdf5 tells what the HDF5 library refuses.
 std::optional<Finding> finding_of_library(const Status& status) {
@@ -165,51 +159,19 @@ class Hdf5Verifier {
   void check_chunks(const Block& block, const Storage& storage, const std::string& block_object) {
     const Variable variable = block.metadata.variable(storage.variable);
     const std::string object = block_object + ", variable " + std::string(variable.name);
-    const ChunkTable table(
-        std::make_shared<SharedRange>(block.extent, variable.begin, storage.region_length), storage,
-        block.metadata.value_size(variable.type));
+    const auto tell = [&](const ChunkRow& row, const Status& status) {
+      report(status, object, position_of(variable.begin + row.offset));
+    };
+    std::uint64_t left_out = 0;
+    const Result<std::uint64_t> present =
+        ChunkChecker(options_.threads).check(block, storage, tell, &left_out);
+    if (!present.ok()) return report(present.status(), object, kNoOffset);
+    chunks_left_out_ += left_out;
     const Filter* const unknown = unknown_filter(storage.filters);
-    std::uint64_t chunks = 1;
-    for (std::size_t i = 0; i < storage.chunk.size(); ++i) {
-      const std::uint64_t length = block.metadata.dimension(variable.dimensions[i]).length;
-      chunks *= length / storage.chunk[i] + (length % storage.chunk[i] != 0);
-    }
-    std::uint64_t present = 0;
-    for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
-      const Result<std::vector<ChunkRow>> rows =
-          table.rows(first, std::min(kRowsAtOnce, chunks - first));
-      if (!rows.ok()) return report(rows.status(), object, kNoOffset);
-      const std::vector<Status> outcomes = load_all(table, first, *rows, !unknown);
-      for (std::size_t i = 0; i < rows->size(); ++i) {
-        if ((*rows)[i].stored_length > 0) ++present;
-        if (!outcomes[i].ok())
-          report(outcomes[i], object, position_of(variable.begin + (*rows)[i].offset));
-      }
-    }
-    if (!unknown || present == 0) return;
+    if (!unknown || *present == 0) return;
     NotDecoded& kept = not_decoded_[filter_text(*unknown)];
     ++kept.variables;
-    kept.chunks += present;
-  }
-
-  std::vector<Status> load_all(const ChunkTable& table, std::uint64_t first,
-                               const std::vector<ChunkRow>& rows, bool decode) const {
-    std::vector<Status> outcomes(rows.size());
-    const std::uint64_t at_once = std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes());
-    const auto threads =
-        static_cast<unsigned>(std::min<std::uint64_t>(std::max(options_.threads, 1u), at_once));
-    for_each_on_threads(threads, rows.size(), [&] {
-      return [&](std::size_t i) {
-        if (rows[i].stored_length == 0) return;
-        try {
-          outcomes[i] = decode ? table.load(first + i, rows[i]).status()
-                               : table.stored(first + i, rows[i]).status();
-        } catch (const std::bad_alloc&) {
-          outcomes[i] = Status(Code::kLimit, "found a chunk that takes more memory than there is");
-        }
-      };
-    });
-    return outcomes;
+    kept.chunks += *present;
   }
 
   // Where in the file a byte of the extent is; kNoOffset: not there.
@@ -232,6 +194,10 @@ class Hdf5Verifier {
       warn("chunks that are not decoded (filter " + filter + "): " + std::to_string(kept.chunks) +
                ", variables: " + std::to_string(kept.variables),
            "deflate, shuffle, fletcher32 or zstd");
+    if (chunks_left_out_ > 0)
+      warn("chunks that are not decoded: " + std::to_string(chunks_left_out_) +
+               ", as those of their variables decode to very much more than is stored",
+           "at most 1 GiB and 1100 times as much");
     if (elsewhere_ > 0)
       warn("variables with values in other files, not read: " + std::to_string(elsewhere_),
            "values in the file");
@@ -249,7 +215,8 @@ class Hdf5Verifier {
   bool damaged_ = false;                           // the group that is checked
   std::vector<hdf5::RunInFile> in_file_;           // of that
   std::map<std::string, NotDecoded> not_decoded_;  // by filter
-  std::uint64_t elsewhere_ = 0;                    // variables with values in other files
+  std::uint64_t chunks_left_out_ = 0;
+  std::uint64_t elsewhere_ = 0;  // variables with values in other files
 };
 
 }  // namespace

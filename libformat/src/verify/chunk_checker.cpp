@@ -1,0 +1,78 @@
+// Chunks, on several threads (see verify/chunk_checker.h).
+#include "verify/chunk_checker.h"
+
+#include <algorithm>
+#include <new>
+
+#include "parallel/workers.h"
+#include "values/chunk_filters.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = 4096;
+// Bytes of chunks that threads decode at a time, but for one chunk.
+constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
+// A few bytes may make a large chunk, and many rows of a table may lead to them.
+constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
+
+}  // namespace
+
+Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& storage,
+                                          const Tell& tell, std::uint64_t* left_out) {
+  const Variable variable = block.metadata.variable(storage.variable);
+  const ChunkTable table(
+      std::make_shared<SharedRange>(block.extent, variable.begin, storage.region_length), storage,
+      block.metadata.value_size(variable.type));
+  const bool decode = !unknown_filter(storage.filters);
+  std::uint64_t chunks = 1;
+  for (std::size_t i = 0; i < storage.chunk.size(); ++i) {
+    const std::uint64_t length = block.metadata.dimension(variable.dimensions[i]).length;
+    chunks *= length / storage.chunk[i] + (length % storage.chunk[i] != 0);
+  }
+  std::uint64_t budget = kMostDecoded + kMostTimes * storage.region_length;
+  if (budget / kMostTimes < storage.region_length) budget = ~std::uint64_t{0};
+  std::uint64_t present = 0;
+  for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
+    NMB_ASSIGN(std::vector<ChunkRow> rows,
+               table.rows(first, std::min(kRowsAtOnce, chunks - first)));
+    for (ChunkRow& row : rows) {
+      if (row.stored_length == 0) continue;
+      ++present;
+      if (table.chunk_bytes() <= budget) {
+        budget -= table.chunk_bytes();
+      } else {
+        ++*left_out;
+        row.stored_length = 0;
+      }
+    }
+    const std::vector<Status> outcomes = load_all(table, first, rows, decode);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (!outcomes[i].ok()) tell(rows[i], outcomes[i]);
+  }
+  return present;
+}
+
+std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_t first,
+                                           const std::vector<ChunkRow>& rows, bool decode) const {
+  std::vector<Status> outcomes(rows.size());
+  const std::uint64_t at_once = std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes());
+  const auto threads =
+      static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads_, 1u), at_once));
+  for_each_on_threads(threads, rows.size(), [&] {
+    return [&](std::size_t i) {
+      if (rows[i].stored_length == 0) return;
+      try {
+        outcomes[i] = decode ? table.load(first + i, rows[i]).status()
+                             : table.stored(first + i, rows[i]).status();
+      } catch (const std::bad_alloc&) {
+        outcomes[i] = Status(Code::kLimit, "found a chunk that takes more memory than there is");
+      }
+    };
+  });
+  return outcomes;
+}
+
+}  // namespace nmb
