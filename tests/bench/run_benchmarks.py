@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
-GROUPS = ("pack", "split", "join", "create", "ranks", "lookup", "count")
+GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "create", "ranks", "lookup", "count")
 
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
@@ -37,7 +37,7 @@ class Bench:
     def __init__(self, options):
         self.build, self.work, self.runs = options.build, options.work, options.runs
         self.peer_runs, self.scale, self.mpiexec = options.peer_runs, options.scale, options.mpiexec
-        self.ph5_concat = options.ph5_concat
+        self.ph5_concat, self.mppnccombine = options.ph5_concat, options.mppnccombine
         self.rows = []
         # Open MPI refuses to run as root unless told twice, and more ranks than cores unless told once.
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -218,6 +218,47 @@ def make_tables(folder, files, rows):
                                        chunks=(max(1, min(n, 16384 // width)), width), maxshape=(None, width))
 
 
+def make_tiles(folder, steps, fields):
+    """A model's output of 1200 x 1600 points in 3 x 3 uneven parts, the attributes as FMS writes them."""
+    import netCDF4
+    import numpy
+
+    folder.mkdir(parents=True)
+    rows, columns = ((0, 400), (400, 700), (700, 1200)), ((0, 500), (500, 900), (900, 1600))
+    for i, (y, x) in enumerate((y, x) for y in rows for x in columns):
+        with netCDF4.Dataset(folder / f"tile.nc.{i:04}", "w", format="NETCDF3_64BIT_OFFSET") as out:
+            out.NumFilesInSet = numpy.int32(9)
+            for name, (first, end), whole in (("x", x, 1600), ("y", y, 1200)):
+                out.createDimension(name, end - first)
+                part = out.createVariable(name, "f8", (name,))
+                part.domain_decomposition = numpy.int32([1, whole, first + 1, end])
+                part[:] = numpy.arange(first, end)
+            out.createDimension("time", None)
+            out.createVariable("time", "f8", ("time",))[:] = numpy.arange(steps)
+            values = numpy.arange(*y)[:, None] * 1600 + numpy.arange(*x)
+            for k in range(fields):
+                field = out.createVariable(f"v{k}", "f4", ("time", "y", "x"))
+                for t in range(steps):
+                    field[t] = values + t * k
+
+
+def make_sample_files(folder, files, samples):
+    """HDF5 files of 5 small contiguous data sets a sample, of 4 to 200 KB each, with two attributes."""
+    import h5py
+    import numpy
+
+    folder.mkdir(parents=True)
+    pool = numpy.random.default_rng(1).standard_normal(1 << 17).astype("f4")
+    for i in range(files):
+        random = numpy.random.default_rng(i)
+        with h5py.File(folder / f"rank_{i:04}.h5", "w") as out:
+            for s in range(samples):
+                for name, width in (("x", 4), ("pos", 3), ("y_semantic", 1), ("y_instance", 1), ("edge_index", 2)):
+                    rows = int(math.exp(random.uniform(math.log(4096), math.log(204800)))) // (4 * width)
+                    data = out.create_dataset(f"r{i:04}_s{s:05}_{name}", data=pool[:rows * width].reshape(rows, width))
+                    data.attrs["long_name"], data.attrs["sample"] = name, f"r{i:04}_s{s:05}"
+
+
 def made(path, make, *sizes):
     """Files of a folder that make(folder, *sizes) makes, once, in the cache."""
     if not path.exists():
@@ -279,6 +320,52 @@ def bench_join(b):
     b.add("the same to an HDF5 file, beside ph5_concat", costs["h5"]["wall"], peer)
     b.add("the same: peak memory of nmcat, beside ph5_concat", costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"),
           unit="MB", limit=100)
+
+
+def bench_tiles(b):
+    """A model's output in 9 uneven parts, 1.5 GB, put together; nobody waits for the device. mppnccombine (NOAA-GFDL/FRE-NCtools)
+    where it is there."""
+    inputs = made(b.work / "tiles", make_tiles, b.scaled(24), 8)
+    out, copy, classic = b.work / "tiles.nmb", b.work / "tiles.cat", b.work / "tiles.nc"
+
+    def clean():
+        for path in (out, copy, classic):
+            path.unlink(missing_ok=True)
+
+    def nmcat(target):
+        return lambda: b.cost([b.program("nmcat"), "--mode", "tiles", *inputs, "-o", str(target), "--no-sync", "--no-progress"])
+
+    commands = {"cat": cat(b, inputs, copy), "nmb": nmcat(out), "nc": nmcat(classic)}
+    if b.mppnccombine:
+        commands["peer"] = lambda: b.cost([b.mppnccombine, "-64", str(classic), *inputs])
+    costs = dict(zip(commands, in_turn(b.runs, clean, *commands.values())))
+    clean()
+    b.add("put 9 tiles together, beside `cat`", costs["nmb"]["wall"], costs["cat"]["wall"])
+    b.add("the same to a classic file, beside `cat`", costs["nc"]["wall"], costs["cat"]["wall"])
+    if "peer" in costs:
+        b.add("the same to a classic file, beside mppnccombine", costs["nc"]["wall"], costs["peer"]["wall"])
+    b.add("tiles: peak memory of nmcat, beside mppnccombine", costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"), unit="MB",
+          limit=100)
+
+
+def bench_pack_hdf5(b):
+    """64 HDF5 files of 32,000 data sets and 1.6 GB into one; nobody waits for the device."""
+    inputs = made(b.work / "samples_h5", make_sample_files, 64, b.scaled(100))
+    out, copy = b.work / "samples.nmb", b.work / "samples.cat"
+
+    def clean():
+        out.unlink(missing_ok=True)
+        copy.unlink(missing_ok=True)
+
+    def nmcat(threads):
+        return lambda: b.cost([b.program("nmcat"), *inputs, "-o", str(out), "--no-sync", "--no-progress", "-j", threads])
+
+    copied, two, one = in_turn(b.runs, clean, cat(b, inputs, copy), nmcat("2"), nmcat("1"))
+    clean()
+    b.add("pack 64 HDF5 files, beside `cat`", two["wall"], copied["wall"], target=1.3)
+    b.add("the same, CPU beside `cat`", two["cpu"], copied["cpu"])
+    b.add("the same: two threads beside one", two["wall"], one["wall"], target=1.05)
+    b.add("the same: peak memory of nmcat", two["rss_mb"], unit="MB", limit=100)
 
 
 def bench_create(b):
@@ -461,6 +548,8 @@ def main():
     parser.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or "mpiexec",
                         help="launcher of ranks, of the MPI that PnetCDF uses (default %(default)s)")
     parser.add_argument("--ph5-concat", help="the program of NU-CUCIS/ph5concat (default: none)")
+    parser.add_argument("--mppnccombine", default=shutil.which("mppnccombine"),
+                        help="the program of NOAA-GFDL/FRE-NCtools (default: that in the PATH)")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md")
     options = parser.parse_args()

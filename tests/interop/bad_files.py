@@ -7,7 +7,7 @@ For each file below bad/ and hostile/ that is not classic netCDF, each content o
 `nmconvert FILE out.nmb`, `nmcat FILE --block-name {group} -o out.nmb`, `nminspect FILE`, `nmverify FILE`. Checked
 against tests/bad_expectations.tsv: the exit code, and what is said, or that the file is
 
-    readable                 out.nmb is made and sound, and `nmconvert out.nmb back.h5` gives an equal file
+    readable                 out.nmb is made and sound (but for chunks that do not decode), and `nmconvert out.nmb back.h5` gives an equal file
     readable, back: TEXT     out.nmb is made and sound, but nmconvert says why it cannot be HDF5 again
     readable, other: TEXT    it comes back, but compare_files.py cannot tell that it is equal, or it is not
 
@@ -112,8 +112,10 @@ class Checks:
 
     def way_back(self, path, work):
         verified = self.run(work, self.options.tools / "nmverify", "out.nmb")
-        if verified.returncode:
-            return f"unsound: {message(verified.stderr, path)}"
+        # Chunks are taken over as they are, and told by nmverify of the HDF5 file as of this one.
+        findings = [line for line in verified.stdout.splitlines() if "(R-" in line or "(HDF5" in line]
+        if verified.returncode and not (findings and all("(R-XC-1)" in line for line in findings)):
+            return f"unsound: {message(verified.stdout + verified.stderr, path)}"
         back = self.run(work, self.options.tools / "nmconvert", "out.nmb", "back.h5")
         if back.returncode:
             return f"readable, back: {message(back.stderr, 'out.nmb')}"

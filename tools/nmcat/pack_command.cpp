@@ -16,6 +16,7 @@
 #include "common/natural_order.h"
 #include "common/progress.h"
 #include "common/ranks.h"
+#include "common/sha256.h"
 #include "common/temporary_name.h"
 #include "common/units.h"
 #include "nmb/extract.h"
@@ -131,6 +132,15 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--resume", resume_,
                "keep what is done if the run ends early, and go on from what the same call before "
                "has done");
+  app.add_option("--report", report_path_,
+                 "write what --json would say to FILE, however the run ends")
+      ->type_name("FILE");
+  app.add_option(
+         "--digest", digest_,
+         "sha256: tell that of all inputs and of OUT, which are read once more, by --json or "
+         "--report")
+      ->type_name("WHAT")
+      ->check(one_of({"sha256"}));
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
@@ -266,9 +276,11 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
 // All options that decide the bytes of OUT, as they were given.
 std::string PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
-      "-h",       "--help", "--version", "-o",       "inputs",     "--files-from",  "-0",
-      "--sort",   "-j",     "-f",        "--resume", "--no-sync",  "--aggregators", "--align",
-      "--strict", "--json", "-q",        "--color",  "--progress", "--no-progress"};
+      "-h",           "--help",       "--version", "-o",       "inputs",
+      "--files-from", "-0",           "--sort",    "-j",       "-f",
+      "--resume",     "--no-sync",    "--report",  "--digest", "--aggregators",
+      "--align",      "--strict",     "--json",    "-q",       "--color",
+      "--progress",   "--no-progress"};
   std::string text = "nmcat " NMB_VERSION;
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {
@@ -336,6 +348,8 @@ Status PackCommand::execute() {
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+  if (!digest_.empty() && !common.json && report_path_.empty())
+    return Status(Code::kUsage, "found --digest, expected --json or --report with it");
   if (options_.append)
     for (const char* option : {"--dry-run", "--resume", "-f"})
       if (tool_.app().count(option) > 0)
@@ -388,7 +402,12 @@ Status PackCommand::execute() {
 }
 
 Status PackCommand::tell_report(const PackReport& report, const Status& status) {
-  if (tool_.options().json) return tell_json(report, status);
+  const bool tells_json = tool_.options().json;
+  if (tells_json || !report_path_.empty()) {
+    NMB_ASSIGN(const Json json, report_json(report, status));
+    if (!report_path_.empty()) NMB_TRY(write_report(json));
+    if (tells_json) return write_json(tool_.out(), json);
+  }
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
@@ -436,7 +455,26 @@ void PackCommand::tell(const PackReport& report) {
     diagnostics.error(Status(Code::kConflict, text));
 }
 
-Status PackCommand::tell_json(const PackReport& report, const Status& status) {
+// Of a file, as it is now.
+Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
+  NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
+  return sha256(
+      file->size(),
+      [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
+      options_.writer.cancel);
+}
+
+Status PackCommand::write_report(const Json& json) const {
+  CreateOptions create;
+  create.overwrite = true;
+  create.sync = false;
+  NMB_ASSIGN(const std::unique_ptr<OutputFile> file, create_output(report_path_, create));
+  const std::string text = json.dump(1, ' ', true) + "\n";
+  NMB_TRY(file->write_at(0, std::as_bytes(std::span(text))));
+  return file->publish();
+}
+
+Result<Json> PackCommand::report_json(const PackReport& report, const Status& status) const {
   Json json = json_document("cat");
   json["output"] = json_text(options_.output);
   json["done"] = status.ok() && !options_.writer.dry_run;
@@ -462,7 +500,14 @@ Status PackCommand::tell_json(const PackReport& report, const Status& status) {
     json["errors"].push_back(json_text(status.text()));
   json["warnings"] = Json::array();
   for (const std::string& warning : report.warnings) json["warnings"].push_back(json_text(warning));
-  return write_json(tool_.out(), json);
+  if (digest_.empty() || !status.ok() || options_.writer.dry_run) return json;
+  json["sources"] = Json::array();
+  for (const std::string& input : options_.inputs) {
+    NMB_ASSIGN(const std::string digest, digest_of_file(input));
+    json["sources"].push_back(Json{{"file", json_text(input)}, {"sha256", digest}});
+  }
+  NMB_ASSIGN(json["sha256_out"], digest_of_file(options_.output));
+  return json;
 }
 
 }  // namespace nmb::tools

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/json_document.h"
 #include "common/tool.h"
 #include "nmb/communicator.h"
 #include "nmb/pack.h"
@@ -30,7 +31,9 @@ class PackCommand {
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
                                    std::size_t shown_of_kind) const;
   Status tell_report(const PackReport& report, const Status& status);
-  Status tell_json(const PackReport& report, const Status& status);
+  Result<Json> report_json(const PackReport& report, const Status& status) const;
+  Status write_report(const Json& json) const;
+  Result<std::string> digest_of_file(const std::string& path) const;
 
   Tool& tool_;
   PackOptions options_;
@@ -38,7 +41,7 @@ class PackCommand {
                    missing_ = "error";
   std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
                                                  inline_limit_;
-  std::string alignment_, compress_, io_ = "posix";
+  std::string alignment_, compress_, io_ = "posix", report_path_, digest_;
   std::vector<std::string> hints_;
   bool no_sync_ = false;
   bool resume_ = false;

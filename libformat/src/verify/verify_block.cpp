@@ -4,6 +4,7 @@
 #include "block/block_header.h"
 #include "verify/chunk_checker.h"
 #include "verify/nmb_verifier.h"
+#include "verify/status_finding.h"
 
 namespace nmb {
 
@@ -69,7 +70,10 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
         object + ", variable " + std::string((*block)->metadata.variable(storage.variable).name);
     const auto tell = [&](const ChunkRow&, const Status& status) {
       if (status.code() != Code::kDamaged) return missed(status);
-      report("R-XC-1", entry.position, variable, status.message(), "a chunk of its length");
+      Finding finding = finding_of(status);
+      finding.offset = entry.position;
+      finding.object = variable + (finding.object.empty() ? "" : ", " + finding.object);
+      findings_.report(std::move(finding));
     };
     std::uint64_t left_out = 0;
     const Result<std::uint64_t> present =
