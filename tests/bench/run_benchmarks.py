@@ -565,7 +565,7 @@ def main():
         function = globals()["bench_" + name]
         first = len(bench.rows)
         function(bench)
-        text += [f"## {name.capitalize()}", "", " ".join(function.__doc__.split()), "", table(bench.rows[first:])]
+        text += [f"## {name.replace(chr(95), chr(32)).capitalize()}", "", " ".join(function.__doc__.split()), "", table(bench.rows[first:])]
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(text))
     options.out.with_suffix(".json").write_text(json.dumps({"about": about, "rows": bench.rows}, indent=1) + "\n")

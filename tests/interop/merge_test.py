@@ -201,6 +201,29 @@ def check_union(test):
     expect(test, "same", values(test, "same.nmb", "t"), numpy.arange(2)[:, None] * 100 + numpy.arange(4))
 
 
+def check_empty_groups(test):
+    """Groups that only lead to groups are in all files, and no conflict where names are of groups alone."""
+    for name in "abc":
+        with h5py.File(test.work / f"events_{name}.h5", "w") as out:
+            for path in (f"evt_{name}", f"run/evt_{name}"):
+                out.create_dataset(f"{path}/x", data=numpy.arange(3))
+    files = ["events_a.h5", "events_b.h5"]
+    for jobs in ("1", "2"):
+        test.run("nmcat", "--block-name", "{group}", *files, "-o", f"events{jobs}.nmb", "-j", jobs)
+        test.run("nmverify", f"events{jobs}.nmb")
+    test.check((test.work / "events1.nmb").read_bytes() == (test.work / "events2.nmb").read_bytes(), "events: -j 1, 2: other bytes")
+    test.run("nmcat", "--block-name", "{group}", "events_c.h5", "-o", "events1.nmb", "--append")
+    test.run("nmconvert", "events1.nmb", "events.h5")
+    with h5py.File(test.work / "events.h5") as out:
+        test.check(sorted(out) == ["evt_a", "evt_b", "evt_c", "run"], f"events.h5: found {sorted(out)}")
+        test.check(sorted(out["run"]) == ["evt_a", "evt_b", "evt_c"], f"events.h5: found {sorted(out['run'])} in run")
+    test.run("nmcat", "--block-name", "{group}", "--unique", "{group}", *files, "-o", "no.nmb", exit_code=1,
+             says="two inputs with this group")
+    with h5py.File(test.work / "events_b.h5", "a") as out:
+        out["run"].attrs["number"] = 7
+    test.run("nmcat", "--block-name", "{group}", *files, "-o", "no.nmb", exit_code=1, says="block name run: found two inputs")
+
+
 def check_outputs(test):
     """Other kinds of output have what the NMB file has."""
     for i in range(3):
@@ -480,6 +503,7 @@ def check(test):
     check_tables(test)
     check_fill(test)
     check_union(test)
+    check_empty_groups(test)
     check_outputs(test)
     check_table(test)
 

@@ -38,7 +38,7 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
     return std::nullopt;
   }
   const Result<BlockId> first = writer_.find_block(name.name);
-  if (*first >= inputs_.size() || inputs_[*first] == kOfOutput)
+  if (is_of_output(*first))
     conflicts_.add("block name", name.name, "one that the output has", "a new one");
   else
     conflicts_.add_block_name(here, name.name, inputs_[*first]);
@@ -56,7 +56,32 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Met
   return std::uint64_t{0};
 }
 
+namespace {
+
+// No objects, no attributes, nothing that HDF5 needs: all that it tells is that it is there.
+bool is_empty(const InputBlock& block) {
+  const Metadata& metadata = block.dataset.metadata;
+  const auto& extension = metadata.extension();
+  return metadata.dimension_count() + metadata.variable_count() + metadata.attribute_count() == 0 &&
+         block.packed.extent_length == 0 && block.samples.value_or(0) == 0 &&
+         (!extension || (extension->types.size() == 0 && extension->hdf5.empty()));
+}
+
+}  // namespace
+
+// One that another input may have too, as groups that lead to others are in all files.
+Status WrittenBlocks::take_empty(const BlockName& name) {
+  if (const Result<BlockId> known = writer_.find_block(name.name);
+      known.ok() && is_of_output(*known))
+    return {};
+  const Metadata nothing;
+  BlockPart part{nothing, {}, 0, 0, nullptr};
+  part.is_rest = true;
+  return take_part(name, std::move(part));
+}
+
 Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
+  if (shares_empty_ && !name.has_input_name && is_empty(block)) return take_empty(name);
   PackedBlock& packed = block.packed;
   packed.name = name.name;
   warn_of_paths(name, block);

@@ -28,6 +28,8 @@ class WrittenBlocks final : public BlockSink {
         conflicts_(conflicts),
         names_(names),
         report_(report),
+        shares_empty_(options.mode == MergeMode::kPack &&
+                      (options.inputs.size() > 1 || options.append)),
         storage_(options, &report.warnings) {}
 
   void begin_input(std::shared_ptr<const ByteSource> file) override;
@@ -48,6 +50,8 @@ class WrittenBlocks final : public BlockSink {
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
   Result<std::uint64_t> samples_of(const BlockName& name, const Metadata& metadata,
                                    std::uint64_t records, std::optional<std::uint64_t> recorded);
+  Status take_empty(const BlockName& name);
+  bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
   void warn_of_paths(const BlockName& name, const InputBlock& block);
 
   Writer& writer_;
@@ -55,9 +59,10 @@ class WrittenBlocks final : public BlockSink {
   ConflictList& conflicts_;
   SharedNames& names_;
   PackReport& report_;
+  const bool shares_empty_;  // inputs share blocks in which there is nothing
   ValueStorage storage_;
   std::shared_ptr<const ByteSource> file_;
-  bool is_warned_of_ = false;          // the file
+  bool is_warned_of_ = false;  // the file
   // By BlockId: the first that has it, or kOfOutput: the output had it before.
   std::vector<std::uint32_t> inputs_;
   std::vector<std::string> first_names_;
