@@ -16,14 +16,17 @@ from tool_runs import main  # noqa: E402
 
 VALUES = 256 << 20  # bytes
 BEGUN = 4 << 20  # bytes written before the signal
-# CDF-5: one byte variable "v" of one dimension "x".
-HEADER = (
-    b"CDF\x05" + bytes(8) + b"\0\0\0\x0a" + (1).to_bytes(8, "big")
-    + (1).to_bytes(8, "big") + b"x\0\0\0" + VALUES.to_bytes(8, "big") + bytes(12)
-    + b"\0\0\0\x0b" + (1).to_bytes(8, "big") + (1).to_bytes(8, "big") + b"v\0\0\0"
-    + (1).to_bytes(8, "big") + bytes(8) + bytes(12) + b"\0\0\0\x01" + VALUES.to_bytes(8, "big")
-    + (128).to_bytes(8, "big")
-)  # fmt: skip
+
+
+def header(values):
+    """CDF-5: one byte variable "v" of one dimension "x" of so many values, which lie behind this."""
+    return (
+        b"CDF\x05" + bytes(8) + b"\0\0\0\x0a" + (1).to_bytes(8, "big")
+        + (1).to_bytes(8, "big") + b"x\0\0\0" + values.to_bytes(8, "big") + bytes(12)
+        + b"\0\0\0\x0b" + (1).to_bytes(8, "big") + (1).to_bytes(8, "big") + b"v\0\0\0"
+        + (1).to_bytes(8, "big") + bytes(8) + bytes(12) + b"\0\0\0\x01" + values.to_bytes(8, "big")
+        + (128).to_bytes(8, "big")
+    )  # fmt: skip
 
 
 def written(process):
@@ -52,7 +55,7 @@ def check(tools, number, command):
 
 def test(tools):
     with (tools.work / "large.nc").open("wb") as file:
-        file.write(HEADER)
+        file.write(header(VALUES))
         for _ in range(VALUES >> 20):
             file.write(b"\x55" * (1 << 20))
     (tools.work / "target.nc").write_bytes(b"what was there")

@@ -12,8 +12,9 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+from interrupt import written  # noqa: E402
 from nmcat_ranks import launchers, nmcat  # noqa: E402
-from nmcat_resume import FILES, VALUES, Resumed, counted, make  # noqa: E402
+from nmcat_resume import FILES, VALUES, Resumed, make  # noqa: E402
 from tool_runs import main  # noqa: E402
 
 
@@ -75,10 +76,10 @@ def check_kills(tools):
     """What was there is there, and the next one that appends goes on from it."""
     before = (tools.work / "out.nmb").stat().st_size
     inputs = [f"in{i}.nc" for i in range(FILES)]
-    for i, written in enumerate(range(1 << 20, FILES * VALUES, FILES * VALUES // 5)):
+    for i, most in enumerate(range(1 << 20, FILES * VALUES, FILES * VALUES // 5)):
         process = subprocess.Popen(
             [tools.folder / "nmcat", *inputs, "-o", "out.nmb", "--append", "--block-name", f"again{i}/{{stem}}"], cwd=tools.work)
-        while process.poll() is None and counted(process, "wchar") < written:
+        while process.poll() is None and written(process) < most:
             time.sleep(0.0005)
         process.send_signal(signal.SIGKILL)
         if process.wait() == 0:

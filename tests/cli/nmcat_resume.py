@@ -16,9 +16,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 sys.dont_write_bytecode = True
+from interrupt import header, written  # noqa: E402
 from nmcat_ranks import launchers  # noqa: E402
 from tool_runs import main  # noqa: E402
 
@@ -28,15 +28,7 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
 
 
 def make(path, seed):
-    """CDF-5: one byte variable "v" of one dimension "x"."""
-    header = (
-        b"CDF\x05" + bytes(8) + b"\0\0\0\x0a" + (1).to_bytes(8, "big")
-        + (1).to_bytes(8, "big") + b"x\0\0\0" + VALUES.to_bytes(8, "big") + bytes(12)
-        + b"\0\0\0\x0b" + (1).to_bytes(8, "big") + (1).to_bytes(8, "big") + b"v\0\0\0"
-        + (1).to_bytes(8, "big") + bytes(8) + bytes(12) + b"\0\0\0\x01" + VALUES.to_bytes(8, "big")
-        + (128).to_bytes(8, "big")
-    )  # fmt: skip
-    path.write_bytes(header + random.Random(seed).randbytes(1 << 20) * (VALUES >> 20))
+    path.write_bytes(header(VALUES) + random.Random(seed).randbytes(1 << 20) * (VALUES >> 20))
 
 
 class Resumed:
@@ -65,10 +57,10 @@ class Resumed:
             self.tools.check_equal_bytes(self.tools.work / "out.nmb", self.tools.work / "want.nmb", what)
             (self.tools.work / "out.nmb").unlink()
 
-    def stop(self, number, written, *options, **more):
+    def stop(self, number, most, *options, **more):
         """A run that gets a signal once it has written so many bytes; False if it had ended before."""
         process = self.start(*options, **more)
-        while process.poll() is None and counted(process, "wchar") < written:
+        while process.poll() is None and written(process) < most:
             time.sleep(0.0005)
         process.send_signal(number)
         said = process.communicate(timeout=120)[1]
@@ -76,14 +68,6 @@ class Resumed:
             (self.tools.work / "out.nmb").unlink()
             return False, said
         return True, said
-
-
-def counted(process, what):
-    try:
-        lines = Path(f"/proc/{process.pid}/io").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith(what + ":")), 0)
 
 
 def check_kills(resumed, rounds):

@@ -90,8 +90,8 @@ struct PackOptions {
   // limits of time and memory hold.
   bool materialise = false;
   // Not empty: a run that ends early, however it does, leaves a hidden file and a journal
-  // (CreateOptions::resume_key) from which one of the same inputs, by name, size and time of change,
-  // and of the same text goes on. It tells all options that decide the bytes of the output.
+  // (CreateOptions::resume_key) from which one of the same inputs, by name, size and time of
+  // change, and of the same text goes on. It tells all options that decide the bytes of the output.
   std::string resume{};
   WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
   // Each write is read back and compared, and index and blocks of the result are verified before it

@@ -156,10 +156,8 @@ std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, Di
   const std::uint64_t length = found.is_record() ? member.records : found.length;
   if (!is_joined || !is_tiled()) return Part{0, length, found.length};
   const auto part = decomposition_of(member.metadata, local, member.records);
-  if (part->wrong.empty()) return Part{part->first, part->count, part->length};
-  const std::size_t comma = part->wrong.rfind(", expected ");
-  conflict("decomposition", found.name, part->wrong.substr(0, comma),
-           part->wrong.substr(comma + 11), here());
+  if (part->found.empty()) return Part{part->first, part->count, part->length};
+  conflict("decomposition", found.name, part->found, part->expected, here());
   return std::nullopt;
 }
 

@@ -26,8 +26,8 @@ std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId di
   if (!attribute) return std::nullopt;
   Decomposition found;
   const auto wrong = [&](const char* expected) {
-    found.wrong =
-        std::string(kDecomposition) + " = " + value_text(*attribute) + ", expected " + expected;
+    found.found = std::string(kDecomposition) + " = " + value_text(*attribute);
+    found.expected = expected;
     return found;
   };
   std::array<std::int64_t, 4> bounds{};

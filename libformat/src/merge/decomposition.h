@@ -17,7 +17,8 @@ inline constexpr std::string_view kDecomposition = "domain_decomposition";
 struct Decomposition {
   std::uint64_t length = 0;            // of the whole
   std::uint64_t first = 0, count = 0;  // of the part; `first` counts from 0
-  std::string wrong{};                 // not empty: what was found that cannot be one
+  // Not empty: what was found that cannot be one, and what was expected.
+  std::string found{}, expected{};
 };
 
 // nullopt: the dimension has no such attribute. records: of the block.

@@ -22,7 +22,7 @@ class Cells {
         ends.push_back(boxes.firsts(box)[d] + boxes.counts(box)[d]);
       }
       std::ranges::sort(ends);
-      ends.erase(std::ranges::unique(ends).begin(), ends.end());
+      ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
       lengths_.push_back(ends.size() - 1);
     }
   }
