@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
        "file.",
        "Each input becomes a block, named after the file; with --split-names variables\n"
        "whose names carry a group become a block a group. With --mode union blocks of one\n"
-       "name are one block, with --mode join values follow one another along a dimension.\n"
+       "name are one block, with --mode join values follow one another along a dimension,\n"
+       "with --mode tiles each input has the part of a grid that its attributes tell.\n"
        "Nothing is published before all inputs are known to go together: conflicts are\n"
        "all told, and an existing target survives every failure. Inputs are dealt to threads (-j) "
        "or, started by\n"
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
        "--block-name '{group}'\n"
        "                                               # a block a sample\n"
        "  nmcat --mode join run_*.nc -o run.nmb        # time steps, along the record dimension\n"
+       "  nmcat --mode tiles ocean.nc.???? -o ocean.nc # a model's output, a part a process\n"
        "  mpiexec -n 16 nmcat --files-from list -o all.nmb # by the processes of an MPI job"});
   PackCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });

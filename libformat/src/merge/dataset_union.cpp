@@ -335,8 +335,10 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
       mismatch(true, "extra variable", found.name, "one", kNone, 0);
     } else if (!known) {
+      const bool is_parted = !axes.empty();
+      const std::size_t before = placed_.size();
       NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
-      if (rules_.complete)
+      if (rules_.complete && is_parted && placed_.size() > before)
         for (std::uint32_t other = 0; other < here(); ++other)
           tell(What::kFilled, "missing variable", found.name, kNone, "one", here(), other);
     } else if (rules_.distinct_variables) {
@@ -432,7 +434,8 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
 // Of the variables that others had before.
 void DatasetUnion::tell_missing(std::uint32_t before) {
   for (VarId v = 0; v < before; ++v)
-    if (placed_[v].last != here())
+    // With fill values only what datasets have parts of is filled.
+    if (placed_[v].last != here() && !(rules_.fills && placed_[v].axes.empty()))
       tell(rules_.fills ? What::kFilled : What::kConflict, "missing variable",
            all_.metadata.variable(v).name, kNone, "one", placed_[v].places.front().member, here());
 }
