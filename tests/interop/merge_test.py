@@ -173,6 +173,16 @@ def check_fill(test):
              "fill", says="1 objects that do not go with the first are left out")
     found = values(test, "skipped.nmb", "t")
     expect(test, "skipped", found[:3], numpy.arange(3)[:, None] * 100 + numpy.arange(4))
+    # Where nothing follows nothing is filled: the first one's values are all there are.
+    make(test.work / "fixed0.nc", change=lambda out: out.createVariable("extra", "f4", ("x",)))
+    make(test.work / "fixed1.nc", first=3)
+    told = json.loads(test.run("nmcat", "--mode", "join", "fixed0.nc", "fixed1.nc", "-o", "fixed.nmb", "--missing=fill", "--json"))
+    test.check(told["filled"] == [], f"fixed: told {told['filled']}")
+    make(test.work / "fixed0.nc")
+    make(test.work / "fixed1.nc", first=3, change=rename("flag", "other"))
+    told = json.loads(test.run("nmcat", "--mode", "join", "fixed0.nc", "fixed1.nc", "-o", "part.nmb", "--missing=fill", "--json"))
+    found = [(one["object"], one["files"]) for one in told["filled"]]
+    test.check(found == [("other", ["fixed1.nc", "fixed0.nc"]), ("flag", ["fixed0.nc", "fixed1.nc"])], f"filled: told {found}")
 
 
 def check_union(test):
