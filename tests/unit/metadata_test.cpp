@@ -291,6 +291,36 @@ TEST(Metadata, GrowsPastTheRoomOfOneThatIsAlike) {
   EXPECT_EQ(copy.find_dimension("three"), std::optional<DimId>(1));
 }
 
+// Names and attribute values are those of the copy before it where they are the same; each changes
+// alone all the same.
+TEST(Metadata, CopiesShareWhatTheyHaveAlike) {
+  std::pmr::monotonic_buffer_resource memory;
+  Metadata model;
+  const DimId x = model.add_dimension("x", 2).value();
+  ASSERT_TRUE(model.add_variable("v", Type::kInt, std::span(&x, 1)).ok());
+  ASSERT_TRUE(model.put_attribute(0, "units", Type::kChar, bytes("metre")).ok());
+  Metadata first, second, third;
+  first.copy_from(model, memory);
+  model.set_length(x, 3);
+  second.copy_from(model, memory, &first);
+  EXPECT_EQ(second.variable(0).name.data(), first.variable(0).name.data());
+  ASSERT_TRUE(model.put_attribute(0, "units", Type::kChar, bytes("litre")).ok());
+  third.copy_from(model, memory, &second);
+  EXPECT_NE(third.variable(0).name.data(), second.variable(0).name.data());
+  EXPECT_EQ(first.dimension(x).length, 2u);
+  EXPECT_EQ(second.dimension(x).length, 3u);
+
+  ASSERT_TRUE(first.put_attribute(0, "units", Type::kChar, bytes("yard")).ok());
+  ASSERT_TRUE(second.add_variable("w", Type::kInt, {}).ok());
+  EXPECT_EQ(text(first.find_attribute(0, "units")->values), "yard");
+  EXPECT_EQ(text(second.find_attribute(0, "units")->values), "metre");
+  EXPECT_EQ(text(third.find_attribute(0, "units")->values), "litre");
+  EXPECT_EQ(first.find_variable("w"), std::nullopt);
+  second.clear();
+  ASSERT_TRUE(second.add_dimension("another", 1).ok());
+  EXPECT_EQ(first.variable(0).name, "v");
+}
+
 // What differs from the model, and what comes after it, is checked as without one.
 TEST(Metadata, ChecksNamesThatTheModelDoesNotHaveInTheirPlace) {
   Metadata model;

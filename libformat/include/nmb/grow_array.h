@@ -96,6 +96,14 @@ class GrowArray {
     capacity_ = count;
     borrowed_ = true;
   }
+  bool is_borrowed() const { return borrowed_; }
+  // Of an empty array: holds what `other` holds in its borrowed room, which both may add to but not
+  // change from now on.
+  void share(const GrowArray& other) {
+    assert(other.borrowed_);
+    start_in(other.data_, other.size_);
+    size_ = capacity_;
+  }
   // Of an empty array: starts in memory of malloc and its kin for `count` values, which it owns.
   void adopt(void* room, std::uint64_t count) {
     start_in(room, static_cast<std::uint32_t>(count));
@@ -108,7 +116,11 @@ class GrowArray {
     std::memset(static_cast<void*>(data_ + size_), 0, count * sizeof(T));
     size_ += static_cast<std::uint32_t>(count);
   }
-  void clear() { size_ = 0; }
+  // Keeps room of its own.
+  void clear() {
+    size_ = 0;
+    if (borrowed_) *this = {};
+  }
   // Gives back what is not used.
   void shrink() {
     if (size_ == capacity_ || borrowed_) return;

@@ -166,8 +166,10 @@ class Metadata {
   // Of an empty one: room for as much as `other` holds, of `memory` that outlives this (its copies
   // and what grows past that have memory of their own).
   NMB_EXPORT void reserve_like(const Metadata& other, std::pmr::memory_resource& memory);
-  // The same, and holds what `other` holds.
-  NMB_EXPORT void copy_from(const Metadata& other, std::pmr::memory_resource& memory);
+  // The same, and holds what `other` holds. alike: one that was made so before, of the same memory,
+  // whose names and attribute values become those of both where they are the same.
+  NMB_EXPORT void copy_from(const Metadata& other, std::pmr::memory_resource& memory,
+                            const Metadata* alike = nullptr);
   // Holds nothing; keeps its memory.
   NMB_EXPORT void clear();
   // Gives back memory kept for growth.

@@ -1,6 +1,7 @@
 // The compact arrays of a block's definitions (see nmb/metadata.h).
 #include "nmb/metadata.h"
 
+#include <algorithm>
 #include <string>
 
 #include "block/name_rules.h"
@@ -246,7 +247,8 @@ Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
     return {};
   }
   AttributeRecord& record = atts_[search.index];
-  if (values.size() <= record.bytes) {
+  // A borrowed heap may be that of others too.
+  if (values.size() <= record.bytes && !heap_.is_borrowed()) {
     if (!values.empty()) std::memmove(heap_.data() + record.values, values.data(), values.size());
   } else {
     const std::uint32_t place = heap_.size();
@@ -288,24 +290,46 @@ std::optional<Attribute> Metadata::find_attribute(VarId owner, std::string_view 
                                : std::optional<Attribute>(attribute_at(search.index));
 }
 
-void Metadata::reserve_like(const Metadata& other, std::pmr::memory_resource& memory) {
-  const auto reserve = [&]<class T>(GrowArray<T>& array, std::uint32_t count) {
-    if (count > 0) array.start_in(memory.allocate(count * sizeof(T), alignof(T)), count);
-  };
-  reserve(dims_, other.dims_.size());
-  reserve(vars_, other.vars_.size());
-  reserve(atts_, other.atts_.size());
-  reserve(dim_ids_, other.dim_ids_.size());
-  reserve(heap_, other.heap_.size());
+namespace {
+
+template <class T>
+void start_in(std::pmr::memory_resource& memory, GrowArray<T>& array, std::uint32_t count) {
+  if (count > 0) array.start_in(memory.allocate(count * sizeof(T), alignof(T)), count);
 }
 
-void Metadata::copy_from(const Metadata& other, std::pmr::memory_resource& memory) {
-  reserve_like(other, memory);
-  dims_.append(other.dims_.data(), other.dims_.size());
-  vars_.append(other.vars_.data(), other.vars_.size());
-  atts_.append(other.atts_.data(), other.atts_.size());
-  dim_ids_.append(other.dim_ids_.data(), other.dim_ids_.size());
-  heap_.append(other.heap_.data(), other.heap_.size());
+template <class T>
+void copy(GrowArray<T>& array, const GrowArray<T>& other, std::pmr::memory_resource& memory) {
+  start_in(memory, array, other.size());
+  array.append(other.data(), other.size());
+}
+
+// alike: nullptr, or values that `array` may have in common.
+template <class T>
+void copy_or_share(GrowArray<T>& array, const GrowArray<T>& other, const GrowArray<T>* alike,
+                   std::pmr::memory_resource& memory) {
+  if (alike && alike->is_borrowed() && std::ranges::equal(alike->span(), other.span()))
+    array.share(*alike);
+  else
+    copy(array, other, memory);
+}
+
+}  // namespace
+
+void Metadata::reserve_like(const Metadata& other, std::pmr::memory_resource& memory) {
+  start_in(memory, dims_, other.dims_.size());
+  start_in(memory, vars_, other.vars_.size());
+  start_in(memory, atts_, other.atts_.size());
+  start_in(memory, dim_ids_, other.dim_ids_.size());
+  start_in(memory, heap_, other.heap_.size());
+}
+
+void Metadata::copy_from(const Metadata& other, std::pmr::memory_resource& memory,
+                         const Metadata* alike) {
+  copy(dims_, other.dims_, memory);
+  copy(vars_, other.vars_, memory);
+  copy(atts_, other.atts_, memory);
+  copy_or_share(dim_ids_, other.dim_ids_, alike ? &alike->dim_ids_ : nullptr, memory);
+  copy_or_share(heap_, other.heap_, alike ? &alike->heap_ : nullptr, memory);
   dim_table_ = other.dim_table_;
   var_table_ = other.var_table_;
   att_table_ = other.att_table_;

@@ -85,7 +85,8 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name, const Metadata
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
   names_like_ = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
   if (definitions)
-    block.metadata->copy_from(*definitions, definitions_);
+    block.metadata->copy_from(*definitions, definitions_,
+                              before ? before->metadata.get() : nullptr);
   else if (before && before->metadata->memory() <= kReserve)
     block.metadata->reserve_like(*before->metadata, definitions_);
   mark_pending(id);
