@@ -5,12 +5,17 @@
 
 #include <numeric>
 
+#include "block/sections.h"
 #include "nmb/file_source.h"
 #include "nmb/reader.h"
+#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "support/vectors.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
 
 namespace nmb::test {
 namespace {
@@ -178,6 +183,64 @@ TEST_F(WriterTest, ModesAreChecked) {
   EXPECT_EQ(writer->set_samples(77, 1).code(), Code::kUsage);
   EXPECT_EQ(put(*writer, block, pattern(5)).code(), Code::kUsage);
   EXPECT_TRUE(put(*writer, block, pattern(4)).ok());
+}
+
+TEST_F(WriterTest, EachGenerationTellsItsProvenanceBehindThoseBefore) {
+  auto writer = create();
+  EXPECT_EQ(writer->add_provenance("").code(), Code::kUsage);
+  ASSERT_TRUE(writer->add_provenance(R"({"run": 1})").ok());
+  bytes_block(*writer, "a", 8);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_EQ(read()->provenance().value(), std::vector<std::string>{R"({"run": 1})"});
+  // One that changes nothing leaves it for the next.
+  ASSERT_TRUE(writer->add_provenance(R"({"run": 2, "more": true})").ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->provenance()->size(), 1u);
+
+  writer = open();
+  ASSERT_TRUE(writer->redefine().ok());
+  bytes_block(*writer, "b", 8);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->provenance()->size(), 1u);
+  writer = open();
+  ASSERT_TRUE(writer->add_provenance("{}").ok());
+  ASSERT_TRUE(writer->add_provenance(R"({"run": 3})").ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  bytes_block(*writer, "c", 8);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->provenance().value(),
+            (std::vector<std::string>{R"({"run": 1})", "{}", R"({"run": 3})"}));
+}
+
+// What the global sections of a file say about who may write.
+TEST_F(WriterTest, AnUnknownSectionThatWritersMustKnowIsRefused) {
+  auto writer = create();
+  ASSERT_TRUE(writer->add_provenance("{}").ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->close().ok());
+  for (const bool is_critical : {false, true}) {
+    std::vector<std::byte> bytes = test::read_file(path());
+    Superblock superblock;
+    FindingList none;
+    const std::uint64_t slot = Superblock::slot_position(1);
+    Superblock::decode(std::span(bytes).subspan(slot, kSlotUnit), slot, &superblock, none);
+    Place& place = superblock.global_sections;
+    const std::span<std::byte> section = std::span(bytes).subspan(place.position, place.length);
+    store_le<std::uint16_t>(section.data(), std::uint16_t{99});
+    store_le<std::uint16_t>(section.data() + 2, is_critical ? kCriticalForWriting : 0);
+    place.sum = sum_of(section);
+    const auto encoded = superblock.encode();
+    std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(slot));
+    std::ranges::copy(encoded, bytes.end() - kSlotUnit);
+    write_file(path(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    EXPECT_TRUE(read()->provenance()->empty());
+    const auto opened = Writer::open(path(), options_);
+    EXPECT_EQ(opened.ok() ? Code::kOk : opened.status().code(),
+              is_critical ? Code::kUnsupported : Code::kOk);
+  }
 }
 
 TEST_F(WriterTest, ASyncWithoutChangesMakesNoGeneration) {

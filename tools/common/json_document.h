@@ -2,7 +2,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/output.h"
 
@@ -13,6 +15,20 @@ using Json = nlohmann::ordered_json;
 // {"schema": "nmb/NAME/1"}. Names from files go in as json_text (nmb/text.h).
 inline Json json_document(const std::string& name) {
   return Json{{"schema", "nmb/" + name + "/1"}};
+}
+
+// A text of which nobody knows who wrote it: nullopt where it is no JSON object, or has values more
+// than 256 deep.
+inline std::optional<Json> parse_object(std::string_view text) {
+  constexpr int kMostDepth = 256;
+  bool is_deep = false;
+  const auto look = [&](int depth, Json::parse_event_t, Json&) {
+    is_deep |= depth > kMostDepth;
+    return !is_deep;
+  };
+  Json json = Json::parse(text, look, false);
+  if (is_deep || !json.is_object()) return std::nullopt;
+  return json;
 }
 
 enum class JsonLayout : std::uint8_t { kDocument, kLine };

@@ -141,6 +141,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
          "--report")
       ->type_name("WHAT")
       ->check(one_of({"sha256"}));
+  app.add_flag("--no-provenance", no_provenance_,
+               "do not keep names and sizes of the inputs, and the options, in OUT (nminspect "
+               "provenance tells them)");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
@@ -226,8 +229,9 @@ Status PackCommand::take_output() {
       if (options_.output.ends_with(ending)) to_ = kind;
   }
   if (to_ == "nmb") return {};
-  for (const char* option : {"--samples", "--metadata-codec", "--inline", "--aggregators",
-                             "--align", "--io", "--hint", "--dry-run", "--resume", "--append"})
+  for (const char* option :
+       {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
+        "--dry-run", "--resume", "--append", "--no-provenance"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
@@ -252,6 +256,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   PackOptions first = options;
   first.output = between.path();
   first.code_pieces = false;
+  first.provenance = nullptr;
   first.writer.sync = false;
   // Nobody knows that file.
   const auto named = [&](const Status& status) {
@@ -274,23 +279,41 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
 }
 
 // All options that decide the bytes of OUT, as they were given.
-std::string PackCommand::decisive_options() const {
+Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
-      "-h",           "--help",       "--version", "-o",       "inputs",
-      "--files-from", "-0",           "--sort",    "-j",       "-f",
-      "--resume",     "--no-sync",    "--report",  "--digest", "--aggregators",
-      "--align",      "--strict",     "--json",    "-q",       "--color",
-      "--progress",   "--no-progress"};
-  std::string text = "nmcat " NMB_VERSION;
+      "-h",       "--help",    "--version", "-o",         "inputs", "--files-from",  "-0",
+      "--sort",   "-j",        "-f",        "--resume",   "--io",   "--hint",        "--no-sync",
+      "--report", "--digest",  "--strict",  "--json",     "-q",     "--aggregators", "--align",
+      "--color",  "--dry-run", "--mpi",     "--progress", "--to",   "--no-progress"};
+  Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {
           return option->check_name(std::string(name));
         }))
       continue;
-    text += " " + option->get_name();
-    for (const std::string& word : option->results()) text += "=" + word;
+    json[option->get_lnames().front()] =
+        option->get_expected_max() == 0 ? Json(true) : Json(json_text(option->results().front()));
   }
-  return text;
+  return json;
+}
+
+// Nothing of where, when and by how many it was made.
+std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
+  Json json = json_document("provenance");
+  json["tool"] = "nmcat";
+  json["format"] = "1.0";
+  json["options"] = decisive_options();
+  Json& inputs = json["inputs"] = Json::array();
+  for (const PackSource& source : sources) {
+    const std::filesystem::path path = options_.inputs[source.index];
+    Json input{{"name", json_text(path.filename().string())}, {"bytes", source.bytes}};
+    for (const std::string& text : source.provenance) {
+      std::optional<Json> told = parse_object(text);
+      input["provenance"].push_back(told ? std::move(*told) : Json(json_text(text)));
+    }
+    inputs.push_back(std::move(input));
+  }
+  return json.dump(-1, ' ', true);
 }
 
 // What a run that ended early has left.
@@ -360,8 +383,12 @@ Status PackCommand::execute() {
   if (resume_) {
     if (options_.writer.dry_run)
       return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");
-    options_.resume = decisive_options();
+    options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
   }
+  if (!no_provenance_)
+    options_.provenance = [this](const std::vector<PackSource>& sources) {
+      return std::vector<std::string>{provenance(sources)};
+    };
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;

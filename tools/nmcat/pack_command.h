@@ -23,7 +23,8 @@ class PackCommand {
   Status take_output();
   static Status write_through_nmb(const PackOptions& options, PackReport* report,
                                   Communicator& ranks);
-  std::string decisive_options() const;
+  Json decisive_options() const;
+  std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
   Status gather_inputs();
   Status take_io();
@@ -44,7 +45,7 @@ class PackCommand {
   std::string alignment_, compress_, io_ = "posix", report_path_, digest_;
   std::vector<std::string> hints_;
   bool no_sync_ = false;
-  bool resume_ = false;
+  bool resume_ = false, no_provenance_ = false;
 };
 
 }  // namespace nmb::tools

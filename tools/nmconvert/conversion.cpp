@@ -148,6 +148,10 @@ class Converter {
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
+    // What an NMB file tells of its making stays true.
+    options.provenance = [](const std::vector<PackSource>& sources) {
+      return sources.front().provenance;
+    };
     if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
     options.writer.sync = false;
     options.writer.threads = threads_;

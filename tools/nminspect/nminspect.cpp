@@ -7,6 +7,7 @@
 #include "nminspect/dump_command.h"
 #include "nminspect/header_command.h"
 #include "nminspect/ls_command.h"
+#include "nminspect/provenance_command.h"
 #include "nminspect/summary_command.h"
 
 int main(int argc, char** argv) {
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<LsCommand>(tool));
   commands.push_back(std::make_unique<HeaderCommand>(tool));
   commands.push_back(std::make_unique<DumpCommand>(tool));
+  commands.push_back(std::make_unique<ProvenanceCommand>(tool));
   tool.set_default_command("summary");
   return tool.main(argc, argv, [&] {
     const auto chosen = std::find_if(commands.begin(), commands.end(),

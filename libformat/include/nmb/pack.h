@@ -28,6 +28,13 @@ enum class MergeMode : std::uint8_t {
   kTiles,
 };
 
+// An input, as it was read.
+struct PackSource {
+  std::uint64_t index = 0;  // in the list of inputs
+  std::uint64_t bytes = 0;
+  std::vector<std::string> provenance;  // of an NMB file: what it tells (Reader::provenance)
+};
+
 struct PackOptions {
   std::vector<std::string> inputs;  // paths: classic files and NMB files, mixed
   std::string output;
@@ -97,6 +104,9 @@ struct PackOptions {
   // Each write is read back and compared, and index and blocks of the result are verified before it
   // gets its name; with compression, values too.
   bool check = false;
+  // What the output tells of its making (Writer::add_provenance), of all inputs in their order.
+  // Asked on rank 0 when all are planned. Of NMB outputs.
+  std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
   // Called now and then from one thread, with bytes of values moved.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
@@ -138,6 +148,7 @@ struct PackReport {
   std::vector<PackConflict> filled;     // by fill_missing
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;
+  std::vector<PackSource> sources;  // that can be used, in the order of the inputs
   std::uint64_t inputs = 0;
   std::uint64_t bytes_in = 0;     // of all inputs
   std::uint64_t value_bytes = 0;  // moved

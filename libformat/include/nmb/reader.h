@@ -77,6 +77,10 @@ class Reader {
   // What did not hinder opening: a damaged slot, a commit that was rolled forward.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
+  // What the file was made of, as those who wrote it told: a JSON object for each of the
+  // generations that tell it, in order (spec/format.md, section 9.1). Read at each call. kDamaged,
+  // kLimit, kIo.
+  NMB_EXPORT Result<std::vector<std::string>> provenance() const;
 
   // The totals of the block `name` and of those below it ("" : all).
   NMB_EXPORT Result<Totals> totals_of_subtree(std::string_view name) const;

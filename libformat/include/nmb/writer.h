@@ -171,6 +171,11 @@ class Writer {
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
   // Counts toward the totals; default 0. Of a block that several ranks define the largest counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
+  // What the next generation is made of: a JSON object in UTF-8 (spec/format.md, section 9.1), one
+  // for each call. The file keeps those of the generations before. Of rank 0 alone they count; no
+  // communication. A commit that changes nothing leaves them for the next. kUsage: an empty text,
+  // or after close().
+  NMB_EXPORT Status add_provenance(std::string_view json);
   // length kUnlimited: the record dimension. kExists (in a block of more than 57,344 dimensions or
   // variables perhaps by end_define only: see nmb/metadata.h), kUsage.
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "block/sections.h"
 #include "wire/items.h"
 
 namespace nmb {
@@ -12,7 +13,6 @@ namespace nmb {
 namespace {
 
 constexpr std::uint16_t kTypes = 2, kDimensions = 3, kHdf5 = 4, kStorage = 5;
-constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
 constexpr std::uint16_t kNamed = 1;            // flag of a type
 constexpr std::uint32_t kRecordDimension = 1;  // flag of an unlimited dimension
 
@@ -104,21 +104,6 @@ void put_storage(const Storage& s, ItemsOut* out) {
   if (s.kind != StorageKind::kChunked) return;
   out->put(std::uint64_t{s.filters.size()});
   put_filters(s.filters, out);
-}
-
-template <class PutPayload>
-void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::byte>* bytes,
-                    PutPayload put_payload) {
-  ItemsOut out(bytes);
-  out.put(type);
-  out.put(flags);
-  out.put(std::uint16_t{1});
-  out.put(std::uint16_t{0});
-  const std::size_t length = out.hold<std::uint64_t>();
-  const std::size_t payload = out.position();
-  put_payload(&out);
-  out.tell<std::uint64_t>(length, payload);
-  out.pad();
 }
 
 constexpr const char* kTypeRule = "R-XT-1";

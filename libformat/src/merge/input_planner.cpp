@@ -67,6 +67,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
   read.coded_pieces = !options_.compression;
   read.origins = ranks.size() > 1;
+  read.provenance = options_.provenance != nullptr;
   read.count_groups = by_ != By::kGroup;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "merge/block_rule.h"
 #include "merge/block_sink.h"
@@ -33,6 +34,9 @@ class InputPlanner {
   // Hands the blocks of an input to `sink`. index: in the list of inputs. What InputReader::read()
   // fails with; kLimit; what `sink` fails with.
   Status plan(std::size_t index, std::shared_ptr<const ByteSource> file, BlockSink& sink);
+
+  // What the input that was planned last tells of its making.
+  std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
 
   // Bytes in memory to load the largest block.
   std::uint64_t largest_load() const { return largest_load_; }

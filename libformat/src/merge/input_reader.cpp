@@ -86,6 +86,9 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
   const std::shared_ptr<const Reader> reader = std::move(opened);
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
+  if (options_.provenance) {
+    NMB_ASSIGN(provenance_, reader->provenance());
+  }
   return reader->for_each_entry(
       "", [&](const BlockEntry& entry) { return read_entry(index, reader, entry, visit); });
 }

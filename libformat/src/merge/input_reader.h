@@ -59,6 +59,7 @@ class InputReader {
     bool origins = false;       // packed.origin is wanted
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
+    bool provenance = false;    // that of NMB inputs is wanted
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
     // The block that the root group of an HDF5 input becomes, of the input of an index; "": paths
     // of its groups stay as they are.
@@ -73,6 +74,9 @@ class InputReader {
   // index: in the list of inputs. kUnknownKind, kDamaged, kUnsupported, kLimit, kIo; visit's first
   // failure.
   Status read(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+
+  // Of the input that was read last, an NMB file.
+  std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
 
  private:
   Status read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
@@ -91,6 +95,7 @@ class InputReader {
   Metadata room_ = ClassicHeader().metadata;  // of the block before, for the next
   std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs
   bool is_placed_ = false;                    // the one that is read
+  std::vector<std::string> provenance_;
 };
 
 }  // namespace nmb

@@ -57,6 +57,7 @@ class Packer {
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
+    NMB_TRY(ranks_.agree(tell_provenance()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.writer.dry_run) return describe_plan(largest_load);
@@ -133,7 +134,10 @@ class Packer {
     files_[index - share_.begin] = file;
     ++report_.inputs;
     report_.bytes_in += file->size();
-    return planner_->plan(index, std::move(file), sink);
+    const std::uint64_t size = file->size();
+    NMB_TRY(planner_->plan(index, std::move(file), sink));
+    report_.sources.push_back({index, size, planner_->take_provenance()});
+    return {};
   }
 
   // The target would take the input's place.
@@ -143,6 +147,13 @@ class Packer {
     return Status(Code::kExists, path, kNoOffset, "",
                   "found an input that is the target " + nmb::quoted(options_.output) +
                       " too, expected another file");
+  }
+
+  Status tell_provenance() {
+    if (!options_.provenance || ranks_.rank() != 0) return {};
+    for (const std::string& text : options_.provenance(report_.sources))
+      NMB_TRY(writer_->add_provenance(text));
+    return {};
   }
 
   Status describe_result() {

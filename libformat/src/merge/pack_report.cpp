@@ -25,6 +25,13 @@ std::vector<std::byte> encode(const std::vector<FoundConflict>& conflicts, const
   }
   out.put<std::uint64_t>(report.unreadable.size());
   for (const Status& status : report.unreadable) out.put_bytes(status_bytes(status));
+  out.put<std::uint64_t>(report.sources.size());
+  for (const PackSource& source : report.sources) {
+    out.put(source.index);
+    out.put(source.bytes);
+    out.put<std::uint64_t>(source.provenance.size());
+    for (const std::string& text : source.provenance) out.put_text(text);
+  }
   for (const std::string& warning : report.warnings) out.put_text(warning);
   return out.take();
 }
@@ -52,11 +59,19 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
     }
     for (auto left = in.get<std::uint64_t>(); left > 0; --left)
       report->unreadable.push_back(status_from(in.get_bytes()));
+    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
+      PackSource& source = report->sources.emplace_back();
+      source.index = in.get<std::uint64_t>();
+      source.bytes = in.get<std::uint64_t>();
+      for (auto texts = in.get<std::uint64_t>(); texts > 0; --texts)
+        source.provenance.emplace_back(in.get_text());
+    }
     while (!in.at_end()) report->warnings.emplace_back(in.get_text());
   }
   if (ranks.rank() != 0) return {};
   std::stable_sort(conflicts.begin(), conflicts.end(),
                    [](const auto& a, const auto& b) { return a.occurrence < b.occurrence; });
+  std::ranges::sort(report->sources, {}, &PackSource::index);
   for (FoundConflict& found : conflicts) report->conflicts.push_back(std::move(found.conflict));
   return {};
 }

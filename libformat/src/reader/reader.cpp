@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "block/sections.h"
 #include "extent/data_map.h"
 #include "nmb/file_source.h"
 #include "parallel/shared_reads.h"
@@ -124,6 +125,16 @@ std::uint64_t Reader::generation() const { return state_->core().head().superblo
 Digest Reader::file_id() const { return state_->core().head().identity.file_id; }
 std::uint32_t Reader::piece_size() const { return state_->core().head().superblock.piece_size; }
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
+Result<std::vector<std::string>> Reader::provenance() const {
+  NMB_ASSIGN(const Sections sections,
+             read_sections(file(), state_->core().head().superblock.global_sections));
+  std::vector<std::string> texts;
+  for (const SectionFrame& frame : sections.frames)
+    if (frame.type == kSectionProvenance && frame.version == 1 && frame.codec == 0)
+      texts.emplace_back(sections.text(frame));
+  return texts;
+}
+
 const Totals& Reader::totals() const { return state_->core().head().superblock.totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }

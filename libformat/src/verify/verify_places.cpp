@@ -1,8 +1,10 @@
 // Verifies the dictionary, sections and what else the superblock places (spec/format.md,
 // sections 8.3, 9 and 12).
 #include <algorithm>
+#include <utility>
 
 #include "block/block_header.h"
+#include "block/sections.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -10,9 +12,6 @@
 #include "wire/zero.h"
 
 namespace nmb {
-
-static constexpr std::uint64_t kSectionHeader = 16;
-static constexpr std::uint16_t kSectionFlags = 3;
 
 bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                               const std::string& object) {
@@ -115,46 +114,13 @@ void NmbVerifier::check_dictionary() {
   }
 }
 
-// Walks the frames of sections through a window: payloads are not looked at.
 void NmbVerifier::check_sections(const Place& place, const std::string& object) {
-  constexpr std::uint64_t kWindow = 64 << 10;
-  const std::uint64_t end = place.position + place.length;
-  std::vector<std::byte> window;
-  std::uint64_t window_at = 0;
-  // `length` (at most kSectionHeader) bytes at `at`; nullptr: they cannot be read.
-  auto look = [&](std::uint64_t at, std::uint64_t length) -> const std::byte* {
-    if (window.empty() || at < window_at || at + length > window_at + window.size()) {
-      window.resize(std::min(kWindow, end - at));
-      window_at = at;
-      if (Status status = file_.read_at(at, window); !status.ok()) {
-        missed(status);
-        return nullptr;
-      }
-    }
-    return window.data() + (at - window_at);
-  };
-  for (std::uint64_t at = place.position; at < end;) {
-    const std::uint64_t left = end - at;
-    if (left < kSectionHeader)
-      return report("R-SC-1", at, object, std::to_string(left) + " bytes", "a section, or none");
-    const std::byte* header = look(at, kSectionHeader);
-    if (!header) return;
-    const std::uint16_t flags = load_le<std::uint16_t>(header + 2);
-    const std::uint64_t length = load_le<std::uint64_t>(header + 8);
-    if (flags & ~kSectionFlags)
-      report("R-SC-1", at, object, "section flags " + std::to_string(flags), "bits 0 and 1 alone");
-    if (length > left - kSectionHeader || round_up(length, 8) > left - kSectionHeader)
-      return report("R-SC-1", at, object, "a section of " + std::to_string(length) + " bytes",
-                    "at most " + std::to_string(left - kSectionHeader) + " with padding");
-    const std::uint64_t payload_end = at + kSectionHeader + length;
-    const std::uint64_t padding = round_up(length, 8) - length;
-    if (padding != 0) {
-      const std::byte* bytes = look(payload_end, padding);
-      if (!bytes) return;
-      if (!all_zero({bytes, padding})) report("R-SC-1", at, object, "padding other than zero", "0");
-    }
-    at = payload_end + padding;
-  }
+  const Status status = walk_sections(
+      file_, place, [](const SectionFrame&) {},
+      [&](std::uint64_t offset, std::string found, std::string expected) {
+        report("R-SC-1", offset, object, std::move(found), std::move(expected));
+      });
+  if (!status.ok()) missed(status);
 }
 
 }  // namespace nmb

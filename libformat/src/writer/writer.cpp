@@ -236,6 +236,8 @@ Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_vie
   return ids;
 }
 
+Status Writer::add_provenance(std::string_view json) { return impl_->add_provenance(json); }
+
 Status Writer::set_samples(BlockId block, std::uint64_t samples) {
   NMB_ASSIGN(BlockState * state, impl_->defining(block));
   state->samples = samples;

@@ -33,6 +33,7 @@ Status Writer::Impl::load_head() {
         Code::kUnsupported, file_->name(), head.position + 40, "R-SB-6",
         "the file has features that only a newer writer keeps up (an HDF5 view among them)");
   if (ranks_.rank() == 0) {
+    NMB_TRY(check_sections());
     // Nothing of an unfinished commit may look like ours later.
     if (size != superblock_.file_length) NMB_TRY(file_->truncate(superblock_.file_length));
     if (head.rolled_forward) {
@@ -322,14 +323,16 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 
 // Everything is on the device before rank 0 writes the superblock.
 Status Writer::Impl::write_superblock(Superblock& next) {
-  const bool identifies = ranks_.rank() == 0 && superblock_.generation == 0;
-  auto identify = [&]() -> Status {
+  const bool leads = ranks_.rank() == 0;
+  auto begin = [&]() -> Status {
+    NMB_TRY(write_sections(next));
+    if (superblock_.generation > 0) return {};
     // The slots too: a file without unallocated pages is copied without looking for them.
     std::vector<std::byte> head(dictionary_.empty() ? kBodyStart : kDictionaryPosition);
     std::ranges::copy(identity_.encode(), head.begin());
     return stripes_.write_at(0, head);
   };
-  NMB_TRY(stripes_.pass_on(identifies ? identify() : Status()));
+  NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
@@ -422,6 +425,7 @@ Status Writer::Impl::write_generation(bool closing) {
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
     index_bytes_ += cursor_ - index;
+    retire_sections();
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
     superblock_ = next;

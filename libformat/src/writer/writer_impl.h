@@ -128,6 +128,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   const Status& failure() const { return failure_; }
   // Remembers failures that leave the file in doubt.
   Status keep(Status status);
+  Status add_provenance(std::string_view json);
   std::uint64_t generation() const { return superblock_.generation; }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
   bool defining_mode() const { return define_mode_; }
@@ -268,6 +269,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_block(Commitment& block);
   Status write_dictionary();
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
+  Status check_sections() const;
+  Status write_sections(Superblock& next);
+  void retire_sections();
   Status write_dead_map(Superblock& next);
   Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
@@ -305,6 +309,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Superblock superblock_;  // of the last commit, or what is known of the first
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
+  std::vector<std::string> provenance_;  // for the next commit
   std::unique_ptr<OutputSource> source_;
   std::unique_ptr<ReaderCore> core_;  // the last commit; null before the first
 

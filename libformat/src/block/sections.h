@@ -1,0 +1,66 @@
+// Sequences of sections: their frames (spec/format.md, section 9).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/byte_source.h"
+#include "nmb/place.h"
+#include "nmb/status.h"
+#include "wire/items.h"
+
+namespace nmb {
+
+inline constexpr std::uint64_t kSectionHeader = 16;
+inline constexpr std::uint16_t kSectionProvenance = 1;
+inline constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
+
+// A section's frame; its payload lies at `payload`.
+struct SectionFrame {
+  std::uint16_t type = 0, flags = 0, version = 1, codec = 0;
+  std::uint64_t payload = 0, length = 0;
+};
+
+// Calls `visit` for each section of a place, up to the first that does not fit, and `wrong` for
+// each breach of R-SC-1 with the section's offset. Payloads are not read. kIo.
+Status walk_sections(const ByteSource& file, const Place& place,
+                     const std::function<void(const SectionFrame&)>& visit,
+                     const std::function<void(std::uint64_t offset, std::string found,
+                                              std::string expected)>& wrong);
+
+// Adds a section, whose payload put_payload(ItemsOut*) puts, to a sequence of them.
+template <class PutPayload>
+void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::byte>* sections,
+                    PutPayload put_payload) {
+  ItemsOut out(sections);
+  out.put(type);
+  out.put(flags);
+  out.put(std::uint16_t{1});
+  out.put(std::uint16_t{0});
+  const std::size_t length = out.hold<std::uint64_t>();
+  const std::size_t payload = out.position();
+  put_payload(&out);
+  out.tell<std::uint64_t>(length, payload);
+  out.pad();
+}
+
+// The sections of a place of the superblock, in order.
+struct Sections {
+  std::vector<std::byte> bytes;
+  std::vector<SectionFrame> frames;  // payloads by place in `bytes`
+  std::string_view text(const SectionFrame& frame) const {
+    return {reinterpret_cast<const char*>(bytes.data()) + frame.payload, frame.length};
+  }
+};
+
+// Sections of at most this many bytes are read.
+inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 28;
+
+// All of a place, none if it is absent. kDamaged (R-SB-9, R-SC-1); kLimit; kIo.
+Result<Sections> read_sections(const ByteSource& file, const Place& place);
+
+}  // namespace nmb

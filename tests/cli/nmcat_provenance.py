@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""What nmcat keeps of the making of a file: base names and sizes of the inputs and the options that decide what is in it;
+nothing of where, when and by how many it was made.
+
+    nmcat_provenance.py --tools FOLDER
+"""
+
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+from nmcat_ranks import launchers, nmcat  # noqa: E402
+from nmcat_resume import make  # noqa: E402
+from tool_runs import main  # noqa: E402
+
+
+def runs_of(tools, name):
+    return json.loads(tools.run("nminspect", "provenance", name).stdout)["runs"]
+
+
+def entry(tools, name):
+    return {"name": name, "bytes": (tools.work / name).stat().st_size}
+
+
+def check_one_run(tools):
+    tools.run("nmcat", "a.nc", "b.nc", "-o", "ab.nmb", "--block-name", "x/{stem}", "--samples", "none", "-j2", "--no-sync")
+    told = runs_of(tools, "ab.nmb")
+    want = {"schema": "nmb/provenance/1", "tool": "nmcat", "format": "1.0",
+            "options": {"block-name": "x/{stem}", "samples": "none"}, "inputs": [entry(tools, "a.nc"), entry(tools, "b.nc")]}
+    tools.check(told == [want], f"one run: found {told}, expected {want}")
+    tools.run("nmverify", "ab.nmb")
+
+
+def check_same_bytes(tools):
+    """Whatever the folder, its own name and who does it."""
+    folder = tools.work / "folder"
+    folder.mkdir()
+    for name in ("a.nc", "b.nc"):
+        os.link(tools.work / name, folder / name)
+    tools.run("nmcat", "a.nc", "b.nc", "-o", "one.nmb", "-j1")
+    for launcher in [[], *launchers(tools)]:
+        done = nmcat(tools, launcher, str(folder / "a.nc"), "folder/b.nc", "-o", "other.nmb", "-f", "--strict")
+        tools.check(done.returncode == 0, f"{launcher}: {done.stderr}")
+        tools.check_equal_bytes(tools.work / "other.nmb", tools.work / "one.nmb", f"{launcher}")
+
+
+def check_histories(tools):
+    """A file made of NMB files tells what these tell; one that grows keeps what it told; a conversion keeps it too."""
+    tools.run("nmcat", "ab.nmb", "c.nc", "-o", "abc.nmb")
+    inner = runs_of(tools, "ab.nmb")
+    (told,) = runs_of(tools, "abc.nmb")
+    tools.check(told["inputs"] == [{**entry(tools, "ab.nmb"), "provenance": inner}, entry(tools, "c.nc")], f"found {told}")
+    tools.run("nmcat", "a.nc", "-o", "abc.nmb", "--append", "--block-name", "again")
+    grown = runs_of(tools, "abc.nmb")
+    tools.check(grown[0] == told and grown[1]["options"] == {"block-name": "again", "append": True} and len(grown) == 2,
+                f"grown: found {grown}")
+    tools.run("nmverify", "abc.nmb")
+    tools.run("nmconvert", "abc.nmb", "converted.nmb")
+    tools.check(runs_of(tools, "converted.nmb") == grown, "a conversion keeps the provenance")
+
+
+def check_nothing_told(tools):
+    tools.run("nmcat", "a.nc", "-o", "quiet.nmb", "--no-provenance")
+    for name in ("quiet.nmb", "a.nc"):
+        tools.check(runs_of(tools, name) == [], f"{name} tells something")
+    done = nmcat(tools, [], "a.nc", "-o", "a.h5", "--no-provenance")
+    tools.check(done.returncode == 2 and "--no-provenance with an output of kind hdf5" in done.stderr, f"found {done.stderr}")
+
+
+def check_hostile_name(tools):
+    name = os.fsdecode(b"\xff\x1b\"\\.nc")
+    os.link(tools.work / "a.nc", tools.work / name)
+    tools.run("nmcat", name, "-o", "hostile.nmb", "--block-name", "h{index}")
+    (told,) = runs_of(tools, "hostile.nmb")
+    want = "\uefff\x1b\"\\.nc"
+    tools.check(told["inputs"][0]["name"] == want, f"found {told}")
+    tools.run("nmverify", "hostile.nmb")
+
+
+def test(tools):
+    for i, name in enumerate(("a.nc", "b.nc", "c.nc")):
+        make(tools.work / name, i)
+    for part in (check_one_run, check_same_bytes, check_histories, check_nothing_told, check_hostile_name):
+        part(tools)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, test))

@@ -1,0 +1,38 @@
+// nminspect provenance (see provenance_command.h).
+#include "nminspect/provenance_command.h"
+
+#include "common/json_document.h"
+#include "nmb/reader.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+ProvenanceCommand::ProvenanceCommand(Tool& tool)
+    : InspectCommand(
+          tool, "provenance",
+          {"What an NMB file was made of, as JSON: for each run of nmcat that wrote to "
+           "it, names and sizes of the inputs and the options that decide what is in it.",
+           "Of an input that is an NMB file, what it tells itself is there too. As "
+           "recorded: nothing is compared with the inputs. A file that tells nothing "
+           "has an empty list.",
+           "  nminspect provenance run.nmb"}) {}
+
+Status ProvenanceCommand::run(const InspectedFile& file) {
+  Json json = json_document("provenance_of");
+  json["file"] = json_text(file.file().name());
+  json["kind"] = kind_name(file.file().kind());
+  Json& runs = json["runs"] = Json::array();
+  if (const Reader* reader = file.reader()) {
+    NMB_ASSIGN(const std::vector<std::string> texts, reader->provenance());
+    for (const std::string& text : texts) {
+      std::optional<Json> told = parse_object(text);
+      if (!told)
+        return Status(Code::kDamaged, file.file().name(), kNoOffset, "",
+                      "found a provenance that is no JSON object of at most 256 levels");
+      runs.push_back(std::move(*told));
+    }
+  }
+  return write_json(tool_.out(), json);
+}
+
+}  // namespace nmb::tools

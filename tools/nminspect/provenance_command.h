@@ -1,0 +1,16 @@
+// nminspect provenance: what a file was made of.
+#pragma once
+
+#include "nminspect/inspect_command.h"
+
+namespace nmb::tools {
+
+class ProvenanceCommand final : public InspectCommand {
+ public:
+  explicit ProvenanceCommand(Tool& tool);
+
+ private:
+  Status run(const InspectedFile& file) override;
+};
+
+}  // namespace nmb::tools
