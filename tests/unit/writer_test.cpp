@@ -199,7 +199,6 @@ TEST_F(WriterTest, EachGenerationTellsItsProvenanceBehindThoseBefore) {
   EXPECT_EQ(read()->provenance()->size(), 1u);
 
   writer = open();
-  ASSERT_TRUE(writer->redefine().ok());
   bytes_block(*writer, "b", 8);
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(writer->close().ok());
@@ -207,7 +206,6 @@ TEST_F(WriterTest, EachGenerationTellsItsProvenanceBehindThoseBefore) {
   writer = open();
   ASSERT_TRUE(writer->add_provenance("{}").ok());
   ASSERT_TRUE(writer->add_provenance(R"({"run": 3})").ok());
-  ASSERT_TRUE(writer->redefine().ok());
   bytes_block(*writer, "c", 8);
   ASSERT_TRUE(writer->end_define().ok());
   ASSERT_TRUE(writer->close().ok());

@@ -10,11 +10,11 @@ namespace nmb::tools {
 ProvenanceCommand::ProvenanceCommand(Tool& tool)
     : InspectCommand(
           tool, "provenance",
-          {"What an NMB file was made of, as JSON: for each run of nmcat that wrote to "
-           "it, names and sizes of the inputs and the options that decide what is in it.",
-           "Of an input that is an NMB file, what it tells itself is there too. As "
-           "recorded: nothing is compared with the inputs. A file that tells nothing "
-           "has an empty list.",
+          {"What a file was made of, as JSON.",
+           "Of an NMB file, for each run of nmcat that wrote to it: names and sizes of the inputs, "
+           "and the options that decide what is in the file. Of an input that is an NMB file, what "
+           "it tells itself is there too. As recorded: nothing is compared with the inputs. A file "
+           "that tells nothing has an empty list.",
            "  nminspect provenance run.nmb"}) {}
 
 Status ProvenanceCommand::run(const InspectedFile& file) {

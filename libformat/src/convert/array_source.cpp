@@ -2,6 +2,7 @@
 #include "convert/array_source.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace nmb {
 
@@ -65,18 +66,33 @@ class ConvertedArray final : public ArraySource {
  private:
   Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
     const std::uint64_t first = offset / to_bytes_, within = offset % to_bytes_;
-    const std::uint64_t most =
-        std::max<std::uint64_t>(1, kBuffer / std::max(to_bytes_, values_.from_bytes()));
-    const std::uint64_t count =
-        std::min<std::uint64_t>(most, (within + out.size() + to_bytes_ - 1) / to_bytes_);
-    std::vector<std::byte> from(count * values_.from_bytes());
-    NMB_TRY(source().read_at(first * values_.from_bytes(), from));
-    std::vector<std::byte> to(count * to_bytes_);
-    values_.convert(from, to);
-    const auto part =
-        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), to.size() - within));
-    std::copy_n(to.begin() + static_cast<std::ptrdiff_t>(within), part, out.begin());
-    return part;
+    const std::uint64_t whole = out.size() / to_bytes_;
+    if (within != 0 || whole == 0) {
+      std::vector<std::byte> value(to_bytes_);
+      NMB_TRY(read_whole(first, 1, value));
+      const auto part =
+          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), to_bytes_ - within));
+      std::copy_n(value.begin() + static_cast<std::ptrdiff_t>(within), part, out.begin());
+      return part;
+    }
+    const std::uint64_t most = values_.keeps_size() ? whole : kBuffer / values_.from_bytes();
+    const std::uint64_t count = std::clamp<std::uint64_t>(most, 1, whole);
+    NMB_TRY(read_whole(first, count, out.first(count * to_bytes_)));
+    return count * to_bytes_;
+  }
+  Status read_whole(std::uint64_t first, std::uint64_t count, std::span<std::byte> out) const {
+    const std::uint64_t at = first * values_.from_bytes();
+    if (values_.keeps_size()) {
+      NMB_TRY(source().read_at(at, out));
+      values_.convert(out, out);
+      return {};
+    }
+    const std::size_t length = count * values_.from_bytes();
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(length);
+    const std::span<std::byte> from(buffer.get(), length);
+    NMB_TRY(source().read_at(at, from));
+    values_.convert(from, out);
+    return {};
   }
   const ClassicValues values_;
   const std::uint64_t to_bytes_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "wire/endian.h"
 
@@ -138,14 +139,13 @@ ClassicValues::ClassicValues(const TypeTable& types, Type from, const ClassicTyp
 
 void ClassicValues::convert(std::span<const std::byte> values, std::span<std::byte> out) const {
   const std::uint64_t bytes = to_.value_bytes();
-  for (std::uint64_t at = 0, from = 0; at < out.size(); at += bytes, from += from_bytes_) {
-    const auto value = values.subspan(from, from_bytes_);
-    if (to_.is_changed)
-      store_number(form_, value.data(), to_.type, out.data() + at);
-    else if (swapped_)
-      std::reverse_copy(value.begin(), value.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
-    else
-      std::copy(value.begin(), value.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
+  if (to_.is_changed) {
+    for (std::uint64_t at = 0, from = 0; at < out.size(); at += bytes, from += from_bytes_)
+      store_number(form_, values.data() + from, to_.type, out.data() + at);
+  } else if (swapped_) {
+    swap_values(values.data(), out.data(), out.size() / bytes, bytes);
+  } else if (!out.empty()) {
+    std::memmove(out.data(), values.data(), out.size());
   }
 }
 

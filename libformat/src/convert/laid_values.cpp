@@ -83,9 +83,7 @@ Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
   const std::uint64_t end = offset + out.size();
   // Variables of no bytes have none of a record either.
   std::uint64_t from = record_.empty() ? end : std::clamp(record_begin_, offset, end);
-  const auto ahead_of_records = out.first(from - offset);
-  std::ranges::fill(ahead_of_records, std::byte{0});
-  NMB_TRY(read_slices(fixed_, 0, 0, offset, ahead_of_records));
+  NMB_TRY(read_slices(fixed_, 0, 0, offset, out.first(from - offset)));
   while (from < end) {
     const std::uint64_t record = (from - record_begin_) / record_size_;
     std::uint64_t until = record_begin_ + (record + 1) * record_size_;
@@ -100,9 +98,8 @@ Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
       NMB_TRY(read_records(record, count, out.subspan(from - offset, until - from)));
     } else {
       until = std::min(until, end);
-      const auto here = out.subspan(from - offset, until - from);
-      std::ranges::fill(here, std::byte{0});
-      NMB_TRY(read_slices(record_, record_begin_ + record * record_size_, record, from, here));
+      NMB_TRY(read_slices(record_, record_begin_ + record * record_size_, record, from,
+                          out.subspan(from - offset, until - from)));
     }
     from = until;
   }
@@ -111,7 +108,7 @@ Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
 
 Status LaidValues::read_records(std::uint64_t record, std::uint64_t count,
                                 std::span<std::byte> out) const {
-  std::ranges::fill(out, std::byte{0});
+  if (in_record_ != record_size_) std::ranges::fill(out, std::byte{0});
   std::vector<std::byte> column;
   for (const Slice& slice : record_) {
     for (std::uint64_t done = 0; done < count;) {
@@ -144,8 +141,14 @@ Status LaidValues::read_slices(const std::vector<Slice>& slices, std::uint64_t t
     const std::uint64_t begin = to + slice->to;
     const std::uint64_t from = std::max(begin, offset);
     const std::uint64_t until = std::min(begin + slice->length, end);
-    NMB_TRY(slice->read(record, from - begin, out.subspan(from - offset, until - from)));
+    // What no slice has is padding.
+    std::ranges::fill(out.first(from - offset), std::byte{0});
+    out = out.subspan(from - offset);
+    NMB_TRY(slice->read(record, from - begin, out.first(until - from)));
+    out = out.subspan(until - from);
+    offset = until;
   }
+  std::ranges::fill(out, std::byte{0});
   return {};
 }
 

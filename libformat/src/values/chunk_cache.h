@@ -1,6 +1,7 @@
 // ChunkCache: chunks that were decoded last, of one variable or of several that are read in turns.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -23,6 +24,10 @@ class ChunkCache {
   std::uint64_t add_array() {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
+  }
+  // To be held by who loads a chunk that is not there, so that others who want it wait.
+  std::mutex& loading(std::uint64_t array, std::uint64_t number) {
+    return loading_[(array * 31 + number) % loading_.size()];
   }
   // nullptr: it is not there.
   Chunk find(std::uint64_t array, std::uint64_t number) {
@@ -55,6 +60,7 @@ class ChunkCache {
   static std::uint64_t bytes_of(const Chunk& chunk) { return chunk->size() + 256; }
 
   const std::uint64_t limit_;
+  std::array<std::mutex, 32> loading_;
   std::mutex mutex_;
   std::uint64_t arrays_ = 0, bytes_ = 0;
   std::list<Entry> entries_;  // the one that was used last is the last

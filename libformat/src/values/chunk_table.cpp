@@ -38,13 +38,18 @@ Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_
   return rows;
 }
 
-Result<std::vector<std::byte>> ChunkTable::stored(std::uint64_t number, const ChunkRow& row) const {
+Status ChunkTable::check_place(std::uint64_t number, const ChunkRow& row) const {
   // What a filter makes of a chunk may be longer, by little.
   if (row.offset > region_->size() || row.stored_length > region_->size() - row.offset ||
       row.stored_length > 2 * chunk_bytes_ + 4096)
     return damaged(number, "found " + std::to_string(row.stored_length) + " bytes at " +
                                std::to_string(row.offset) + " of a region of " +
                                std::to_string(region_->size()));
+  return {};
+}
+
+Result<std::vector<std::byte>> ChunkTable::stored(std::uint64_t number, const ChunkRow& row) const {
+  NMB_TRY(check_place(number, row));
   std::vector<std::byte> bytes(row.stored_length);
   NMB_TRY(region_->read_at(row.offset, bytes));
   return bytes;
@@ -61,6 +66,19 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
   if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
     return damaged(number, chunk.status().message());
   return chunk;
+}
+
+bool ChunkTable::is_plain(const ChunkRow& row) const {
+  bool any = false;
+  for (std::size_t n = 0; n < filters_.size(); ++n)
+    any |= n >= 32 || (row.filter_mask >> n & 1) == 0;
+  return !any && row.stored_length == chunk_bytes_;
+}
+
+Status ChunkTable::read_plain(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
+                              std::span<std::byte> out) const {
+  NMB_TRY(check_place(number, row));
+  return region_->read_at(row.offset + begin, out);
 }
 
 Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number) const {

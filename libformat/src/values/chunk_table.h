@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,14 @@ class ChunkTable {
   // (R-XC-1).
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
+  // Whether what is stored of a chunk is its values.
+  bool is_plain(const ChunkRow& row) const;
+  // Of such a chunk, from `begin` on. kDamaged (R-XC-1).
+  Status read_plain(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
+                    std::span<std::byte> out) const;
 
  private:
+  Status check_place(std::uint64_t number, const ChunkRow& row) const;
   Status damaged(std::uint64_t number, const std::string& message) const;
 
   const std::shared_ptr<const ByteSource> region_;

@@ -6,6 +6,13 @@
 
 namespace nmb {
 
+namespace {
+
+constexpr std::size_t kLongRun = 64 << 10;
+constexpr std::uint64_t kRowsAtOnce = 64;
+
+}  // namespace
+
 ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                              std::vector<std::uint64_t> lengths, std::uint64_t value_size,
                              std::vector<std::byte> fill, std::uint64_t size,
@@ -18,6 +25,8 @@ ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Sto
       size_(size),
       cache_(std::move(cache)),
       array_(cache_->add_array()) {
+  for (std::size_t i = 0; i < lengths_.size(); ++i)
+    chunks_ *= lengths_[i] / chunk_[i] + (lengths_[i] % chunk_[i] != 0);
   run_dimension_ = lengths_.size() - 1;
   for (; run_dimension_ > 0 && chunk_[run_dimension_] == lengths_[run_dimension_]; --run_dimension_)
     row_ *= lengths_[run_dimension_];
@@ -26,7 +35,6 @@ ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Sto
 Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
     return Status(Code::kDamaged, "found the end of a variable's values");
-  const std::scoped_lock lock(mutex_);
   const std::size_t rank = lengths_.size();
   std::vector<std::uint64_t> at(rank);
   ChunkCache::Chunk chunk;
@@ -46,25 +54,45 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
     const std::uint64_t rows = std::min(chunk_[d] - at[d] % chunk_[d], lengths_[d] - at[d]);
     const auto part = static_cast<std::size_t>(
         std::min<std::uint64_t>(out.size(), (rows * row_ - in_row) * value_size_ - in_value));
-    if (!chunk || number != of_chunk) {
-      NMB_ASSIGN(chunk, chunk_at(number));
-      of_chunk = number;
-    }
     const std::uint64_t place = inner * value_size_ + in_value;
-    if (chunk->empty())
-      for (std::size_t i = 0; i < part; ++i) out[i] = fill_[(place + i) % value_size_];
-    else
-      std::copy_n(chunk->begin() + static_cast<std::ptrdiff_t>(place), part, out.begin());
+    const auto here = out.first(part);
     offset += part;
     out = out.subspan(part);
+    if (!chunk || number != of_chunk) {
+      NMB_ASSIGN(const ChunkRow row, row_of(number));
+      // Of what is not decoded long runs need no other place.
+      if ((part >= kLongRun || part >= table_.chunk_bytes() / 4) && table_.is_plain(row)) {
+        NMB_TRY(table_.read_plain(number, row, place, here));
+        continue;
+      }
+      NMB_ASSIGN(chunk, chunk_at(number, row));
+      of_chunk = number;
+    }
+    if (chunk->empty())
+      for (std::size_t i = 0; i < part; ++i) here[i] = fill_[(place + i) % value_size_];
+    else
+      std::copy_n(chunk->begin() + static_cast<std::ptrdiff_t>(place), part, here.begin());
   }
   return {};
 }
 
-Result<ChunkCache::Chunk> ChunkedSource::chunk_at(std::uint64_t number) const {
+Result<ChunkRow> ChunkedSource::row_of(std::uint64_t number) const {
+  const std::scoped_lock lock(rows_mutex_);
+  if (number < first_row_ || number - first_row_ >= rows_.size()) {
+    rows_.clear();
+    NMB_ASSIGN(rows_, table_.rows(number, std::min(kRowsAtOnce, chunks_ - number)));
+    first_row_ = number;
+  }
+  return rows_[number - first_row_];
+}
+
+Result<ChunkCache::Chunk> ChunkedSource::chunk_at(std::uint64_t number, const ChunkRow& row) const {
   ChunkCache::Chunk chunk = cache_->find(array_, number);
   if (chunk) return chunk;
-  NMB_ASSIGN(std::vector<std::byte> bytes, table_.load(number));
+  const std::scoped_lock lock(cache_->loading(array_, number));
+  chunk = cache_->find(array_, number);
+  if (chunk) return chunk;
+  NMB_ASSIGN(std::vector<std::byte> bytes, table_.load(number, row));
   chunk = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   cache_->put(array_, number, chunk);
   return chunk;

@@ -28,7 +28,8 @@ class ChunkedSource final : public ByteSource {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
  private:
-  Result<ChunkCache::Chunk> chunk_at(std::uint64_t number) const;
+  Result<ChunkRow> row_of(std::uint64_t number) const;
+  Result<ChunkCache::Chunk> chunk_at(std::uint64_t number, const ChunkRow& row) const;
 
   const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
@@ -41,8 +42,11 @@ class ChunkedSource final : public ByteSource {
   const std::uint64_t size_;
   const std::shared_ptr<ChunkCache> cache_;
   const std::uint64_t array_;  // in the cache
-  // A chunk that several threads ask for is decoded once.
-  mutable std::mutex mutex_;
+  std::uint64_t chunks_ = 1;
+  // The rows of the table that were asked for last, and those behind.
+  mutable std::mutex rows_mutex_;
+  mutable std::uint64_t first_row_ = 0;
+  mutable std::vector<ChunkRow> rows_;
 };
 
 }  // namespace nmb

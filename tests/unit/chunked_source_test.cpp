@@ -1,0 +1,144 @@
+// ChunkedSource: the array that chunks make, and what it reads for it.
+#include "values/chunked_source.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "wire/endian.h"
+
+namespace nmb {
+namespace {
+
+class CountedBytes final : public ByteSource {
+ public:
+  explicit CountedBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)), all_(bytes_) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  const std::string& name() const override { return all_.name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    ++reads;
+    return all_.read_at(offset, out);
+  }
+  mutable std::atomic<int> reads = 0;
+
+ private:
+  const std::vector<std::byte> bytes_;
+  const MemorySource all_;
+};
+
+// An array of 100 x 50 values of 4 bytes, value n being n, in chunks of 16 x `columns`.
+class ChunkedSourceTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kRows = 100, kColumns = 50, kChunkRows = 16;
+
+  void make(std::uint64_t columns, std::uint32_t absent = ~0u) {
+    const std::uint64_t across = (kColumns + columns - 1) / columns;
+    const std::uint64_t down = (kRows + kChunkRows - 1) / kChunkRows;
+    storage_.kind = StorageKind::kChunked;
+    storage_.chunk = {kChunkRows, columns};
+    const std::uint64_t bytes = kChunkRows * columns * 4;
+    std::vector<std::byte> region(across * down * ChunkRow::kLength);
+    for (std::uint64_t n = 0; n < across * down; ++n) {
+      std::byte* row = region.data() + n * ChunkRow::kLength;
+      if (n == absent) continue;
+      store_le<std::uint64_t>(row, region.size());
+      store_le<std::uint64_t>(row + 8, bytes);
+      for (std::uint64_t i = 0; i < kChunkRows; ++i)
+        for (std::uint64_t j = 0; j < columns; ++j) {
+          const std::uint64_t y = n / across * kChunkRows + i, x = n % across * columns + j;
+          const bool is_there = y < kRows && x < kColumns;
+          std::byte value[4];
+          store_le(value, static_cast<std::uint32_t>(is_there ? y * kColumns + x : 77));
+          region.insert(region.end(), value, value + 4);
+        }
+    }
+    storage_.region_length = region.size();
+    region_ = std::make_shared<CountedBytes>(std::move(region));
+    source_ = std::make_shared<ChunkedSource>(
+        region_, storage_, std::vector<std::uint64_t>{kRows, kColumns}, 4,
+        std::vector<std::byte>(4, std::byte{9}), kRows * kColumns * 4,
+        std::make_shared<ChunkCache>(1 << 20));
+  }
+  // Values [from, to), of which those of `absent` rows are fill values.
+  void expect(std::uint64_t from, std::uint64_t to, std::uint64_t absent_row = ~std::uint64_t{0}) {
+    std::vector<std::byte> bytes((to - from) * 4);
+    ASSERT_TRUE(source_->read_at(from * 4, bytes).ok());
+    for (std::uint64_t n = from; n < to; ++n) {
+      const bool is_filled = n / kColumns / kChunkRows == absent_row;
+      ASSERT_EQ(load_le<std::uint32_t>(bytes.data() + (n - from) * 4), is_filled ? 0x09090909 : n);
+    }
+  }
+
+  Storage storage_;
+  std::shared_ptr<CountedBytes> region_;
+  std::shared_ptr<ChunkedSource> source_;
+};
+
+TEST_F(ChunkedSourceTest, LongRunsOfPlainChunksAreReadWhereTheyLie) {
+  make(kColumns);
+  expect(0, kRows * kColumns);
+  EXPECT_EQ(region_->reads, 1 + 7);  // the table, and each chunk
+  expect(130, 4321);
+}
+
+TEST_F(ChunkedSourceTest, ShortRunsAreTakenFromChunksInMemory) {
+  make(20);
+  expect(0, kRows * kColumns);
+  EXPECT_EQ(region_->reads, 1 + 21);
+  expect(7, 8);
+  EXPECT_EQ(region_->reads, 1 + 21);
+  expect(130, 4321);
+}
+
+TEST_F(ChunkedSourceTest, ChunksThatAreNotThereAreFillValues) {
+  make(kColumns, 2);
+  expect(0, kRows * kColumns, 2);
+}
+
+TEST_F(ChunkedSourceTest, PartsOfValuesAreRead) {
+  make(kColumns);
+  std::vector<std::byte> bytes(9);
+  ASSERT_TRUE(source_->read_at(4 * 805 - 3, bytes).ok());
+  EXPECT_EQ(load_le<std::uint32_t>(bytes.data() + 3), 805u);
+}
+
+// A filter that was left out by the mask leaves values as they are.
+TEST_F(ChunkedSourceTest, AMaskedFilterDoesNothing) {
+  make(kColumns);
+  std::vector<std::byte> region(region_->size());
+  ASSERT_TRUE(region_->read_at(0, region).ok());
+  for (std::size_t n = 0; n < 7; ++n) store_le<std::uint32_t>(region.data() + n * 24 + 16, 1u);
+  storage_.filters = {{.id = 1, .flags = 0, .name = "deflate", .parameters = {6}}};
+  source_ = std::make_shared<ChunkedSource>(
+      std::make_shared<CountedBytes>(region), storage_, std::vector<std::uint64_t>{kRows, kColumns},
+      4, std::vector<std::byte>(4), kRows * kColumns * 4, std::make_shared<ChunkCache>(1 << 20));
+  expect(0, kRows * kColumns);
+}
+
+TEST_F(ChunkedSourceTest, ChunksOutsideTheRegionAreDamage) {
+  make(kColumns);
+  std::vector<std::byte> region(region_->size());
+  ASSERT_TRUE(region_->read_at(0, region).ok());
+  store_le<std::uint64_t>(region.data() + 24, region.size() - 8);
+  source_ = std::make_shared<ChunkedSource>(
+      std::make_shared<CountedBytes>(region), storage_, std::vector<std::uint64_t>{kRows, kColumns},
+      4, std::vector<std::byte>(4), kRows * kColumns * 4, std::make_shared<ChunkCache>(1 << 20));
+  std::vector<std::byte> all(kRows * kColumns * 4);
+  const Status status = source_->read_at(0, all);
+  EXPECT_EQ(status.code(), Code::kDamaged);
+  EXPECT_EQ(status.rule(), "R-XC-1");
+}
+
+TEST_F(ChunkedSourceTest, ThreadsReadAtOnce) {
+  make(20);
+  std::vector<std::jthread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([this, t] {
+      for (std::uint64_t from = 0; from < 4000; from += 100) expect(from, from + 900 + t);
+    });
+}
+
+}  // namespace
+}  // namespace nmb
