@@ -238,7 +238,7 @@ void BlockIn::add_group(hid_t group) {
   order.order = {links, attributes};
   if ((links | attributes) != 0) add_property(std::move(order));
   add_comment(group, kGlobal, object);
-  add_attributes(group, is_tracked(attributes), kGlobal, &metadata_, true);
+  add_attributes(group, "/" + name_, is_tracked(attributes), kGlobal, &metadata_, true);
 }
 
 void BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
@@ -268,7 +268,7 @@ Type BlockIn::add_named_type(hid_t type) {
   const Id plist(H5Tget_create_plist(type), H5Pclose, "named datatype");
   unsigned order = 0;
   checked(H5Pget_attr_creation_order(plist, &order), "named datatype");
-  add_attributes(type, is_tracked(order), kGlobal, &attributes, false);
+  add_attributes(type, file_.path_of(type), is_tracked(order), kGlobal, &attributes, false);
   if (attributes.attribute_count() == 0) return code;
   auto extension = std::make_shared<Extension>();
   extension->types = types_.table();
@@ -283,9 +283,9 @@ Type BlockIn::add_named_type(hid_t type) {
   return code;
 }
 
-void BlockIn::add_attributes(hid_t object, bool tracked, VarId owner, Metadata* to,
-                             bool keep_properties) {
-  const std::string text = "attributes of " + file_.path_of(object);
+void BlockIn::add_attributes(hid_t object, const std::string& path, bool tracked, VarId owner,
+                             Metadata* to, bool keep_properties) {
+  const std::string text = "attributes of " + path;
   std::uint32_t number = 0;
   for (const auto& [name, character_set] : attribute_names(object, tracked, text)) {
     const Id attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, text);
@@ -448,7 +448,7 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
     if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
   }
   add_comment(data_set, *variable, object);
-  add_attributes(data_set, is_tracked(attributes), *variable, &metadata_, true);
+  add_attributes(data_set, path, is_tracked(attributes), *variable, &metadata_, true);
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
 }
 

@@ -85,7 +85,8 @@ class BlockIn {
   };
 
   // tracked: the order of their creation is.
-  void add_attributes(hid_t object, bool tracked, VarId owner, Metadata* to, bool keep_properties);
+  void add_attributes(hid_t object, const std::string& path, bool tracked, VarId owner,
+                      Metadata* to, bool keep_properties);
   void add_comment(hid_t object, VarId owner, const std::string& text);
   void add_attribute(hid_t attribute, const std::string& name, VarId owner, std::uint32_t number,
                      CharacterSet character_set, Metadata* to, bool keep_properties);
