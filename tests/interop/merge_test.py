@@ -160,6 +160,73 @@ def check_tables(test):
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "first.nmb", exit_code=1)
 
 
+def check_widen(test):
+    """--on-mismatch=widen: numbers of several types as those of one that holds all, whatever the order; fill values and
+    other attributes of the variable's own type with them; in records, along another dimension, and as one object."""
+    def change(kind, fill=None, limit=None):
+        def replace(out):
+            out.renameVariable("t", "old_t")
+            t = out.createVariable("t", kind, ("time", "x"), fill_value=None if fill is None else numpy.dtype(kind).type(fill))
+            t.units = "K"
+            if limit is not None:
+                t.valid_max = numpy.dtype(kind).type(limit)
+            out.createVariable("fixed", kind, ("x",))[:] = numpy.arange(4) * 3
+
+        return replace
+
+    for n, (kinds, wide) in enumerate(((("i2", "i4"), "int"), (("i4", "u4"), "int64"), (("u2", "i2"), "int"), (("i2", "f4"), "float"),
+                                       (("f4", "i4"), "double"), (("i4", "f4", "u4"), "double"), (("i2", "u2", "f4"), "float"))):
+        files = [f"w{n}_{i}.nc" for i in range(len(kinds))]
+        for i, kind in enumerate(kinds):
+            make(test.work / files[i], first=3 * i, change=change(kind, fill=99, limit=77))
+        for order in (files, files[::-1]):
+            told = json.loads(test.run("nmcat", "--mode", "join", *order, "-o", "w.nmb", "-f", "--on-mismatch", "widen", "--json",
+                                       says="times values become those of a wider type: fixed"))
+            test.check(told["widened"] and {one["object"] for one in told["widened"]} == {"t", "fixed"}, f"told {told['widened']}")
+            test.run("nmverify", "w.nmb")
+            test.run("nmconvert", "w.nmb", "w.nc", "-f")
+            with netCDF4.Dataset(test.work / "w.nc") as found:
+                found.set_auto_mask(False)
+                t = found["t"]
+                test.check(f"{wide} t(" in test.run("nminspect", "header", "w.nmb"), f"{kinds}: other type than {wide}")
+                test.check(t.dtype == t._FillValue.dtype == t.valid_max.dtype and (t._FillValue, t.valid_max) == (99, 77),
+                           f"{kinds}: _FillValue {t._FillValue!r}, valid_max {t.valid_max!r}")
+                want = []
+                for name in order:
+                    with netCDF4.Dataset(test.work / name) as source:
+                        source.set_auto_mask(False)
+                        want.append(source["t"][:].astype(t.dtype))
+                expect(test, f"{kinds}: t", t[:], numpy.concatenate(want))
+                expect(test, f"{kinds}: fixed", found["fixed"][:], numpy.arange(4) * 3)
+    # Along a dimension that is not of records, behind one that is.
+    for i, kind in enumerate(("i2", "f8")):
+        make(test.work / f"along{i}.nc", change=change(kind))
+        with netCDF4.Dataset(test.work / f"along{i}.nc", "a") as out:
+            out["t"][:] = numpy.arange(12).reshape(3, 4) + 100 * i
+            out["old_t"].long_name = "other"
+    test.run("nmcat", "--mode", "join", "--along", "x", "along0.nc", "along1.nc", "-o", "along.nmb", "--on-mismatch=widen")
+    first = numpy.arange(12.0).reshape(3, 4)
+    expect(test, "along x", values(test, "along.nmb", "t"), numpy.concatenate([first, first + 100], axis=1))
+    # Values that were never written stay so: what is the default fill value is that of the wider type.
+    for i, kind in enumerate(("i2", "i4")):
+        make(test.work / f"fill{i}.nc", first=3 * i, change=change(kind))
+        with netCDF4.Dataset(test.work / f"fill{i}.nc", "a") as out:
+            out["t"][1] = netCDF4.default_fillvals[kind]
+    test.run("nmcat", "--mode", "join", "fill0.nc", "fill1.nc", "-o", "fill.nmb", "--on-mismatch=widen")
+    found = values(test, "fill.nmb", "t").reshape(6, 4)
+    test.check(all(found[row].tolist() == [netCDF4.default_fillvals["i4"]] * 4 for row in (1, 4)), f"fill values: {found}")
+    # One object of several inputs: compared as numbers.
+    test.run("nmcat", "--mode", "union", "along0.nc", "along0.nc", "-o", "alike.nmb", "--on-mismatch=widen")
+    test.run("nmcat", "--mode", "union", "along0.nc", "along1.nc", "-o", "other.nmb", "--on-mismatch=widen", exit_code=1,
+             says="values t: found 100. at [0,0], expected 0.")
+    # What no type holds, and what is no number.
+    for kinds in (("i8", "u8"), ("i8", "f8"), ("S1", "i1")):
+        for i, kind in enumerate(kinds):
+            make(test.work / f"none{i}.nc", first=3 * i, change=replace_t(kind))
+        test.run("nmcat", "--mode", "join", "none0.nc", "none1.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=1, says="type t")
+    test.run("nmcat", "--mode", "tiles", "fill0.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=2, says="--mode tiles")
+
+
 def check_fill(test):
     """--missing=fill: fill values where an input has none; --on-mismatch=skip: the first one's."""
     make(test.work / "m0.nc")
@@ -383,6 +450,8 @@ ROWS = {
         JOIN + " --on-mismatch=skip", 0, "1 objects that do not go with the first are left out: u (1)",
         second=lambda out: out.createVariable("u", "f4", ("time",))),
     "other type": Row(JOIN, 1, "type t: found double, expected float", second=replace_t("f8")),
+    "other type, `--on-mismatch=widen`": Row(JOIN + " --on-mismatch=widen", 0, "1 times values become those of a wider type: t (1)",
+                                             first=replace_t("f4"), second=replace_t("f8")),
     "other shape": Row(JOIN, 1, "shape t: found (time), expected (time, x)", second=replace_t(dimensions=("time",))),
     "other order of dimensions": Row(JOIN, 1, "shape p: found (y, x), expected (x, y)",
                                      first=lambda out: (out.createDimension("y", 2), out.createVariable("p", "f4", ("x", "y"))),
@@ -512,6 +581,7 @@ def check(test):
     check_axes(test)
     check_tables(test)
     check_fill(test)
+    check_widen(test)
     check_union(test)
     check_empty_groups(test)
     check_outputs(test)

@@ -170,10 +170,11 @@ void PackCommand::offer_agreement(CLI::App& app) {
       ->type_name("WHAT")
       ->check(one_of({"strict", "first", "list"}));
   app.add_option("--on-mismatch", on_mismatch_,
-                 "an object that does not go with the first of its name: error (default) or skip, "
-                 "it is left out")
+                 "an object that does not go with the first of its name: error (default); skip, it "
+                 "is left out; widen (union, join), numbers of several types become those of one "
+                 "that holds all, else error")
       ->type_name("WHAT")
-      ->check(one_of({"error", "skip"}));
+      ->check(one_of({"error", "skip", "widen"}));
   app.add_option(
          "--missing", missing_,
          "join, tiles: a variable or block that some inputs do not have, and a tile that none "
@@ -206,6 +207,10 @@ Status PackCommand::take_agreement() {
   options_.first_values = shared_ == "first";
   options_.strict_attributes = atts_ == "strict";
   options_.skip_mismatches = on_mismatch_ == "skip";
+  options_.widen_types = on_mismatch_ == "widen";
+  if (options_.widen_types && tiles)
+    return Status(Code::kUsage,
+                  "found --on-mismatch widen with --mode tiles, expected error or skip");
   options_.fill_missing = missing_ == "fill";
   constexpr std::string_view kValues = "values:";
   if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
@@ -520,6 +525,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["differing"] = conflicts_json(report.differing);
   json["left_out"] = conflicts_json(report.left_out);
   json["filled"] = conflicts_json(report.filled);
+  json["widened"] = conflicts_json(report.widened);
   json["errors"] = Json::array();
   for (const Status& failure : report.unreadable)
     json["errors"].push_back(json_text(failure.text()));

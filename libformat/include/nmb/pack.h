@@ -50,6 +50,11 @@ struct PackOptions {
   bool first_values = false;       // values that are not joined are the first one's, not compared
   bool strict_attributes = false;  // all attributes must have the same value
   bool skip_mismatches = false;    // an object that does not go with the first is left out
+  // union, join: numeric variables of one name and several types are of the narrowest type that
+  // holds all their values, if there is one. Attributes are compared as numbers; _FillValue,
+  // missing_value, valid_* and flag_* become of the variable's type. Without _FillValue, the
+  // default fill value of a type of two bytes or more becomes that of the other.
+  bool widen_types = false;
   // join, tiles: what an input does not have is fill values, be it a variable or a block; and what
   // no tile has.
   bool fill_missing = false;
@@ -146,6 +151,7 @@ struct PackReport {
   std::vector<PackConflict> differing;  // attributes of which the first is kept
   std::vector<PackConflict> left_out;   // objects, by skip_mismatches
   std::vector<PackConflict> filled;     // by fill_missing
+  std::vector<PackConflict> widened;    // variables, by widen_types
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // that can be used, in the order of the inputs

@@ -58,44 +58,44 @@ class RecordArray final : public ArraySource {
 
 class ConvertedArray final : public ArraySource {
  public:
-  ConvertedArray(Source source, const ClassicValues& values, const ClassicType& to)
-      : ArraySource(source, source->size() / values.from_bytes() * to.value_bytes()),
-        values_(values),
-        to_bytes_(to.value_bytes()) {}
+  ConvertedArray(Source source, ValueConversion conversion)
+      : ArraySource(source, source->size() / conversion.from_bytes * conversion.to_bytes),
+        conversion_(std::move(conversion)) {}
 
  private:
   Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
-    const std::uint64_t first = offset / to_bytes_, within = offset % to_bytes_;
-    const std::uint64_t whole = out.size() / to_bytes_;
+    const std::uint64_t to_bytes = conversion_.to_bytes;
+    const std::uint64_t first = offset / to_bytes, within = offset % to_bytes;
+    const std::uint64_t whole = out.size() / to_bytes;
     if (within != 0 || whole == 0) {
-      std::vector<std::byte> value(to_bytes_);
-      NMB_TRY(read_whole(first, 1, value));
+      std::vector<std::byte> value(to_bytes);
+      NMB_TRY(read_whole(first, value));
       const auto part =
-          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), to_bytes_ - within));
+          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), to_bytes - within));
       std::copy_n(value.begin() + static_cast<std::ptrdiff_t>(within), part, out.begin());
       return part;
     }
-    const std::uint64_t most = values_.keeps_size() ? whole : kBuffer / values_.from_bytes();
-    const std::uint64_t count = std::clamp<std::uint64_t>(most, 1, whole);
-    NMB_TRY(read_whole(first, count, out.first(count * to_bytes_)));
-    return count * to_bytes_;
+    const std::uint64_t most = conversion_.in_place ? whole : kBuffer / conversion_.from_bytes;
+    const std::uint64_t part = std::clamp<std::uint64_t>(most, 1, whole) * to_bytes;
+    NMB_TRY(read_whole(first, out.first(part)));
+    return part;
   }
-  Status read_whole(std::uint64_t first, std::uint64_t count, std::span<std::byte> out) const {
-    const std::uint64_t at = first * values_.from_bytes();
-    if (values_.keeps_size()) {
+  // Whole values from `first` on.
+  Status read_whole(std::uint64_t first, std::span<std::byte> out) const {
+    const std::uint64_t at = first * conversion_.from_bytes;
+    if (conversion_.in_place) {
       NMB_TRY(source().read_at(at, out));
-      values_.convert(out, out);
+      conversion_.convert(out, out);
       return {};
     }
-    const std::size_t length = count * values_.from_bytes();
+    const std::size_t length = out.size() / conversion_.to_bytes * conversion_.from_bytes;
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>(length);
     const std::span<std::byte> from(buffer.get(), length);
     NMB_TRY(source().read_at(at, from));
-    values_.convert(from, out);
+    conversion_.convert(from, out);
     return {};
   }
-  const ClassicValues values_;
-  const std::uint64_t to_bytes_;
+  const ValueConversion conversion_;
 };
 
 std::uint64_t bytes_of(std::span<const std::uint64_t> lengths, std::uint64_t element) {
@@ -172,8 +172,8 @@ Source record_array(Source extent, const VariableShape& shape, std::uint64_t sli
   return std::make_shared<RecordArray>(std::move(extent), shape, slice);
 }
 
-Source converted_array(Source source, const ClassicValues& values, const ClassicType& to) {
-  return std::make_shared<ConvertedArray>(std::move(source), values, to);
+Source converted_array(Source source, ValueConversion conversion) {
+  return std::make_shared<ConvertedArray>(std::move(source), std::move(conversion));
 }
 
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,

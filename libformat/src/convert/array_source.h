@@ -4,11 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "convert/classic_type.h"
 #include "nmb/byte_source.h"
 #include "nmb/values.h"
 
@@ -19,8 +20,16 @@ using Source = std::shared_ptr<const ByteSource>;
 // Records one behind the other: the first of `slice` bytes at shape.begin of `extent`.
 Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice);
 
+// How values of one type become those of another.
+struct ValueConversion {
+  std::uint64_t from_bytes = 0, to_bytes = 0;  // of a value
+  bool in_place = false;  // as many bytes, and convert() may be given one place for both
+  // Of whole values, as many as `out` has room for. Thread-safe.
+  std::function<void(std::span<const std::byte> values, std::span<std::byte> out)> convert;
+};
+
 // Values of another type, which `source` has one behind the other.
-Source converted_array(Source source, const ClassicValues& values, const ClassicType& to);
+Source converted_array(Source source, ValueConversion conversion);
 
 // An array of lengths `to`, none of which is less than `from`, those that `source` has: what it
 // does not have is `fill`, one element.

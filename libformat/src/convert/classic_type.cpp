@@ -137,6 +137,17 @@ ClassicValues::ClassicValues(const TypeTable& types, Type from, const ClassicTyp
   if (to.is_changed) form_ = number_form(types, from);
 }
 
+ValueConversion ClassicValues::conversion() const {
+  ValueConversion conversion;
+  conversion.from_bytes = from_bytes_;
+  conversion.to_bytes = to_.value_bytes();
+  conversion.in_place = !to_.is_changed;
+  conversion.convert = [values = *this](std::span<const std::byte> from, std::span<std::byte> out) {
+    values.convert(from, out);
+  };
+  return conversion;
+}
+
 void ClassicValues::convert(std::span<const std::byte> values, std::span<std::byte> out) const {
   const std::uint64_t bytes = to_.value_bytes();
   if (to_.is_changed) {

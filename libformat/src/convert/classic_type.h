@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "convert/array_source.h"
 #include "nmb/extension.h"
 
 namespace nmb {
@@ -34,10 +35,9 @@ class ClassicValues {
  public:
   ClassicValues(const TypeTable& types, Type from, const ClassicType& to);
   std::uint64_t from_bytes() const { return from_bytes_; }  // of a value
-  // Values become as many bytes as they are: convert() may be given one place for both.
-  bool keeps_size() const { return !to_.is_changed; }
   // values: whole ones, at least as many as `out` has room for.
   void convert(std::span<const std::byte> values, std::span<std::byte> out) const;
+  ValueConversion conversion() const;
 
  private:
   ExtendedType form_;  // of the number, where is_changed

@@ -216,7 +216,7 @@ class ClassicMaker {
       source = std::make_shared<SharedRange>(std::move(source), shape.begin, bytes);
     }
     if (!type.is_changed) return source;
-    return converted_array(std::move(source), ClassicValues(types_, v.type, type), type);
+    return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());
   }
 
   // What netCDF-C shows where a variable is shorter than its dimension.

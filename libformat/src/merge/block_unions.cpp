@@ -39,6 +39,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   rules.equal_values = !options.first_values;
   rules.fills = options.fill_missing;
   rules.skips = options.skip_mismatches;
+  rules.widens = options.widen_types && options.mode != MergeMode::kTiles;
   return rules;
 }
 
@@ -93,6 +94,9 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
       return;
     case UnionNote::What::kFilled:
       report_.filled.push_back(std::move(found.conflict));
+      return;
+    case UnionNote::What::kWidened:
+      report_.widened.push_back(std::move(found.conflict));
       return;
     case UnionNote::What::kDiffers:
       report_.differing.push_back(std::move(found.conflict));
@@ -276,6 +280,8 @@ void BlockUnions::warn_of_notes() {
   warn(report_.differing, " values of attributes differ from the first, which is kept",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
   warn(report_.filled, " times fill values stand for what is missing",
+       [](const PackConflict& note) { return note.object; });
+  warn(report_.widened, " times values become those of a wider type",
        [](const PackConflict& note) { return note.object; });
   warn(report_.left_out, " objects that do not go with the first are left out",
        [](const PackConflict& note) { return note.object; });

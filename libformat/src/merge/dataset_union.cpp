@@ -11,6 +11,7 @@
 #include "convert/repeated_value.h"
 #include "merge/value_comparison.h"
 #include "wire/checked.h"
+#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -26,8 +27,12 @@ std::string typed_text(const Attribute& attribute) {
   return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
 
-bool is_same(const Attribute& a, const Attribute& b) {
-  return a.type == b.type && std::ranges::equal(a.values, b.values);
+// Values of their variable's own type.
+bool has_type_of_variable(std::string_view attribute) {
+  constexpr std::array<std::string_view, 8> kNames{"_FillValue",  "missing_value", "valid_min",
+                                                   "valid_max",   "valid_range",   "actual_range",
+                                                   "flag_values", "flag_masks"};
+  return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
 // Found and expected, of attributes that are not the same.
@@ -247,6 +252,25 @@ void DatasetUnion::compare_dimensions(const Dimension& found, std::uint64_t reco
 
 // --- attributes ---
 
+// Of types that differ: where these may, the same numbers.
+bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
+  if (found.type == expected.type) return std::ranges::equal(found.values, expected.values);
+  const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
+  return rules_.widens && wide &&
+         widened_values(found.values, found.type, *wide) ==
+             widened_values(expected.values, expected.type, *wide);
+}
+
+// Of a variable of a type that may have become another one's here.
+Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribute& attribute) {
+  const Type type = known == kGlobal ? attribute.type : all_.metadata.variable(known).type;
+  if (known == kGlobal || type == of_variable || attribute.type != of_variable ||
+      !has_type_of_variable(attribute.name))
+    return all_.metadata.add_attribute(known, attribute.name, attribute.type, attribute.values);
+  return all_.metadata.add_attribute(known, attribute.name, type,
+                                     widened_values(attribute.values, attribute.type, type));
+}
+
 bool DatasetUnion::is_strict(std::string_view attribute) const {
   return rules_.equal_attributes || tells_meaning(attribute);
 }
@@ -294,7 +318,8 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
       return differ(found.name, std::move(is), std::move(was));
     }
     const std::string object = object_of(known, found.name);
-    status = all_.metadata.add_attribute(known, found.name, found.type, found.values);
+    status =
+        add_attribute(known, local == kGlobal ? found.type : metadata.variable(local).type, found);
     if (!status.ok())
       status = clash("attribute name", object, status, here());
     else
@@ -358,8 +383,8 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   const Variable found = from.variable(local);
   const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
   if (!id.ok()) return clash("variable name", found.name, id.status(), here());
-  placed_.push_back({std::move(axes), here(), {}});
-  add_place(*id, {here(), from.is_record_variable(local), member.begins[local]});
+  placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
+  add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
   Status status;
   from.for_each_attribute(local, [&](const Attribute& attribute) {
     if (!status.ok() || is_dropped(local, attribute.name)) return;
@@ -375,7 +400,8 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
   const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
   const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
-  if (found.type != expected.type) {
+  const TypeSet types = placed_[known].types | type_bit(found.type);
+  if (found.type != expected.type && !(rules_.widens && narrowest_type(types))) {
     mismatch(may_skip, "type", found.name, std::string(type_name(found.type)),
              std::string(type_name(expected.type)), first);
     return false;
@@ -396,12 +422,62 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
 Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId known,
                                     const std::vector<DimId>& dimensions) {
   if (!is_alike(member, local, known, dimensions)) return {};
+  const Variable found = member.metadata.variable(local);
+  if (found.type != all_.metadata.variable(known).type) NMB_TRY(widen(known, found));
   if (const Place* same = place_here(known)) {
     if (rules_.equal_values) NMB_TRY(compare_values(member, local, known, *same));
   } else {
-    add_place(known, {here(), member.metadata.is_record_variable(local), member.begins[local]});
+    add_place(known, {here(), member.metadata.is_record_variable(local), found.type,
+                      member.begins[local]});
   }
   return unite_attributes(member.metadata, local, known);
+}
+
+// To a type that holds the values of `found` too; what datasets have of it is told.
+Status DatasetUnion::widen(VarId known, const Variable& found) {
+  const Type before = all_.metadata.variable(known).type;
+  placed_[known].types |= type_bit(found.type);
+  const Type wide = *narrowest_type(placed_[known].types);
+  tell(What::kWidened, "type", found.name, std::string(type_name(found.type)),
+       std::string(type_name(wide)), placed_[known].places.front().member, here());
+  if (wide == before) return {};
+  all_.metadata.set_type(known, wide);
+  std::vector<std::pair<std::string, std::vector<std::byte>>> changed;
+  all_.metadata.for_each_attribute(known, [&](const Attribute& attribute) {
+    if (attribute.type == before && has_type_of_variable(attribute.name))
+      changed.emplace_back(attribute.name, widened_values(attribute.values, before, wide));
+  });
+  for (const auto& [name, values] : changed)
+    NMB_TRY(all_.metadata.put_attribute(known, name, wide, values));
+  return {};
+}
+
+// The values that a dataset has of a variable, as they lie, or as those of the variable's type one
+// behind the other. *offset: of the first. *step: from a record to the next.
+Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
+                               std::uint64_t* step) const {
+  const Variable found = all_.metadata.variable(variable);
+  const Added& member = members_[place.member];
+  *offset = place.begin;
+  *step = member.record_size;
+  if (place.type == found.type || !member.values) return member.values;
+  VariableShape shape;
+  std::uint64_t values = 1;
+  for (std::size_t d = 0; d < found.dimensions.size(); ++d) {
+    const DimId id = found.dimensions[d];
+    shape.lengths.push_back(joined_[id].is ? joined_[id].counts[place.member] : length_of(id));
+    if (d > 0 || !place.is_record) values *= shape.lengths.back();
+  }
+  shape.begin = place.begin;
+  shape.record_size = member.record_size;
+  *offset = 0;
+  *step = values * type_size(found.type);
+  const std::uint64_t slice = values * type_size(place.type);
+  Source array = place.is_record && slice > 0
+                     ? record_array(member.values, shape, slice)
+                     : std::make_shared<SharedRange>(member.values, place.begin, slice);
+  const bool has_fill = all_.metadata.find_attribute(variable, "_FillValue").has_value();
+  return widened_array(std::move(array), place.type, found.type, !has_fill);
 }
 
 // first: the same values in a dataset before.
@@ -410,16 +486,20 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
   const bool is_record = all_.metadata.is_record_variable(known);
   // Of another number of records or another length: told.
   const std::uint64_t slices = is_record ? member.records : 1;
-  const auto length = member.metadata.slice_bytes(local);
+  const Type type = member.metadata.variable(local).type;
+  auto length = member.metadata.slice_bytes(local);
+  const Variable variable = all_.metadata.variable(known);
+  if (length) *length = *length / type_size(type) * type_size(variable.type);
   if (!length || (placed_[known].axes.empty() && length != all_.metadata.slice_bytes(known)) ||
       (is_record && slices != all_.records))
     return {};
-  const Added& other = members_[first.member];
-  const Variable variable = all_.metadata.variable(known);
-  NMB_ASSIGN(const auto differs,
-             first_difference({member.values.get(), member.begins[local], member.record_size},
-                              {other.values.get(), first.begin, other.record_size}, variable.type,
-                              slices, *length));
+  const Place own{here(), member.metadata.is_record_variable(local), type, member.begins[local]};
+  StoredValues theirs{}, ours{};
+  const Source before = values_of(known, first, &theirs.begin, &theirs.step);
+  const Source values = values_of(known, own, &ours.begin, &ours.step);
+  theirs.source = before.get();
+  ours.source = values.get();
+  NMB_ASSIGN(const auto differs, first_difference(ours, theirs, variable.type, slices, *length));
   if (!differs) return {};
   std::vector<IndexRange> ranges;
   for (const DimId id : variable.dimensions)
@@ -465,15 +545,17 @@ Result<std::uint64_t> DatasetUnion::join_lengths() {
 void DatasetUnion::lay(VarId variable, LaidValues* values) const {
   const Placed& placed = placed_[variable];
   const Place& only = placed.places.front();
-  if (placed.axes.empty())
-    values->add(all_.metadata, variable, members_[only.member].values, only.begin,
-                members_[only.member].record_size);
-  else if (is_tiled())
+  if (placed.axes.empty()) {
+    std::uint64_t offset, step;
+    Source source = values_of(variable, only, &offset, &step);
+    values->add(all_.metadata, variable, std::move(source), offset, step);
+  } else if (is_tiled()) {
     values->add(all_.metadata, variable,
                 tiled_values(variable, placed.places.size(), false, placed.has_gaps), 0,
                 all_.metadata.slice_bytes(variable).value_or(0));
-  else
+  } else {
     lay_joined(variable, values);
+  }
 }
 
 void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
@@ -487,13 +569,12 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
   std::vector<LaidPart> parts;
   auto place = placed.places.begin();
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
-    const Added& member = members_[m];
     const std::uint64_t count = joined.counts[m];
     LaidPart part{nullptr, joined.firsts[m], count, 0, unit, unit * count, 0};
     if (place != placed.places.end() && place->member == m) {
-      part.source = member.values;
-      part.offset = place->begin;
-      if (place->is_record) (axis == 0 ? part.step : part.record_step) = member.record_size;
+      std::uint64_t step;
+      part.source = values_of(variable, *place, &part.offset, &step);
+      if (place->is_record) (axis == 0 ? part.step : part.record_step) = step;
       ++place;
     } else if (count > 0) {
       part.source = fill_of(variable);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/type_widening.h"
 #include "merge/decomposition.h"
 #include "merge/tile_cover.h"
 #include "nmb/byte_source.h"
@@ -39,7 +40,10 @@ struct UnionRules {
   bool complete = false;            // each dataset has each variable
   // Where a dataset does not have it, or no tile is, its values are fill values.
   bool fills = false;
-  bool skips = false;        // an object that does not go with the first of its name is left out
+  bool skips = false;  // an object that does not go with the first of its name is left out
+  // But for tiles: a variable gets the narrowest type that holds the values of all (
+  // convert/type_widening.h).
+  bool widens = false;
   bool drops_parts = false;  // attributes that say which part of a set a dataset is
 };
 
@@ -49,6 +53,7 @@ struct UnionNote {
     kConflict,
     kLeftOut,  // by UnionRules::skips
     kFilled,   // by UnionRules::fills
+    kWidened,  // by UnionRules::widens
     kDiffers,  // an attribute; the first one's value is kept
   };
   What what;
@@ -120,12 +125,14 @@ class DatasetUnion {
   struct Place {
     std::uint32_t member;
     bool is_record;  // its records do not follow one another at once
+    Type type;
     std::uint64_t begin;
     std::uint32_t box = 0;  // of a tile
   };
   struct Placed {
     std::vector<std::uint32_t> axes;  // of its dimensions, those of which datasets have parts
     std::uint32_t last;               // the last dataset that has it
+    TypeSet types;                    // that datasets have it of
     std::vector<Place> places;        // one, but for those
     std::vector<std::uint32_t> place_of_box{};  // of tiles, or kNoPlace
     bool has_gaps = false;                      // tiles, after check_tiles()
@@ -154,6 +161,11 @@ class DatasetUnion {
   bool is_alike(const Member& member, VarId local, VarId known,
                 const std::vector<DimId>& dimensions);
   Status compare_values(const Member& member, VarId local, VarId known, const Place& first);
+  Status widen(VarId known, const Variable& found);
+  Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
+  bool is_same(const Attribute& found, const Attribute& expected) const;
+  Source values_of(VarId variable, const Place& place, std::uint64_t* offset,
+                   std::uint64_t* step) const;
   // Whether the owners' attributes let them be one object.
   bool attributes_agree(const Metadata& metadata, VarId local, VarId known, bool may_skip);
   Status unite_attributes(const Metadata& metadata, VarId local, VarId known);
