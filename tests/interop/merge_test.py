@@ -227,6 +227,57 @@ def check_widen(test):
     test.run("nmcat", "--mode", "tiles", "fill0.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=2, says="--mode tiles")
 
 
+def make_events(path, events, tables, kind="u4"):
+    """A list of events, and tables with a row for each of some of them."""
+    with h5py.File(path, "w") as out:
+        for name, rows in {"spill": events, **tables}.items():
+            rows = numpy.array(rows, kind).reshape(-1, 1)
+            out.create_dataset(f"{name}/evt", data=rows, maxshape=(None, 1), chunks=(16, 1))
+            out.create_dataset(f"{name}/value", data=rows * 2.5, maxshape=(None, 1), chunks=(16, 1))
+
+
+def check_keys(test):
+    """--key: numbers of the events, over all files, in each table that has some."""
+    lists = [[3, 3, 5, 9, 9, 9, 20], [1, 2, 3], [7]]
+    tables = [{"a": [3, 9, 9, 20], "b": []}, {"a": [2, 2, 2], "b": [1, 3]}, {"a": [], "b": [7, 7]}]
+    files = [f"key{i}.h5" for i in range(3)]
+    for file, events, rows in zip(files, lists, tables):
+        make_events(test.work / file, events, rows)
+    want = {"spill": [0, 0, 1, 2, 2, 2, 3, 4, 5, 6, 7], "a": [0, 2, 2, 3, 5, 5, 5], "b": [4, 6, 7, 7]}
+    for key in ("evt", "spill/evt"):
+        for out in ("key.nmb", "key.h5"):
+            test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", out, "-f", "--key", key)
+            for table, numbers in want.items():
+                expect(test, f"{out}: {table}/evt.seq", values(test, out, f"{table}/evt.seq"), numbers)
+        test.run("nmverify", "key.nmb")
+        test.check("int64 evt.seq(" in test.run("nminspect", "header", "key.nmb", "a"), "evt.seq is no int64 of a's dimension")
+    # One file is numbered too; tables without the variable get none.
+    with h5py.File(test.work / "key0.h5", "a") as out:
+        out.create_dataset("other/value", data=numpy.arange(3.0).reshape(3, 1), maxshape=(None, 1), chunks=(16, 1))
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "key0.h5", "-o", "one.nmb", "--key", "evt")
+    expect(test, "one file", values(test, "one.nmb", "a/evt.seq"), [0, 2, 2, 3])
+    test.check("seq" not in test.run("nminspect", "header", "one.nmb", "other"), "a table without events has numbers")
+
+    join = ("--mode", "join", "--along", "axis:0", "key1.h5", "bad.h5", "-o", "bad.nmb", "--key", "evt")
+    for events, rows, kind, says in (
+        ([1, 4, 2], {"a": [1], "b": []}, "u4", "partition key evt: found 2 at [2] behind 4, expected values that do not decrease: bad.h5"),
+        ([1, 2], {"a": [2, 5], "b": []}, "u4", "partition key a/evt: found 5 at [1], expected one of the 2 events of its file: bad.h5"),
+    ):
+        make_events(test.work / "bad.h5", events, rows, kind)
+        test.run("nmcat", *join, exit_code=1, says=says)
+    for name in ("bad.h5", "real.h5"):
+        make_events(test.work / name, [1.5], {"a": [], "b": []}, "f4")
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "bad.h5", "real.h5", "-o", "bad.nmb", "--key", "evt", exit_code=1,
+             says="partition key evt: found float, expected integers")
+    with h5py.File(test.work / "bad.h5", "w") as out:
+        out["a/evt"] = numpy.zeros((2, 1), "u4")
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "bad.h5", "-o", "bad.nmb", "--key", "evt", exit_code=1,
+             says="partition key evt: found no such variable that is joined")
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "one.nmb", "-o", "bad.nmb", "--key", "evt", exit_code=1,
+             says="variable name a/evt.seq")
+    test.run("nmcat", "key0.h5", "-o", "bad.nmb", "--key", "evt", exit_code=2, says="--mode join")
+
+
 def check_fill(test):
     """--missing=fill: fill values where an input has none; --on-mismatch=skip: the first one's."""
     make(test.work / "m0.nc")
@@ -582,6 +633,7 @@ def check(test):
     check_tables(test)
     check_fill(test)
     check_widen(test)
+    check_keys(test)
     check_union(test)
     check_empty_groups(test)
     check_outputs(test)

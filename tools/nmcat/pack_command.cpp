@@ -158,6 +158,11 @@ void PackCommand::offer_agreement(CLI::App& app) {
                  "join: the dimension along which values follow one another (default: the record "
                  "dimension); axis:0: the first one of each variable")
       ->type_name("DIM");
+  app.add_option("--key", options_.key,
+                 "join: number the events that VARIABLE of a block lists (without BLOCK: spill), "
+                 "and give each block with a variable of this name the numbers of its rows, "
+                 "VARIABLE.seq")
+      ->type_name("[BLOCK/]VARIABLE");
   app.add_option("--shared", shared_,
                  "union, tiles: first: values that several inputs have are the first one's "
                  "(default: they must be the same)")
@@ -201,6 +206,7 @@ Status PackCommand::take_agreement() {
   const bool tiles = options_.mode == MergeMode::kTiles;
   NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
+  NMB_TRY(needs("--key", joins, "join"));
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));

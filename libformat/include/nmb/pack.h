@@ -47,6 +47,11 @@ struct PackOptions {
   std::string sort_by{};
   // join: the dimension; "": the record dimension; "axis:0": of each variable its first one.
   std::string along{};
+  // join: "BLOCK/VARIABLE", a list of events that each input has (a variable alone: of block
+  // spill), integers that do not decrease; each other value is an event. Each block with a variable
+  // of this name that is joined, one value a row, gets VARIABLE.seq (kInt64): the number of each
+  // row's event, from 0 over all inputs. Not empty: all blocks become classic datasets.
+  std::string key{};
   bool first_values = false;       // values that are not joined are the first one's, not compared
   bool strict_attributes = false;  // all attributes must have the same value
   bool skip_mismatches = false;    // an object that does not go with the first is left out
@@ -121,7 +126,7 @@ struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
   // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
   // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
-  // "missing block", "coordinate", "blocks", "decomposition", "missing tile".
+  // "missing block", "coordinate", "blocks", "decomposition", "missing tile", "partition key".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices

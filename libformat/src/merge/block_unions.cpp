@@ -197,6 +197,73 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
     }
 }
 
+void BlockUnions::tell_key(std::size_t input, std::string object, std::string found,
+                           std::string expected) {
+  conflicts_.add_at({input, 0}, "partition key", std::move(object), input, ConflictList::kNone,
+                    std::move(found), std::move(expected));
+}
+
+// The events of all inputs, and their numbers in each block that has some.
+Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
+  const std::size_t slash = options_.key.rfind('/');
+  const std::string block = slash == std::string::npos ? "spill" : options_.key.substr(0, slash);
+  const std::string variable = options_.key.substr(slash + 1);
+  for (const auto& entry : entries_) NMB_TRY(unite_whole(*entry));
+  const auto events = by_name_.find(block);
+  NMB_TRY(add_events(events == by_name_.end() ? nullptr : events->second, variable, inputs));
+  if (conflicts_.size() > 0) return {};
+  for (const auto& entry : entries_)
+    if (entry->united) NMB_TRY(add_numbers(*entry, variable));
+  return {};
+}
+
+Status BlockUnions::add_events(Entry* events, const std::string& variable,
+                               const std::vector<std::size_t>& inputs) {
+  std::optional<VarId> id;
+  if (events && events->united) id = events->united->joined_column(variable);
+  for (const std::size_t input : inputs) {
+    KeyColumn column;
+    if (id) {
+      const auto member = std::ranges::find(events->members, input);
+      if (member != events->members.end()) {
+        const auto m = static_cast<std::uint32_t>(member - events->members.begin());
+        column.values = events->united->column(*id, m, &column.count);
+        column.type = events->united->type_of(*id);
+      }
+    }
+    if (!column.values &&
+        (!id || column.count > 0 || !std::ranges::count(events->members, input))) {
+      tell_key(input, options_.key, "no such variable that is joined, of one value a row", "one");
+      continue;
+    }
+    NMB_ASSIGN(const auto problem, key_->add(input, std::move(column)));
+    if (problem) tell_key(input, options_.key, problem->found, problem->expected);
+  }
+  return {};
+}
+
+Status BlockUnions::add_numbers(Entry& entry, const std::string& variable) {
+  const auto id = entry.united->joined_column(variable);
+  if (!id) return {};
+  const std::string object = entry.name.name.empty() ? variable : entry.name.name + "/" + variable;
+  std::vector<Source> numbers;
+  for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
+    const std::size_t input = entry.members[m];
+    KeyColumn column;
+    column.values = entry.united->column(*id, m, &column.count);
+    column.type = entry.united->type_of(*id);
+    if (!column.values && column.count > 0) {
+      tell_key(input, object, "none", "one value for each row");
+      continue;
+    }
+    NMB_ASSIGN(const auto problem, key_->check(input, column));
+    if (problem) tell_key(input, object, problem->found, problem->expected);
+    numbers.push_back(PartitionKey::numbers(key_, input, std::move(column)));
+  }
+  if (numbers.size() < entry.members.size()) return {};
+  return entry.united->add_column(variable + ".seq", *id, std::move(numbers));
+}
+
 Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
   const bool joins = options_.mode == MergeMode::kJoin;
   if (joins && inputs.size() > 1 &&
@@ -207,6 +274,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
                       options_.along.empty() ? "of records" : options_.along, inputs.front(),
                       ConflictList::kNone, "no block of several inputs that has it",
                       options_.along.empty() ? "one at least, or --along" : "one at least");
+  if (!options_.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (joins || options_.mode == MergeMode::kTiles) tell_absent(*entry, inputs);
     NMB_TRY(finish(*entry, sink));

@@ -12,6 +12,7 @@
 #include "merge/block_sink.h"
 #include "merge/conflict_list.h"
 #include "merge/dataset_union.h"
+#include "merge/partition_key.h"
 #include "merge/reopened_source.h"
 #include "nmb/pack.h"
 
@@ -43,6 +44,11 @@ class BlockUnions final : public BlockSink {
   Status check_tile(const Entry& entry, const Metadata& metadata);
   void take_note(const Entry& entry, UnionNote note);
   void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
+  Status add_keys(const std::vector<std::size_t>& inputs);
+  Status add_events(Entry* events, const std::string& variable,
+                    const std::vector<std::size_t>& inputs);
+  Status add_numbers(Entry& entry, const std::string& variable);
+  void tell_key(std::size_t input, std::string object, std::string found, std::string expected);
   Status check_coordinates(const Entry& entry, const Dataset& all);
   void warn_of_notes();
   Status finish(Entry& entry, BlockSink& sink);
@@ -51,6 +57,7 @@ class BlockUnions final : public BlockSink {
   ConflictList& conflicts_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
+  const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   std::shared_ptr<const ByteSource> file_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_name_;

@@ -452,15 +452,11 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
   return {};
 }
 
-// The values that a dataset has of a variable, as they lie, or as those of the variable's type one
-// behind the other. *offset: of the first. *step: from a record to the next.
-Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
-                               std::uint64_t* step) const {
+// The values that a dataset has of a variable, one behind the other and of the variable's type.
+// *slice: bytes of a record, or of all.
+Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
-  *offset = place.begin;
-  *step = member.record_size;
-  if (place.type == found.type || !member.values) return member.values;
   VariableShape shape;
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < found.dimensions.size(); ++d) {
@@ -470,14 +466,26 @@ Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t
   }
   shape.begin = place.begin;
   shape.record_size = member.record_size;
-  *offset = 0;
-  *step = values * type_size(found.type);
-  const std::uint64_t slice = values * type_size(place.type);
-  Source array = place.is_record && slice > 0
-                     ? record_array(member.values, shape, slice)
-                     : std::make_shared<SharedRange>(member.values, place.begin, slice);
+  *slice = values * type_size(found.type);
+  const std::uint64_t bytes = values * type_size(place.type);
+  Source array = place.is_record && bytes > 0
+                     ? record_array(member.values, shape, bytes)
+                     : std::make_shared<SharedRange>(member.values, place.begin, bytes);
+  if (place.type == found.type) return array;
   const bool has_fill = all_.metadata.find_attribute(variable, "_FillValue").has_value();
   return widened_array(std::move(array), place.type, found.type, !has_fill);
+}
+
+// The same, but as they lie where they are of that type. *offset: of the first. *step: from a
+// record to the next.
+Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
+                               std::uint64_t* step) const {
+  const Added& member = members_[place.member];
+  *offset = place.begin;
+  *step = member.record_size;
+  if (place.type == all_.metadata.variable(variable).type || !member.values) return member.values;
+  *offset = 0;
+  return array_of(variable, place, step);
 }
 
 // first: the same values in a dataset before.
@@ -544,10 +552,9 @@ Result<std::uint64_t> DatasetUnion::join_lengths() {
 
 void DatasetUnion::lay(VarId variable, LaidValues* values) const {
   const Placed& placed = placed_[variable];
-  const Place& only = placed.places.front();
   if (placed.axes.empty()) {
     std::uint64_t offset, step;
-    Source source = values_of(variable, only, &offset, &step);
+    Source source = values_of(variable, placed.places.front(), &offset, &step);
     values->add(all_.metadata, variable, std::move(source), offset, step);
   } else if (is_tiled()) {
     values->add(all_.metadata, variable,
@@ -567,11 +574,14 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
     unit *= all_.metadata.dimension(id).length;
   const Joined& joined = joined_[found.dimensions[axis]];
   std::vector<LaidPart> parts;
+  const auto made = columns_.find(variable);
   auto place = placed.places.begin();
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
     const std::uint64_t count = joined.counts[m];
     LaidPart part{nullptr, joined.firsts[m], count, 0, unit, unit * count, 0};
-    if (place != placed.places.end() && place->member == m) {
+    if (made != columns_.end()) {
+      part.source = made->second[m];
+    } else if (place != placed.places.end() && place->member == m) {
       std::uint64_t step;
       part.source = values_of(variable, *place, &part.offset, &step);
       if (place->is_record) (axis == 0 ? part.step : part.record_step) = step;
@@ -582,6 +592,37 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
     parts.push_back(std::move(part));
   }
   values->add(all_.metadata, variable, std::move(parts), axis);
+}
+
+std::optional<VarId> DatasetUnion::joined_column(std::string_view name) const {
+  const auto id = all_.metadata.find_variable(name);
+  if (!id || is_tiled() || placed_[*id].axes != std::vector<std::uint32_t>{0}) return std::nullopt;
+  for (const DimId d : all_.metadata.variable(*id).dimensions.subspan(1))
+    if (length_of(d) != 1) return std::nullopt;
+  return id;
+}
+
+Source DatasetUnion::column(VarId variable, std::uint32_t member, std::uint64_t* count) const {
+  *count = joined_[all_.metadata.variable(variable).dimensions.front()].counts[member];
+  const auto& places = placed_[variable].places;
+  const auto place = std::ranges::lower_bound(places, member, {}, &Place::member);
+  if (place == places.end() || place->member != member || !members_[member].values) return nullptr;
+  std::uint64_t slice;
+  return array_of(variable, *place, &slice);
+}
+
+Status DatasetUnion::add_column(const std::string& name, VarId like, std::vector<Source> values) {
+  const auto dimensions = all_.metadata.variable(like).dimensions;
+  const Result<VarId> id = all_.metadata.add_variable(
+      name, Type::kInt64, std::vector<DimId>(dimensions.begin(), dimensions.end()));
+  if (!id.ok()) {
+    const auto known = all_.metadata.find_variable(name);
+    return clash("variable name", name, id.status(),
+                 known ? placed_[*known].places.front().member : here());
+  }
+  placed_.push_back({{0}, here(), type_bit(Type::kInt64), {}});
+  columns_.emplace(*id, std::move(values));
+  return {};
 }
 
 Result<Dataset> DatasetUnion::take(const std::string& name) {

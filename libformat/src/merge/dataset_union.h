@@ -95,6 +95,15 @@ class DatasetUnion {
   // Of tiles, once all are added: what no tile has and, where nothing was told, values that lie in
   // several of them. kLimit; kIo, kDamaged: values that are compared.
   Status check_tiles(bool with_values);
+  // A variable of one value for each index of its first dimension, along which values follow one
+  // another.
+  std::optional<VarId> joined_column(std::string_view name) const;
+  Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
+  // What a dataset has of it, one behind the other, and how many; nullptr: it does not have it.
+  Source column(VarId variable, std::uint32_t member, std::uint64_t* count) const;
+  // One more variable, of kInt64 and the dimensions of `like`, with what each dataset has of it,
+  // one behind the other. A name that is taken is a conflict with the dataset that has it. kLimit.
+  Status add_column(const std::string& name, VarId like, std::vector<Source> values);
   // All of it, of kind CDF-5, after which the union is of no use. name: of the values, for
   // messages. kUnsupported, kLimit: sizes.
   Result<Dataset> take(const std::string& name);
@@ -164,6 +173,7 @@ class DatasetUnion {
   Status widen(VarId known, const Variable& found);
   Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
   bool is_same(const Attribute& found, const Attribute& expected) const;
+  Source array_of(VarId variable, const Place& place, std::uint64_t* slice) const;
   Source values_of(VarId variable, const Place& place, std::uint64_t* offset,
                    std::uint64_t* step) const;
   // Whether the owners' attributes let them be one object.
@@ -212,6 +222,7 @@ class DatasetUnion {
   std::vector<Added> members_;
   std::vector<Joined> joined_;                    // by dimension
   std::vector<Placed> placed_;                    // by variable
+  std::map<VarId, std::vector<Source>> columns_;  // by add_column(): of each dataset
   std::map<std::vector<DimId>, Tiling> tilings_;  // by a variable's dimensions
   std::vector<std::uint32_t> dimension_members_;  // by dimension: the first
   // By "variable@attribute": the first that has it, where that is not the owner's.

@@ -73,6 +73,8 @@ class Packer {
     if (options_.classic && ranks_.size() > 1)
       return Status(Code::kUnsupported, options_.output, kNoOffset, "",
                     "found several processes for a classic file, expected one, or an NMB output");
+    if (!options_.key.empty() && options_.mode != MergeMode::kJoin)
+      return Status(Code::kUsage, "found a partition key, expected join with it");
     if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
       return Status(Code::kUsage, "found blocks to append that are united, expected pack");
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
