@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
-GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "create", "ranks", "lookup", "count")
+GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "ranks", "lookup", "count")
 
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
@@ -346,6 +346,64 @@ def bench_tiles(b):
         b.add("the same to a classic file, beside mppnccombine", costs["nc"]["wall"], costs["peer"]["wall"])
     b.add("tiles: peak memory of nmcat, beside mppnccombine", costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"), unit="MB",
           limit=100)
+
+
+def make_conversions(folder, program, samples, megabytes):
+    """many.nc: CDF-5 with 5 variables a sample; many.nc4: the same by nccopy; plain.h5 and coded.h5: noise with steps in it, as
+    it lies, and shuffled and deflated."""
+    import h5py
+    import numpy
+
+    folder.mkdir(parents=True)
+    subprocess.run([program, folder / "one", "--files", "1", "--samples", str(samples)], check=True)
+    (folder / "one" / "rank_0000.nc").rename(folder / "many.nc")
+    (folder / "one").rmdir()
+    subprocess.run(["nccopy", "-k", "nc4", folder / "many.nc", folder / "many.nc4"], check=True)
+    rows = megabytes * 250
+    values = numpy.round(numpy.random.default_rng(1).standard_normal((rows, 1000)).cumsum(axis=1), 2).astype("f4")
+    with h5py.File(folder / "plain.h5", "w") as plain, h5py.File(folder / "coded.h5", "w") as coded:
+        for part in range(4):
+            plain[f"v{part}"] = values
+        for part, some in enumerate(numpy.array_split(values, 4)):
+            coded.create_dataset(f"v{part}", data=some, chunks=(64, 1000), shuffle=True, compression="gzip", compression_opts=1)
+
+
+def bench_convert(b):
+    """Files one by one, read back and compared as by default; nobody waits for the device."""
+    folder = b.work / "conversions"
+    if not folder.exists():
+        make_conversions(folder, b.program("make_rank_files"), b.scaled(6400), b.scaled(400))
+    many, plain, coded = (str(folder / name) for name in ("many.nc", "plain.h5", "coded.h5"))
+    out, back, copy, repacked = (b.work / f"convert.{ending}" for ending in ("nmb", "nc", "cat", "h5"))
+
+    def clean():
+        for path in (out, back, copy, repacked):
+            path.unlink(missing_ok=True)
+
+    def nmconvert(source, target, *options):
+        return lambda: b.cost([b.program("nmconvert"), str(source), str(target), "--no-sync", "--no-progress", *options])
+
+    packed = folder / "many.nmb"
+    if not packed.exists():
+        b.run([b.program("nmconvert"), many, str(packed), "--no-progress"])
+    forth, return_, copied = in_turn(b.runs, clean, nmconvert(many, out), nmconvert(packed, back), cat(b, [many], copy))
+    clean()
+    b.add("a classic file to NMB, beside `cat`", forth["wall"], copied["wall"], target=0.75)
+    b.add("and back, beside `cat`", return_["wall"], copied["wall"], target=0.75)
+    straight, copied = in_turn(b.runs, clean, nmconvert(plain, out), cat(b, [plain], copy))
+    clean()
+    b.add("an HDF5 file of contiguous data sets to NMB, beside `cat`", straight["wall"], copied["wall"], target=1.2)
+    few = max(1, b.runs // 2)
+    if shutil.which("nccopy"):
+        ours, theirs = in_turn(few, clean, nmconvert(folder / "many.nc4", out),
+                               lambda: b.cost(["nccopy", "-k", "cdf5", str(folder / "many.nc4"), str(back)]))
+        b.add("a netCDF-4 file of 32,000 variables to NMB, beside nccopy to CDF-5", ours["wall"], theirs["wall"], target=1 / 3)
+        b.add("the same: peak memory, beside nccopy", ours["rss_mb"], theirs["rss_mb"], unit="MB", limit=200)
+    if shutil.which("h5repack"):
+        ours, theirs = in_turn(few, clean, nmconvert(coded, out, "--compress", "zstd"),
+                               lambda: b.cost(["h5repack", "-f", "SHUF", "-f", "GZIP=1", coded, str(repacked)]))
+        b.add("shuffled and deflated HDF5 to NMB with zstd, beside h5repack to the same", ours["wall"], theirs["wall"], target=1 / 3)
+    clean()
 
 
 def bench_pack_hdf5(b):
