@@ -104,6 +104,12 @@ def check_other_filter(test):
     test.check("warning: found chunks that are not decoded (filter 32000 (lzf" in said, f"nmverify lzf.h5: {said}")
     test.check("): 4, variables: 1" in said, f"nmverify lzf.h5: {said}")
     test.run("nmverify", "lzf.h5", "--strict", exit_code=1)
+    # They are kept as they are, and then are no better known.
+    test.run("nmconvert", "lzf.h5", "lzf.nmb")
+    said = test.run("nmverify", "lzf.nmb")
+    test.check("warning: found chunks that are not decoded (filter 32000 (lzf" in said, f"nmverify lzf.nmb: {said}")
+    test.check("): 4, variables: 1" in said, f"nmverify lzf.nmb: {said}")
+    test.run("nmverify", "lzf.nmb", "--strict", exit_code=1)
 
 
 def check_other_files(test):

@@ -20,6 +20,22 @@ constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
 }  // namespace
 
+void NotDecoded::note(const Storage& storage, std::uint64_t chunks) {
+  const Filter* const unknown = unknown_filter(storage.filters);
+  if (!unknown || chunks == 0) return;
+  Kept& kept = by_filter_[filter_text(*unknown)];
+  ++kept.variables;
+  kept.chunks += chunks;
+}
+
+void NotDecoded::tell(
+    const std::function<void(std::string found, std::string expected)>& warn) const {
+  for (const auto& [filter, kept] : by_filter_)
+    warn("chunks that are not decoded (filter " + filter + "): " + std::to_string(kept.chunks) +
+             ", variables: " + std::to_string(kept.variables),
+         "deflate, shuffle, fletcher32 or zstd");
+}
+
 Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& storage,
                                           const Tell& tell, std::uint64_t* left_out) {
   const Variable variable = block.metadata.variable(storage.variable);

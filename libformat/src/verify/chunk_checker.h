@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "nmb/extension.h"
@@ -12,6 +14,21 @@
 #include "values/chunk_table.h"
 
 namespace nmb {
+
+// Variables whose chunks were read, not decoded, by the filter that is not known here.
+class NotDecoded {
+ public:
+  // chunks: there are so many of the variable.
+  void note(const Storage& storage, std::uint64_t chunks);
+  // A warning for each filter.
+  void tell(const std::function<void(std::string found, std::string expected)>& warn) const;
+
+ private:
+  struct Kept {
+    std::uint64_t variables = 0, chunks = 0;
+  };
+  std::map<std::string, Kept> by_filter_;
+};
 
 class ChunkChecker {
  public:

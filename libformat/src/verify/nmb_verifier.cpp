@@ -20,6 +20,10 @@ Result<VerifySummary> NmbVerifier::run() {
     check_index();
     check_dead_space();
     tell_values();
+    not_decoded_.tell([this](std::string found, std::string expected) {
+      findings_.report(
+          {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
+    });
     check_features();
     if (all_walked_ && at_least(VerifyLevel::kData)) check_gaps();
   }

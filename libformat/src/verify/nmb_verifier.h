@@ -13,6 +13,7 @@
 #include "page/page.h"
 #include "reader/reader_core.h"
 #include "superblock/superblock.h"
+#include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/space_map.h"
 #include "verify/value_checker.h"
@@ -131,6 +132,7 @@ class NmbVerifier {
   const VerifyOptions& options_;
   Counter findings_;
   VerifySummary summary_;
+  NotDecoded not_decoded_;  // chunks of blocks whose values were looked at
   Head head_;
   std::array<std::byte, kSlotUnit> superblock_bytes_{};
   bool identity_sound_ = false;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "block/block_header.h"
-#include "verify/chunk_checker.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 
@@ -79,6 +78,7 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
     const Result<std::uint64_t> present =
         ChunkChecker(options_.threads).check(**block, storage, tell, &left_out);
     if (!present.ok()) tell({}, present.status());
+    if (present.ok()) not_decoded_.note(storage, *present);
     if (left_out > 0)
       findings_.report({"R-XC-1", entry.position, variable,
                         std::to_string(left_out) +

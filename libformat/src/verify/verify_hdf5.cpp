@@ -4,7 +4,6 @@
 #include "verify/verify_hdf5.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +13,6 @@
 #include "interop/group_block.h"
 #include "interop/hdf5_file.h"
 #include "nmb/hdf5_section.h"
-#include "values/chunk_filters.h"
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/space_map.h"
@@ -167,11 +165,7 @@ class Hdf5Verifier {
         ChunkChecker(options_.threads).check(block, storage, tell, &left_out);
     if (!present.ok()) return report(present.status(), object, kNoOffset);
     chunks_left_out_ += left_out;
-    const Filter* const unknown = unknown_filter(storage.filters);
-    if (!unknown || *present == 0) return;
-    NotDecoded& kept = not_decoded_[filter_text(*unknown)];
-    ++kept.variables;
-    kept.chunks += *present;
+    not_decoded_.note(storage, *present);
   }
 
   // Where in the file a byte of the extent is; kNoOffset: not there.
@@ -190,10 +184,7 @@ class Hdf5Verifier {
     const auto warn = [&](std::string found, std::string expected) {
       report({kRule, kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
     };
-    for (const auto& [filter, kept] : not_decoded_)
-      warn("chunks that are not decoded (filter " + filter + "): " + std::to_string(kept.chunks) +
-               ", variables: " + std::to_string(kept.variables),
-           "deflate, shuffle, fletcher32 or zstd");
+    not_decoded_.tell(warn);
     if (chunks_left_out_ > 0)
       warn("chunks that are not decoded: " + std::to_string(chunks_left_out_) +
                ", as those of their variables decode to very much more than is stored",
@@ -203,18 +194,14 @@ class Hdf5Verifier {
            "values in the file");
   }
 
-  struct NotDecoded {
-    std::uint64_t variables = 0, chunks = 0;
-  };
-
   const VerifyOptions& options_;
   Findings& findings_;
   const std::shared_ptr<const MeteredSource> source_;
   VerifySummary summary_;
-  SpaceMap space_;                                 // values in the file so far
-  bool damaged_ = false;                           // the group that is checked
-  std::vector<hdf5::RunInFile> in_file_;           // of that
-  std::map<std::string, NotDecoded> not_decoded_;  // by filter
+  SpaceMap space_;                        // values in the file so far
+  bool damaged_ = false;                  // the group that is checked
+  std::vector<hdf5::RunInFile> in_file_;  // of that
+  NotDecoded not_decoded_;
   std::uint64_t chunks_left_out_ = 0;
   std::uint64_t elsewhere_ = 0;  // variables with values in other files
 };
