@@ -505,6 +505,22 @@ def check_place(file, rule, place, at, what):
         file.fail(rule, at, f"{what} at {position}: the sum of its {length} bytes is not right")
 
 
+def read_global_sections(file, place, what):
+    """The newest, and those that they continue."""
+    while True:
+        position, length = place[:2]
+        read_sections(file, position, length, what)
+        first = bytes(file.data[position : position + min(length, 40)])
+        if len(first) < 16 or first[:2] != b"\x09\0":
+            return
+        if len(first) < 40 or first[4:16] != bytes([1, 0, 0, 0, 24]) + bytes(7):
+            file.fail("R-SC-1", position, f"{what}: earlier sections with another version, codec or length")
+        place = struct.unpack("<3Q", first[16:])
+        if place[0] == 0 or place[1] == 0 or place[0] >= position or place[1] > position - place[0]:
+            file.fail("R-SC-1", position, f"{what}: earlier sections at {place[0]}, {place[1]} bytes")
+        check_place(file, "R-SC-1", place, position, what)
+
+
 def read_places(file):
     sb = file.superblock
     for name in ("global sections", "view", "file table"):
@@ -515,7 +531,7 @@ def read_places(file):
             check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
             if name == "global sections":
                 file.used_features["compatible features"] |= 4
-                read_sections(file, place[0], place[1], name)
+                read_global_sections(file, place, name)
             elif name == "view":
                 file.used_features["read-only compatible features"] |= 1
             else:

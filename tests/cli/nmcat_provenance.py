@@ -7,7 +7,9 @@ nothing of where, when and by how many it was made.
 
 import json
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 from nmcat_ranks import launchers, nmcat  # noqa: E402
@@ -60,6 +62,54 @@ def check_histories(tools):
     tools.check(runs_of(tools, "converted.nmb") == grown, "a conversion keeps the provenance")
 
 
+def check_order(tools):
+    """Names go with sizes in the order in which inputs were merged."""
+    files = []
+    for name, value in (("s1.nc", 9), ("s2.nc", 5), ("s3.nc", 1)):
+        files.append(tools.work / name)
+        # A variable of as many values as its first is, in records of 4 bytes.
+        record = b"\0\0\0\x0a\0\0\0\x01\0\0\0\x04time\0\0\0\0" + bytes(8)
+        variable = (b"\0\0\0\x0b\0\0\0\x01\0\0\0\x04time\0\0\0\x01\0\0\0\0" + bytes(8) + b"\0\0\0\x04\0\0\0\x04")
+        header = b"CDF\x01" + value.to_bytes(4, "big") + record + variable
+        header += (len(header) + 4).to_bytes(4, "big")
+        files[-1].write_bytes(header + b"".join((10 * value + i).to_bytes(4, "big") for i in range(value)))
+    tools.run("nmcat", "--mode", "join", *files, "-o", "sorted.nmb", "--sort=values:time")
+    (told,) = runs_of(tools, "sorted.nmb")
+    tools.check(told["inputs"] == [entry(tools, name) for name in ("s3.nc", "s2.nc", "s1.nc")], f"sorted: found {told}")
+
+
+def check_damage(tools):
+    """What cannot be read of it hinders nobody but who adds to the file."""
+    text = (tools.work / "ab.nmb").read_bytes()
+    at = text.index(b'"tool"')
+    (tools.work / "bad.nmb").write_bytes(text[:at] + b"X" + text[at + 1:])
+    for arguments in (("nmcat", "bad.nmb", "-o", "from_bad.nmb"), ("nmconvert", "bad.nmb", "converted_bad.nmb")):
+        done = tools.run(*arguments)
+        tools.check(b"its provenance is left out" in done.stderr, f"{arguments}: said {done.stderr}")
+    tools.run("nmverify", "from_bad.nmb", "converted_bad.nmb")
+    tools.run("nmverify", "bad.nmb", exit_code=1)
+    tools.run("nminspect", "provenance", "bad.nmb", exit_code=1)
+    tools.run("nminspect", "summary", "bad.nmb")
+    tools.run("nmcat", "c.nc", "--append", "-o", "bad.nmb", exit_code=1)
+
+
+def check_depth(tools):
+    """However often files are merged on, the last one can be read."""
+    tools.run("nmcat", "a.nc", "-o", "deep0.nmb")
+    for i in range(1, 40):
+        tools.run("nmcat", f"deep{i - 1}.nmb", "-o", f"deep{i}.nmb", "--block-name", "{group}", "--no-sync")
+    (told,) = runs_of(tools, "deep39.nmb")
+    tools.check(told["inputs"][0]["name"] == "deep38.nmb", f"found {told}")
+    tools.run("nmverify", "deep39.nmb")
+
+
+def check_reference(tools):
+    """The reference reader finds what grew sound."""
+    reference = Path(__file__).resolve().parents[2] / "spec" / "reference" / "nmb_reference.py"
+    done = subprocess.run([sys.executable, reference, "--findings", tools.work / "abc.nmb"], capture_output=True, text=True)
+    tools.check(done.returncode == 0, f"reference: exit code {done.returncode}, said {done.stdout[-300:]} {done.stderr[-300:]}")
+
+
 def check_nothing_told(tools):
     tools.run("nmcat", "a.nc", "-o", "quiet.nmb", "--no-provenance")
     for name in ("quiet.nmb", "a.nc"):
@@ -81,7 +131,8 @@ def check_hostile_name(tools):
 def test(tools):
     for i, name in enumerate(("a.nc", "b.nc", "c.nc")):
         make(tools.work / name, i)
-    for part in (check_one_run, check_same_bytes, check_histories, check_nothing_told, check_hostile_name):
+    for part in (check_one_run, check_same_bytes, check_histories, check_order, check_damage, check_depth, check_reference,
+                 check_nothing_told, check_hostile_name):
         part(tools)
 
 

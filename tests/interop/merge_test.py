@@ -7,6 +7,7 @@ for each row of the table in docs/merging.md the exit code, the message, and tha
 Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
+import itertools
 import json
 import os
 import re
@@ -219,6 +220,41 @@ def check_widen(test):
     test.run("nmcat", "--mode", "union", "along0.nc", "along0.nc", "-o", "alike.nmb", "--on-mismatch=widen")
     test.run("nmcat", "--mode", "union", "along0.nc", "along1.nc", "-o", "other.nmb", "--on-mismatch=widen", exit_code=1,
              says="values t: found 100. at [0,0], expected 0.")
+    # Whatever the order, never a type that does not hold all: what two types became is one of them, too.
+    kinds = {"i2": 32767, "u2": 65534, "i4": 16777217, "f4": 0.5, "u4": 4294967294, "i8": 2**53 + 1}
+    for kind, value in kinds.items():
+        with netCDF4.Dataset(test.work / f"p_{kind}.nc", "w", format="NETCDF3_64BIT_DATA") as out:
+            out.createDimension("time", None)
+            out.createVariable("v", kind, ("time",))[:] = numpy.array([value], kind)
+    for some in (("i4", "u4", "i8", "f4"), ("i2", "u2", "i4", "f4"), ("i2", "u2", "f4")):
+        outcomes = set()
+        for order in itertools.permutations(some):
+            files = [f"p_{kind}.nc" for kind in order]
+            test.run("nmcat", "--mode", "join", *files, "-o", "p.nmb", "-f", "--on-mismatch=widen", exit_code=None)
+            outcomes.add(test.exit_code)
+            if test.exit_code == 0:
+                expect(test, f"{order}", values(test, "p.nmb", "v"), [kinds[kind] for kind in order])
+        test.check(outcomes == {1 if "i8" in some else 0}, f"{some}: exit codes {outcomes}")
+    # HDF5 has no default fill values, and missing_value tells them itself.
+    for i, (kind, numbers) in enumerate((("u2", [1, 65535]), ("u4", [2, 65535, 70000]))):
+        with h5py.File(test.work / f"plain{i}.h5", "w") as out:
+            out.create_dataset("v", data=numpy.array(numbers, kind), maxshape=(None,), chunks=(2,))
+    test.run("nmcat", "--mode", "join", "plain0.h5", "plain1.h5", "-o", "plain.nmb", "--on-mismatch=widen")
+    expect(test, "no default fill values", values(test, "plain.nmb", "v"), [1, 65535, 2, 65535, 70000])
+    for i, kind in enumerate(("i2", "i4")):
+        with netCDF4.Dataset(test.work / f"told{i}.nc", "w", format="NETCDF3_64BIT_DATA") as out:
+            out.createDimension("time", None)
+            v = out.createVariable("v", kind, ("time",))
+            v.missing_value = numpy.dtype(kind).type(-32767)
+            v.set_auto_mask(False)
+            v[:] = [1, -32767]
+    test.run("nmcat", "--mode", "join", "told0.nc", "told1.nc", "-o", "told.nmb", "--on-mismatch=widen")
+    expect(test, "missing values", values(test, "told.nmb", "v"), [1, -32767, 1, -32767])
+    for name, kind in (("u0.nc", "i1"), ("u1.nc", "i2")):
+        with netCDF4.Dataset(test.work / name, "w", format="NETCDF3_64BIT_DATA") as out:
+            out.createDimension("time", None)
+            out.createVariable("v", kind, ("time",))._Unsigned = "true"
+    test.run("nmcat", "--mode", "join", "u0.nc", "u1.nc", "-o", "u.nmb", "--on-mismatch=widen", exit_code=1, says="type v")
     # What no type holds, and what is no number.
     for kinds in (("i8", "u8"), ("i8", "f8"), ("S1", "i1")):
         for i, kind in enumerate(kinds):

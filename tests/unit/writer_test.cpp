@@ -213,6 +213,67 @@ TEST_F(WriterTest, EachGenerationTellsItsProvenanceBehindThoseBefore) {
             (std::vector<std::string>{R"({"run": 1})", "{}", R"({"run": 3})"}));
 }
 
+// What is told of a generation does not depend on how many there are.
+TEST_F(WriterTest, ProvenanceGrowsByWhatIsAdded) {
+  auto writer = create();
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::string> told;
+  for (int i = 0; i < 9; ++i) {
+    told.push_back("{\"run\": \"" + std::string(30000, static_cast<char>('a' + i)) + "\"}");
+    ASSERT_TRUE(writer->add_provenance(told.back()).ok());
+    bytes_block(*writer, "b" + std::to_string(i), 8);
+    ASSERT_TRUE(writer->end_define().ok());
+    ASSERT_TRUE(writer->close().ok());
+    lengths.push_back(read()->file_length());
+    writer = open();
+  }
+  EXPECT_EQ(read()->provenance().value(), told);
+  for (std::size_t i = 2; i < lengths.size(); ++i)
+    EXPECT_LE(lengths[i] - lengths[i - 1], lengths[2] - lengths[1] + 8192) << i;
+}
+
+// Sections that continue others which cannot be those.
+TEST_F(WriterTest, EarlierSectionsLieAhead) {
+  auto writer = create();
+  for (const char* block : {"a", "b"}) {
+    ASSERT_TRUE(writer->add_provenance("{}").ok());
+    bytes_block(*writer, block, 8);
+    ASSERT_TRUE(writer->end_define().ok());
+    ASSERT_TRUE(writer->close().ok());
+    writer = open();
+  }
+  writer.reset();
+  EXPECT_EQ(read()->provenance()->size(), 2u);
+  const std::vector<std::byte> sound = test::read_file(path());
+  const std::uint64_t slot = Superblock::slot_position(2);
+  Superblock superblock;
+  FindingList none;
+  Superblock::decode(std::span(sound).subspan(slot, kSlotUnit), slot, &superblock, none);
+  const Place& place = superblock.global_sections;
+  struct Change {
+    std::uint64_t offset, value;
+  };
+  for (const Change& change : {Change{16, place.position}, Change{16, 0}, Change{24, ~0ull},
+                               Change{24, 0}, Change{4, 2}, Change{8, 16}}) {
+    std::vector<std::byte> bytes = sound;
+    Superblock changed = superblock;
+    const std::span<std::byte> section = std::span(bytes).subspan(place.position, place.length);
+    if (change.offset == 4)
+      store_le<std::uint16_t>(section.data() + 4, std::uint16_t{2});
+    else
+      store_le<std::uint64_t>(section.data() + change.offset, change.value);
+    changed.global_sections.sum = sum_of(section);
+    const auto encoded = changed.encode();
+    std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(slot));
+    std::ranges::copy(encoded, bytes.end() - kSlotUnit);
+    write_file(path(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    EXPECT_NE(findings_of(std::filesystem::path(path())).find("R-SC-1"), std::string::npos);
+    const auto reader = Reader::open(path());
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ((*reader)->provenance().status().code(), Code::kDamaged) << change.offset;
+  }
+}
+
 // What the global sections of a file say about who may write.
 TEST_F(WriterTest, AnUnknownSectionThatWritersMustKnowIsRefused) {
   auto writer = create();

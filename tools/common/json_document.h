@@ -17,13 +17,14 @@ inline Json json_document(const std::string& name) {
   return Json{{"schema", "nmb/" + name + "/1"}};
 }
 
-// A text of which nobody knows who wrote it: nullopt where it is no JSON object, or has values more
-// than 256 deep.
-inline std::optional<Json> parse_object(std::string_view text) {
-  constexpr int kMostDepth = 256;
+// A text of which nobody knows who wrote it: nullopt where it is no JSON object, has more than 8
+// MiB, or values more than `most_depth` deep.
+inline std::optional<Json> parse_object(std::string_view text, int most_depth) {
+  constexpr std::size_t kMostBytes = 8 << 20;
+  if (text.size() > kMostBytes) return std::nullopt;
   bool is_deep = false;
   const auto look = [&](int depth, Json::parse_event_t, Json&) {
-    is_deep |= depth > kMostDepth;
+    is_deep |= depth > most_depth;
     return !is_deep;
   };
   Json json = Json::parse(text, look, false);

@@ -308,22 +308,39 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Nothing of where, when and by how many it was made.
+// Nothing of where, when and by how many it was made. What inputs tell of theirs, and then what
+// they are, is left out where it is too much.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
+  constexpr int kMostDepth = 128;
+  constexpr std::size_t kMostBytes = 4 << 20;
   Json json = json_document("provenance");
   json["tool"] = "nmcat";
   json["format"] = "1.0";
   json["options"] = decisive_options();
-  Json& inputs = json["inputs"] = Json::array();
+  std::size_t nested = 0;
+  for (const PackSource& source : sources)
+    for (const std::string& text : source.provenance) nested += text.size();
+  Json inputs = Json::array();
+  std::uint64_t left_out = 0, bytes = 0;
   for (const PackSource& source : sources) {
-    const std::filesystem::path path = options_.inputs[source.index];
+    const std::filesystem::path path = source.path;
     Json input{{"name", json_text(path.filename().string())}, {"bytes", source.bytes}};
-    for (const std::string& text : source.provenance) {
-      std::optional<Json> told = parse_object(text);
-      input["provenance"].push_back(told ? std::move(*told) : Json(json_text(text)));
-    }
+    bytes += source.bytes;
+    if (nested > kMostBytes)
+      left_out += source.provenance.size();
+    else
+      for (const std::string& text : source.provenance) {
+        std::optional<Json> told = parse_object(text, kMostDepth);
+        input["provenance"].push_back(told ? std::move(*told) : Json(json_text(text)));
+      }
     inputs.push_back(std::move(input));
   }
+  if (left_out > 0) json["runs_left_out"] = left_out;
+  json["inputs"] = std::move(inputs);
+  std::string text = json.dump(-1, ' ', true);
+  if (text.size() <= 2 * kMostBytes) return text;
+  json["inputs"] = Json::array();
+  json["inputs_left_out"] = Json{{"count", sources.size()}, {"bytes", bytes}};
   return json.dump(-1, ' ', true);
 }
 
@@ -396,7 +413,7 @@ Status PackCommand::execute() {
       return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");
     options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
   }
-  if (!no_provenance_)
+  if (!no_provenance_ && to_ == "nmb")
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};
     };

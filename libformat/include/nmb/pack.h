@@ -30,7 +30,8 @@ enum class MergeMode : std::uint8_t {
 
 // An input, as it was read.
 struct PackSource {
-  std::uint64_t index = 0;  // in the list of inputs
+  std::uint64_t index = 0;  // in the list of inputs, in the order in which they are merged
+  std::string path{};
   std::uint64_t bytes = 0;
   std::vector<std::string> provenance;  // of an NMB file: what it tells (Reader::provenance)
 };
@@ -57,8 +58,9 @@ struct PackOptions {
   bool skip_mismatches = false;    // an object that does not go with the first is left out
   // union, join: numeric variables of one name and several types are of the narrowest type that
   // holds all their values, if there is one. Attributes are compared as numbers; _FillValue,
-  // missing_value, valid_* and flag_* become of the variable's type. Without _FillValue, the
-  // default fill value of a type of two bytes or more becomes that of the other.
+  // missing_value, valid_* and flag_* become of the variable's type. Without _FillValue, in
+  // classic and netCDF-4 inputs, the default fill value of a type of two bytes or more becomes that
+  // of the other. Variables with _Unsigned, and parts of divided blocks, stay as they are.
   bool widen_types = false;
   // join, tiles: what an input does not have is fill values, be it a variable or a block; and what
   // no tile has.

@@ -59,33 +59,91 @@ Status walk_sections(const ByteSource& file, const Place& place,
   return {};
 }
 
-Result<Sections> read_sections(const ByteSource& file, const Place& place) {
-  Sections sections;
-  if (place.absent()) return sections;
-  if (place.length > file.size() || place.position > file.size() - place.length)
-    return Status(Code::kDamaged, file.name(), place.position, "R-FL-5",
-                  "found sections of " + std::to_string(place.length) +
-                      " bytes, expected a place within the file");
-  if (place.length > kMostSections)
-    return Status(Code::kLimit, file.name(), place.position, "",
-                  "found sections of " + std::to_string(place.length) +
-                      " bytes, expected at most " + std::to_string(kMostSections));
-  sections.bytes.resize(place.length);
-  NMB_TRY(file.read_at(place.position, sections.bytes));
-  if (sum_of(sections.bytes) != place.sum)
+void append_earlier(const Place& place, std::vector<std::byte>* sections) {
+  append_section(kSectionEarlier, 0, sections, [&](ItemsOut* out) {
+    for (const std::uint64_t part : {place.position, place.length, place.sum}) out->put(part);
+  });
+}
+
+Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& place) {
+  constexpr std::uint64_t kPayload = 24;
+  EarlierSections earlier;
+  std::byte bytes[kSectionHeader + kPayload];
+  if (place.length < kSectionHeader) return earlier;
+  const auto header = std::span(bytes).first(std::min<std::uint64_t>(sizeof bytes, place.length));
+  NMB_TRY(file.read_at(place.position, header));
+  if (load_le<std::uint16_t>(bytes) != kSectionEarlier) return earlier;
+  if (header.size() < sizeof bytes || load_le<std::uint16_t>(bytes + 4) != 1 ||
+      load_le<std::uint16_t>(bytes + 6) != 0 || load_le<std::uint64_t>(bytes + 8) != kPayload) {
+    earlier.wrong = "a version, codec or length of its own";
+    return earlier;
+  }
+  const std::byte* payload = bytes + kSectionHeader;
+  earlier.place = {load_le<std::uint64_t>(payload), load_le<std::uint64_t>(payload + 8),
+                   load_le<std::uint64_t>(payload + 16)};
+  const auto& [position, length, sum] = earlier.place;
+  if (position == 0 || length == 0 || position >= place.position ||
+      length > place.position - position) {
+    earlier.wrong = std::to_string(length) + " bytes at " + std::to_string(position);
+    earlier.place = {};
+  }
+  return earlier;
+}
+
+namespace {
+
+Status read_sequence(
+    const ByteSource& file, const Place& place,
+    const std::function<Status(const SectionFrame&, std::string_view payload)>& visit) {
+  std::vector<std::byte> bytes(place.length);
+  NMB_TRY(file.read_at(place.position, bytes));
+  if (sum_of(bytes) != place.sum)
     return Status(Code::kDamaged, file.name(), place.position, "R-SB-9",
-                  "found sections with another sum, expected that in the superblock");
-  Status wrong;
+                  "found sections with another sum, expected that of their place");
+  Status status, wrong;
   NMB_TRY(walk_sections(
-      MemorySource(sections.bytes, file.name()), {0, place.length, 0},
-      [&](const SectionFrame& frame) { sections.frames.push_back(frame); },
+      MemorySource(bytes, file.name()), {0, place.length, 0},
+      [&](const SectionFrame& frame) {
+        if (status.ok() && frame.type != kSectionEarlier)
+          status = visit(
+              frame, {reinterpret_cast<const char*>(bytes.data()) + frame.payload, frame.length});
+      },
       [&](std::uint64_t offset, const std::string& found, const std::string& expected) {
         if (wrong.ok())
           wrong = Status(Code::kDamaged, file.name(), place.position + offset, "R-SC-1",
                          "found " + found + ", expected " + expected);
       }));
   NMB_TRY(wrong);
-  return sections;
+  return status;
+}
+
+}  // namespace
+
+Status read_sections(
+    const ByteSource& file, Place place,
+    const std::function<Status(const SectionFrame&, std::string_view payload)>& visit) {
+  std::vector<Place> places;
+  std::uint64_t bytes = 0;
+  while (!place.absent()) {
+    if (place.length > file.size() || place.position > file.size() - place.length)
+      return Status(Code::kDamaged, file.name(), place.position, "R-FL-5",
+                    "found sections of " + std::to_string(place.length) +
+                        " bytes, expected a place within the file");
+    bytes += place.length;
+    if (bytes > kMostSections)
+      return Status(Code::kLimit, file.name(), place.position, "",
+                    "found sections of more than " + std::to_string(kMostSections) + " bytes");
+    places.push_back(place);
+    NMB_ASSIGN(const EarlierSections earlier, earlier_sections(file, place));
+    if (!earlier.wrong.empty())
+      return Status(Code::kDamaged, file.name(), place.position, "R-SC-1",
+                    "found earlier sections: " + earlier.wrong +
+                        ", expected a place ahead of these sections");
+    place = earlier.place;
+  }
+  for (auto at = places.rbegin(); at != places.rend(); ++at)
+    NMB_TRY(read_sequence(file, *at, visit));
+  return {};
 }
 
 }  // namespace nmb

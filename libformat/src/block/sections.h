@@ -16,7 +16,7 @@
 namespace nmb {
 
 inline constexpr std::uint64_t kSectionHeader = 16;
-inline constexpr std::uint16_t kSectionProvenance = 1;
+inline constexpr std::uint16_t kSectionProvenance = 1, kSectionEarlier = 9;
 inline constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
 
 // A section's frame; its payload lies at `payload`.
@@ -48,19 +48,23 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
   out.pad();
 }
 
-// The sections of a place of the superblock, in order.
-struct Sections {
-  std::vector<std::byte> bytes;
-  std::vector<SectionFrame> frames;  // payloads by place in `bytes`
-  std::string_view text(const SectionFrame& frame) const {
-    return {reinterpret_cast<const char*>(bytes.data()) + frame.payload, frame.length};
-  }
+// The sections of an earlier generation that a sequence continues, as its first section says: none
+// (absent), a place ahead of the sequence, or one that cannot be (R-SC-1), with what was found.
+struct EarlierSections {
+  Place place;
+  std::string wrong;
 };
+// place: of the sequence, in the file. kIo.
+Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& place);
+void append_earlier(const Place& place, std::vector<std::byte>* sections);
 
-// Sections of at most this many bytes are read.
-inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 28;
+// Sections of at most this many bytes are read, all together.
+inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 
-// All of a place, none if it is absent. kDamaged (R-SB-9, R-SC-1); kLimit; kIo.
-Result<Sections> read_sections(const ByteSource& file, const Place& place);
+// Calls `visit` with each section of a place, those that it continues first, until it fails. Not
+// kSectionEarlier. kDamaged (R-SB-9, R-SC-1); kLimit; kIo.
+Status read_sections(
+    const ByteSource& file, Place place,
+    const std::function<Status(const SectionFrame&, std::string_view payload)>& visit);
 
 }  // namespace nmb

@@ -9,6 +9,7 @@
 #include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
+#include "nmb/netcdf_view.h"
 
 namespace nmb {
 
@@ -117,7 +118,11 @@ Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
   const Metadata& metadata = form.dataset.metadata;
   entry.members.push_back(conflicts_.here().input);
   if (options_.mode == MergeMode::kTiles) NMB_TRY(check_tile(entry, metadata));
-  return union_of(entry, metadata).add(DatasetUnion::member_of(form.dataset, form.values));
+  DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
+  if (options_.widen_types)
+    member.has_default_fill =
+        !block.dataset.metadata.extension() || netcdf_view(block.dataset).is_netcdf;
+  return union_of(entry, metadata).add(member);
 }
 
 // Of what was kept as it is.

@@ -67,7 +67,7 @@ DatasetUnion::DatasetUnion(UnionRules rules, TakeNote note)
 }
 
 Status DatasetUnion::add(const Member& member) {
-  members_.push_back({member.group, member.record_size, member.values});
+  members_.push_back({member.group, member.record_size, member.values, member.has_default_fill});
   const auto variables = all_.metadata.variable_count();
   DimIds ids;
   NMB_TRY(add_dimensions(member, &ids));
@@ -395,13 +395,25 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   return status;
 }
 
+// Whether a type holds what all have of it, and it is known what their values mean.
+bool DatasetUnion::can_widen(const Member& member, VarId local, VarId known) const {
+  constexpr std::string_view kUnsigned = "_Unsigned";
+  const TypeSet types = placed_[known].types | type_bit(member.metadata.variable(local).type);
+  return rules_.widens && narrowest_type(types) && member.has_default_fill &&
+         std::ranges::all_of(placed_[known].places,
+                             [&](const Place& place) {
+                               return members_[place.member].has_default_fill.has_value();
+                             }) &&
+         !member.metadata.find_attribute(local, kUnsigned) &&
+         !all_.metadata.find_attribute(known, kUnsigned);
+}
+
 bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
                             const std::vector<DimId>& dimensions) {
   const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
   const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
-  const TypeSet types = placed_[known].types | type_bit(found.type);
-  if (found.type != expected.type && !(rules_.widens && narrowest_type(types))) {
+  if (found.type != expected.type && !can_widen(member, local, known)) {
     mismatch(may_skip, "type", found.name, std::string(type_name(found.type)),
              std::string(type_name(expected.type)), first);
     return false;
@@ -423,6 +435,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
                                     const std::vector<DimId>& dimensions) {
   if (!is_alike(member, local, known, dimensions)) return {};
   const Variable found = member.metadata.variable(local);
+  placed_[known].types |= type_bit(found.type);
   if (found.type != all_.metadata.variable(known).type) NMB_TRY(widen(known, found));
   if (const Place* same = place_here(known)) {
     if (rules_.equal_values) NMB_TRY(compare_values(member, local, known, *same));
@@ -436,7 +449,6 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
 // To a type that holds the values of `found` too; what datasets have of it is told.
 Status DatasetUnion::widen(VarId known, const Variable& found) {
   const Type before = all_.metadata.variable(known).type;
-  placed_[known].types |= type_bit(found.type);
   const Type wide = *narrowest_type(placed_[known].types);
   tell(What::kWidened, "type", found.name, std::string(type_name(found.type)),
        std::string(type_name(wide)), placed_[known].places.front().member, here());
@@ -472,8 +484,25 @@ Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t*
                      ? record_array(member.values, shape, bytes)
                      : std::make_shared<SharedRange>(member.values, place.begin, bytes);
   if (place.type == found.type) return array;
-  const bool has_fill = all_.metadata.find_attribute(variable, "_FillValue").has_value();
-  return widened_array(std::move(array), place.type, found.type, !has_fill);
+  return widened_array(std::move(array), place.type, found.type, maps_fill(variable, place));
+}
+
+// Whether what a dataset has of a variable has default fill values that mean something, and that
+// its attributes do not tell.
+bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
+  if (!members_[place.member].has_default_fill.value_or(false) ||
+      all_.metadata.find_attribute(variable, "_FillValue"))
+    return false;
+  const Type type = all_.metadata.variable(variable).type;
+  const std::vector<std::byte> fill =
+      widened_values(default_fill_value(place.type), place.type, type);
+  for (const char* name : {"missing_value", "flag_values"}) {
+    const auto told = all_.metadata.find_attribute(variable, name);
+    if (!told || told->type != type) continue;
+    for (std::size_t at = 0; at < told->values.size(); at += fill.size())
+      if (std::ranges::equal(told->values.subspan(at, fill.size()), fill)) return false;
+  }
+  return true;
 }
 
 // The same, but as they lie where they are of that type. *offset: of the first. *step: from a

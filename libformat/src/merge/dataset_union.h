@@ -82,6 +82,9 @@ class DatasetUnion {
     std::uint64_t records = 0;
     std::shared_ptr<const ByteSource> values{};  // nullptr: there are none
     std::string group{};                         // in notes; where several are of one file
+    // Whether the default fill value of a type stands for what was never written, as in netCDF.
+    // nullopt: not known; types are not widened then.
+    std::optional<bool> has_default_fill{};
   };
   static Member member_of(const Dataset& dataset, std::shared_ptr<const ByteSource> values);
 
@@ -118,6 +121,7 @@ class DatasetUnion {
     std::string group;
     std::uint64_t record_size;
     std::shared_ptr<const ByteSource> values;
+    std::optional<bool> has_default_fill;
   };
   // A dimension, and if datasets have parts of it how many indexes each has, from which on.
   struct Joined {
@@ -170,6 +174,8 @@ class DatasetUnion {
   bool is_alike(const Member& member, VarId local, VarId known,
                 const std::vector<DimId>& dimensions);
   Status compare_values(const Member& member, VarId local, VarId known, const Place& first);
+  bool can_widen(const Member& member, VarId local, VarId known) const;
+  bool maps_fill(VarId variable, const Place& place) const;
   Status widen(VarId known, const Variable& found);
   Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
   bool is_same(const Attribute& found, const Attribute& expected) const;

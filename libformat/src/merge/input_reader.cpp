@@ -86,11 +86,28 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
   const std::shared_ptr<const Reader> reader = std::move(opened);
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
-  if (options_.provenance) {
-    NMB_ASSIGN(provenance_, reader->provenance());
-  }
+  if (options_.provenance) NMB_TRY(read_provenance(*reader));
   return reader->for_each_entry(
       "", [&](const BlockEntry& entry) { return read_entry(index, reader, entry, visit); });
+}
+
+// What cannot be read of it hinders nobody.
+Status InputReader::read_provenance(const Reader& reader) {
+  const auto warn = [&](const std::string& why) {
+    warnings_.push_back(reader.file().name() + ": its provenance is left out: " + why);
+  };
+  Result<std::vector<std::string>> told = reader.provenance();
+  if (told.ok()) {
+    provenance_ = std::move(*told);
+  } else if (told.status().code() == Code::kDamaged || told.status().code() == Code::kLimit) {
+    warn(told.status().message());
+  } else {
+    return told.status();
+  }
+  if (std::erase_if(provenance_,
+                    [](const std::string& text) { return text.size() > kMostProvenance; }) > 0)
+    warn("found more than " + std::to_string(kMostProvenance) + " bytes of a run");
+  return {};
 }
 
 Result<bool> InputReader::read_entry(std::size_t index, const std::shared_ptr<const Reader>& reader,

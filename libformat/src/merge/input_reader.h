@@ -82,6 +82,7 @@ class InputReader {
   Status read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
                       const Visit& visit);
   Status read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Status read_provenance(const Reader& reader);
   Result<bool> read_entry(std::size_t index, const std::shared_ptr<const Reader>& reader,
                           const BlockEntry& entry, const Visit& visit);
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);

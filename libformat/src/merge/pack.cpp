@@ -51,6 +51,7 @@ class Packer {
     planner_.reset();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
+    for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
     NMB_TRY(said_by_rank_0(planned.ok() ? verdict(report_, options_.output, options_.strict)
                                         : planned));
     if (classic_) return classic_->write([this] { return check_inputs(); }, &report_);
@@ -138,7 +139,7 @@ class Packer {
     report_.bytes_in += file->size();
     const std::uint64_t size = file->size();
     NMB_TRY(planner_->plan(index, std::move(file), sink));
-    report_.sources.push_back({index, size, planner_->take_provenance()});
+    report_.sources.push_back({index, {}, size, planner_->take_provenance()});
     return {};
   }
 

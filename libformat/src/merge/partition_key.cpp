@@ -30,7 +30,7 @@ Status visit_values(
     values.resize(std::min(kPart, end - from));
     bytes.resize(values.size() * size);
     NMB_TRY(column.values->read_at(from * size, bytes));
-    // Of uint64 those past the largest int64 keep their bits, and so their difference.
+    // Of uint64 those past the largest int64 come out negative.
     convert_from_external(column.type, bytes.data(), values.size(), MemoryType::kInt64,
                           values.data());
     if (!visit(from, values)) break;
@@ -48,6 +48,10 @@ Result<std::optional<KeyProblem>> PartitionKey::add(std::size_t input, KeyColumn
   std::uint64_t distinct = 0;
   NMB_TRY(visit_values(events, 0, events.count, [&](std::uint64_t first, const auto& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] < 0 && events.type == Type::kUInt64) {
+        problem = {"a value past 2^63 - 1", "less"};
+        return false;
+      }
       if (last && values[i] < *last) {
         problem = {std::to_string(values[i]) + " at [" + std::to_string(first + i) + "] behind " +
                        std::to_string(*last),

@@ -126,12 +126,14 @@ Digest Reader::file_id() const { return state_->core().head().identity.file_id; 
 std::uint32_t Reader::piece_size() const { return state_->core().head().superblock.piece_size; }
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
-  NMB_ASSIGN(const Sections sections,
-             read_sections(file(), state_->core().head().superblock.global_sections));
   std::vector<std::string> texts;
-  for (const SectionFrame& frame : sections.frames)
-    if (frame.type == kSectionProvenance && frame.version == 1 && frame.codec == 0)
-      texts.emplace_back(sections.text(frame));
+  NMB_TRY(read_sections(file(), state_->core().head().superblock.global_sections,
+                        [&](const SectionFrame& frame, std::string_view payload) -> Status {
+                          if (frame.type == kSectionProvenance && frame.version == 1 &&
+                              frame.codec == 0 && !payload.empty())
+                            texts.emplace_back(payload);
+                          return {};
+                        }));
   return texts;
 }
 

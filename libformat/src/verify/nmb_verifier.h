@@ -63,6 +63,7 @@ class NmbVerifier {
   // What superblock and entries place (verify_places.cpp): sections 8.3, 9 and 12.
   void check_places();
   void check_dictionary();
+  void check_global_sections();
   bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                    const std::string& object);
   void check_sections(const Place& place, const std::string& object);

@@ -44,8 +44,7 @@ void NmbVerifier::check_places() {
   check_dictionary();
   if (!s.global_sections.absent()) {
     used_compatible_ |= kFeatureGlobalSections;
-    if (check_place(s.global_sections, "R-SB-9", field(184), "global sections"))
-      check_sections(s.global_sections, "global sections");
+    check_global_sections();
   }
   if (!s.view.absent()) {
     used_readonly_compatible_ |= kFeatureView;
@@ -54,6 +53,28 @@ void NmbVerifier::check_places() {
   if (!s.file_table.absent()) {
     used_incompatible_ |= kFeatureExternal;
     check_place(s.file_table, "R-SB-9", field(160), "file table");
+  }
+}
+
+// The newest, and those that they continue.
+void NmbVerifier::check_global_sections() {
+  const std::string object = "global sections";
+  Place place = superblock().global_sections;
+  const char* rule = "R-SB-9";
+  for (std::uint64_t placed_at = field(184); !place.absent();) {
+    if (!check_place(place, rule, placed_at, object)) return;
+    check_sections(place, object);
+    const Result<EarlierSections> earlier = earlier_sections(file_, place);
+    if (!earlier.ok()) return missed(earlier.status());
+    if (!earlier->wrong.empty()) {
+      report("R-SC-1", place.position, object, "earlier sections: " + earlier->wrong,
+             "a place ahead of these sections");
+      all_walked_ = false;
+      return;
+    }
+    rule = "R-SC-1";
+    placed_at = place.position;
+    place = earlier->place;
   }
 }
 

@@ -425,7 +425,6 @@ Status Writer::Impl::write_generation(bool closing) {
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
     index_bytes_ += cursor_ - index;
-    retire_sections();
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
     superblock_ = next;

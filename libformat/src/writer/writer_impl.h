@@ -271,7 +271,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
   Status check_sections() const;
   Status write_sections(Superblock& next);
-  void retire_sections();
   Status write_dead_map(Superblock& next);
   Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
