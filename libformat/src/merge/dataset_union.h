@@ -41,8 +41,8 @@ struct UnionRules {
   // Where a dataset does not have it, or no tile is, its values are fill values.
   bool fills = false;
   bool skips = false;  // an object that does not go with the first of its name is left out
-  // But for tiles: a variable gets the narrowest type that holds the values of all (
-  // convert/type_widening.h).
+  // But for tiles: a variable gets the narrowest type that holds the values of all
+  // (convert/type_widening.h).
   bool widens = false;
   bool drops_parts = false;  // attributes that say which part of a set a dataset is
 };
