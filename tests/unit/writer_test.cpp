@@ -232,6 +232,20 @@ TEST_F(WriterTest, ProvenanceGrowsByWhatIsAdded) {
     EXPECT_LE(lengths[i] - lengths[i - 1], lengths[2] - lengths[1] + 8192) << i;
 }
 
+// A history that is too long to be read at once does not end the file's growth.
+TEST_F(WriterTest, ALongHistoryHindersNoWriter) {
+  auto writer = create();
+  const std::string told = "{\"run\": \"" + std::string(kMostProvenance - 12, 'a') + "\"}";
+  for (int i = 0; i < 9; ++i) {
+    ASSERT_TRUE(writer->add_provenance(told).ok());
+    bytes_block(*writer, "b" + std::to_string(i), 8);
+    ASSERT_TRUE(writer->end_define().ok());
+    ASSERT_TRUE(writer->close().ok());
+    writer = open();
+  }
+  EXPECT_EQ(read()->provenance().status().code(), Code::kLimit);
+}
+
 // Sections that continue others which cannot be those.
 TEST_F(WriterTest, EarlierSectionsLieAhead) {
   auto writer = create();

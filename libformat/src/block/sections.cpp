@@ -120,7 +120,7 @@ Status read_sequence(
 }  // namespace
 
 Status read_sections(
-    const ByteSource& file, Place place,
+    const ByteSource& file, Place place, std::uint64_t most,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit) {
   std::vector<Place> places;
   std::uint64_t bytes = 0;
@@ -130,9 +130,10 @@ Status read_sections(
                     "found sections of " + std::to_string(place.length) +
                         " bytes, expected a place within the file");
     bytes += place.length;
-    if (bytes > kMostSections)
+    if (bytes > most || place.length > kMostSections)
       return Status(Code::kLimit, file.name(), place.position, "",
-                    "found sections of more than " + std::to_string(kMostSections) + " bytes");
+                    "found sections of more than " + std::to_string(std::min(most, kMostSections)) +
+                        " bytes");
     places.push_back(place);
     NMB_ASSIGN(const EarlierSections earlier, earlier_sections(file, place));
     if (!earlier.wrong.empty())

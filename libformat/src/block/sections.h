@@ -58,13 +58,13 @@ struct EarlierSections {
 Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& place);
 void append_earlier(const Place& place, std::vector<std::byte>* sections);
 
-// Sections of at most this many bytes are read, all together.
+// A sequence of at most this many bytes is read.
 inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 
 // Calls `visit` with each section of a place, those that it continues first, until it fails. Not
-// kSectionEarlier. kDamaged (R-SB-9, R-SC-1); kLimit; kIo.
+// kSectionEarlier. most: bytes of all together. kDamaged (R-SB-9, R-SC-1); kLimit; kIo.
 Status read_sections(
-    const ByteSource& file, Place place,
+    const ByteSource& file, Place place, std::uint64_t most,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit);
 
 }  // namespace nmb

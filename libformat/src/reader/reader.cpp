@@ -127,7 +127,7 @@ std::uint32_t Reader::piece_size() const { return state_->core().head().superblo
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
   std::vector<std::string> texts;
-  NMB_TRY(read_sections(file(), state_->core().head().superblock.global_sections,
+  NMB_TRY(read_sections(file(), state_->core().head().superblock.global_sections, kMostSections,
                         [&](const SectionFrame& frame, std::string_view payload) -> Status {
                           if (frame.type == kSectionProvenance && frame.version == 1 &&
                               frame.codec == 0 && !payload.empty())
