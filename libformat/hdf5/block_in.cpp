@@ -212,7 +212,9 @@ std::string FileIn::placed(const std::string& path_in_file) const {
 BlockIn::BlockIn(FileIn& file, std::string name)
     : file_(file),
       name_(std::move(name)),
-      types_([&file](hid_t named) { return file.placed(file.path_of(named)); }) {}
+      types_([&file](hid_t named) { return file.placed(file.path_of(named)); }) {
+  metadata_.check_names_at_once();  // names of dimensions are searched for in between
+}
 
 void BlockIn::add_property(Property p) {
   (p.owner == kGlobal ? properties_ : variable_properties_).push_back(std::move(p));

@@ -59,7 +59,7 @@ class Metadata {
   // functions that add give kLimit past 2^31 - 1 objects of a kind or 4 GiB of names and attribute
   // values.
   //
-  // Past 57,344 dimensions or variables that a name is taken may be said by settle_names() only.
+  // Past 3,584 dimensions or variables that a name is taken may be said by settle_names() only.
   // The Metadata is of no use then, and every call that adds says so. check_names_at_once() does
   // without that.
   NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length,
@@ -69,7 +69,7 @@ class Metadata {
                                         std::span<const DimId> dimensions,
                                         Name state = Name::kUnknown);
   // kExists: the name of a dimension or variable was taken; the first such of each kind is told.
-  // Until then what was added past 57,344 is found by looking at one after the other.
+  // Until then what was added past 3,584 is found by looking at one after the other.
   NMB_EXPORT Status settle_names();
   // From now on each call says itself whether its name is taken; slower where names are very many.
   void check_names_at_once() { names_at_once_ = true; }

@@ -2,8 +2,9 @@
 // 1, at most 7/8 full; the tag is a hash of the name, and its high bits are the first place to
 // look, so growing copies in order and reads no name.
 //
-// A table past the caches would make every new name wait for memory. So many names are brought in
-// together, region of the table by region (spec/rationale.md, "Creating many objects").
+// Many names are brought in together, region of the table by region: one after the other each would
+// wait for memory where the table is past the caches, and takes longer where it is not
+// (spec/rationale.md, "Creating many objects").
 #pragma once
 
 #include <bit>
@@ -61,7 +62,7 @@ class NameTable {
     words_[at] = slot_of(tag, index);
     ++used_;
   }
-  // Whether one more would not find its slot in the caches. Never again false.
+  // Whether more names are better brought in together. Never again false.
   bool is_far() const { return slots_ > kNear; }
   // Brings in the indices from `first` on, one a tag, in memory of 8 bytes each besides the
   // table's. same(a, b): of one name. The least index whose name one below it has, or kAbsent; such
@@ -72,7 +73,7 @@ class NameTable {
   std::size_t memory() const { return words_.capacity() * sizeof(std::uint64_t); }
 
  private:
-  static constexpr std::uint32_t kNear = 1 << 16;
+  static constexpr std::uint32_t kNear = 1 << 12;
 
   // The least number of slots of which so many indices take at most 7/8.
   static std::uint64_t slots_for(std::uint64_t indices) {

@@ -179,7 +179,7 @@ class Writer {
   // communication. A commit that changes nothing leaves them for the next. kUsage: an empty text,
   // one of more than kMostProvenance bytes, or after close().
   NMB_EXPORT Status add_provenance(std::string_view json);
-  // length kUnlimited: the record dimension. kExists (in a block of more than 57,344 dimensions or
+  // length kUnlimited: the record dimension. kExists (in a block of more than 3,584 dimensions or
   // variables perhaps by end_define only: see nmb/metadata.h), kUsage.
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
   NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
