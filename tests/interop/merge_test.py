@@ -301,6 +301,16 @@ def check_keys(test):
     ):
         make_events(test.work / "bad.h5", events, rows, kind)
         test.run("nmcat", *join, exit_code=1, says=says)
+    # With what else is wrong; what an input lacks for another reason is not told twice.
+    make_events(test.work / "bad.h5", [1, 2], {"a": [2, 5], "b": [9]})
+    with h5py.File(test.work / "bad.h5", "a") as out:
+        del out["b/evt"], out["a/value"]
+        out.create_dataset("b/evt", data=[[1.5]], maxshape=(None, 1))
+        out.create_dataset("a/value", data=numpy.array([[1], [2]], "i2"), maxshape=(None, 1))
+    for says in ("type a/value", "type b/evt", "partition key a/evt: found 5 at [1]"):
+        test.run("nmcat", *join, exit_code=1, says=says)
+    words = test.run("nmcat", *join, "--json", exit_code=1)
+    test.check(len(json.loads(words)["conflicts"]) == 3, f"conflicts of a key with others: found {words}")
     for name in ("bad.h5", "real.h5"):
         make_events(test.work / name, [1.5], {"a": [], "b": []}, "f4")
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "bad.h5", "real.h5", "-o", "bad.nmb", "--key", "evt", exit_code=1,

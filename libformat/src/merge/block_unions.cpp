@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "block/name_rules.h"
@@ -208,22 +209,26 @@ void BlockUnions::tell_key(std::size_t input, std::string object, std::string fo
                     std::move(found), std::move(expected));
 }
 
-// The events of all inputs, and their numbers in each block that has some.
+// The events of all inputs, and their numbers in each block that has some. What an input lacks may
+// follow from another conflict that was told of it, so is told of others alone.
 Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
   const std::size_t slash = options_.key.rfind('/');
   const std::string block = slash == std::string::npos ? "spill" : options_.key.substr(0, slash);
   const std::string variable = options_.key.substr(slash + 1);
   for (const auto& entry : entries_) NMB_TRY(unite_whole(*entry));
   const auto events = by_name_.find(block);
-  NMB_TRY(add_events(events == by_name_.end() ? nullptr : events->second, variable, inputs));
-  if (conflicts_.size() > 0) return {};
+  std::set<std::size_t> in_conflict;
+  for (const FoundConflict& found : conflicts_.all()) in_conflict.insert(found.occurrence.input);
+  NMB_TRY(add_events(events == by_name_.end() ? nullptr : events->second, variable, inputs,
+                     in_conflict));
   for (const auto& entry : entries_)
-    if (entry->united) NMB_TRY(add_numbers(*entry, variable));
+    if (entry->united) NMB_TRY(add_numbers(*entry, variable, in_conflict));
   return {};
 }
 
 Status BlockUnions::add_events(Entry* events, const std::string& variable,
-                               const std::vector<std::size_t>& inputs) {
+                               const std::vector<std::size_t>& inputs,
+                               const std::set<std::size_t>& in_conflict) {
   std::optional<VarId> id;
   if (events && events->united) id = events->united->joined_column(variable);
   for (const std::size_t input : inputs) {
@@ -238,7 +243,8 @@ Status BlockUnions::add_events(Entry* events, const std::string& variable,
     }
     if (!column.values &&
         (!id || column.count > 0 || !std::ranges::count(events->members, input))) {
-      tell_key(input, options_.key, "no such variable that is joined, of one value a row", "one");
+      if (!in_conflict.contains(input))
+        tell_key(input, options_.key, "no such variable that is joined, of one value a row", "one");
       continue;
     }
     NMB_ASSIGN(const auto problem, key_->add(input, std::move(column)));
@@ -247,25 +253,27 @@ Status BlockUnions::add_events(Entry* events, const std::string& variable,
   return {};
 }
 
-Status BlockUnions::add_numbers(Entry& entry, const std::string& variable) {
+Status BlockUnions::add_numbers(Entry& entry, const std::string& variable,
+                                const std::set<std::size_t>& in_conflict) {
   const auto id = entry.united->joined_column(variable);
   if (!id) return {};
   const std::string object = entry.name.name.empty() ? variable : entry.name.name + "/" + variable;
   std::vector<Source> numbers;
   for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
     const std::size_t input = entry.members[m];
+    if (!key_->has(input)) continue;  // told
     KeyColumn column;
     column.values = entry.united->column(*id, m, &column.count);
     column.type = entry.united->type_of(*id);
     if (!column.values && column.count > 0) {
-      tell_key(input, object, "none", "one value for each row");
+      if (!in_conflict.contains(input)) tell_key(input, object, "none", "one value for each row");
       continue;
     }
     NMB_ASSIGN(const auto problem, key_->check(input, column));
     if (problem) tell_key(input, object, problem->found, problem->expected);
     numbers.push_back(PartitionKey::numbers(key_, input, std::move(column)));
   }
-  if (numbers.size() < entry.members.size()) return {};
+  if (conflicts_.size() > 0) return {};
   return entry.united->add_column(variable + ".seq", *id, std::move(numbers));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -46,8 +47,10 @@ class BlockUnions final : public BlockSink {
   void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
   Status add_keys(const std::vector<std::size_t>& inputs);
   Status add_events(Entry* events, const std::string& variable,
-                    const std::vector<std::size_t>& inputs);
-  Status add_numbers(Entry& entry, const std::string& variable);
+                    const std::vector<std::size_t>& inputs,
+                    const std::set<std::size_t>& in_conflict);
+  Status add_numbers(Entry& entry, const std::string& variable,
+                     const std::set<std::size_t>& in_conflict);
   void tell_key(std::size_t input, std::string object, std::string found, std::string expected);
   Status check_coordinates(const Entry& entry, const Dataset& all);
   void warn_of_notes();

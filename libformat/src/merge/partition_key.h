@@ -35,7 +35,9 @@ class PartitionKey {
   // The list of events of an input, behind those of the inputs before: each other value is an event
   // of its own. nullopt: it is sound. kIo, kDamaged.
   Result<std::optional<KeyProblem>> add(std::size_t input, KeyColumn events);
-  // Whether each value is one of the input's events. kIo, kDamaged.
+  // Whether its list was added, and sound.
+  bool has(std::size_t input) const { return inputs_.contains(input); }
+  // Whether each value is one of the events of an input that is there. kIo, kDamaged.
   Result<std::optional<KeyProblem>> check(std::size_t input, const KeyColumn& column) const;
   // The numbers of a column's events, of type kInt64 in external form. Values that are no events,
   // which check() finds, are kDamaged.
