@@ -118,6 +118,31 @@ def check_nothing_told(tools):
     tools.check(done.returncode == 2 and "--no-provenance with an output of kind hdf5" in done.stderr, f"found {done.stderr}")
 
 
+def check_size(tools):
+    """What was told of inputs is left out where it is much; names of very many inputs too."""
+    many = tools.work / "many"
+    many.mkdir()
+    empty = tools.work / "empty.nc"
+    empty.write_bytes(b"CDF\x01" + bytes(28))
+    for i in range(20000):
+        # 203 bytes of name, and what stands around it: more than 4 MiB.
+        os.link(empty, many / f"{i:05}{'x' * 195}.nc")
+    (tools.work / "list").write_text("".join(f"many/{path.name}\n" for path in sorted(many.iterdir())))
+    tools.run("nmcat", "--files-from", "list", "-o", "many.nmb", "--block-name", "{index}", "--no-sync")
+    (told,) = runs_of(tools, "many.nmb")
+    tools.check(len(told["inputs"]) == 20000, f"found {len(told['inputs'])} inputs")
+    tools.run("nmcat", "many.nmb", "empty.nc", "-o", "more.nmb", "--no-sync")
+    (told,) = runs_of(tools, "more.nmb")
+    tools.check([input["name"] for input in told["inputs"]] == ["many.nmb", "empty.nc"] and "provenance" not in told["inputs"][0],
+                f"found {str(told)[:300]}")
+    tools.check(told.get("runs_left_out") == 1, f"found {told.get('runs_left_out')} left out, expected 1")
+    with (tools.work / "list").open("a") as names:
+        names.writelines(f"many/{path.name}\n" for path in sorted(many.iterdir()))
+    tools.run("nmcat", "--files-from", "list", "-o", "most.nmb", "--block-name", "{index}", "--no-sync")
+    (told,) = runs_of(tools, "most.nmb")
+    tools.check(told["inputs"] == [] and told["inputs_left_out"] == {"count": 40000, "bytes": 40000 * 32}, f"most: found {str(told)[:300]}")
+
+
 def check_hostile_name(tools):
     name = os.fsdecode(b"\xff\x1b\"\\.nc")
     os.link(tools.work / "a.nc", tools.work / name)
@@ -132,7 +157,7 @@ def test(tools):
     for i, name in enumerate(("a.nc", "b.nc", "c.nc")):
         make(tools.work / name, i)
     for part in (check_one_run, check_same_bytes, check_histories, check_order, check_damage, check_depth, check_reference,
-                 check_nothing_told, check_hostile_name):
+                 check_nothing_told, check_size, check_hostile_name):
         part(tools)
 
 
