@@ -8,6 +8,7 @@
 #include <new>
 
 #include "common/interrupt.h"
+#include "common/memory_limit.h"
 #include "common/threads.h"
 #include "common/units.h"
 
@@ -145,9 +146,10 @@ void Tool::offer_memory(CLI::App& command) {
           [this](const std::string& text) {
             const Result<std::uint64_t> bytes = parse_bytes(text);
             if (!bytes.ok()) throw CLI::ValidationError("--mem", bytes.status().message());
+            if (*bytes == 0) throw CLI::ValidationError("--mem", "found 0, expected some bytes");
             options_.memory = *bytes;
           },
-          "memory to stay below, as 64M or 1G (default: 256M)")
+          "memory that a process may take, as 64M or 1G (default: no limit)")
       ->type_name("BYTES");
 }
 void Tool::offer_file_list(CLI::App& command) {
@@ -214,14 +216,16 @@ int Tool::finish() {
 
 int Tool::main(int argc, const char* const* argv, const std::function<Status()>& body) {
   if (!parse(argc, argv)) return finish();
-  Status status;
+  Status status = options_.memory == 0 ? Status() : limit_memory(options_.memory);
   try {
-    status = body();
+    if (status.ok()) status = body();
   } catch (const std::bad_alloc&) {
     status = Status(Code::kLimit, "out of memory");
   }
   // What the output failed with is told by finish().
   if (!out_.is_failure(status)) diagnostics_.error(status);
+  if (options_.memory > 0 && status.code() == Code::kLimit)
+    diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " a process");
   return finish();
 }
 

@@ -30,8 +30,8 @@ struct CommonOptions {
   bool jsonl = false;
   bool bytes = false;  // exact numbers of bytes
   unsigned threads = 1;
-  std::uint64_t memory = 256 << 20;  // bytes
-  std::string files_from;            // "-": standard input; empty: not given
+  std::uint64_t memory = 0;  // bytes, 0: no limit
+  std::string files_from;    // "-": standard input; empty: not given
   bool nul_separated = false;
 };
 
@@ -56,8 +56,8 @@ class Tool {
   void offer_jsonl(CLI::App& command);
   void offer_bytes(CLI::App& command);
   void offer_strict(CLI::App& command);
-  void offer_threads(CLI::App& command);  // default: the cores
-  void offer_memory(CLI::App& command);
+  void offer_threads(CLI::App& command);    // default: the cores
+  void offer_memory(CLI::App& command);     // --mem, which holds when `body` begins
   void offer_file_list(CLI::App& command);  // --files-from, -0
 
   // Parses the arguments, runs `body` and returns the process's exit code: the worst of the status

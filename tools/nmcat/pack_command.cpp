@@ -147,6 +147,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
+  tool.offer_memory(app);
   tool.offer_strict(app);
   tool.offer_json(app);
   offer_progress(tool, app);
@@ -452,6 +453,10 @@ Status PackCommand::execute() {
   tell(report);
   if (!status.ok()) tell_what_stays();
   NMB_TRY(tell_report(report, status));
+  const std::uint64_t memory = tool_.options().memory;
+  if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
+    return Status(Code::kLimit, "found a peak memory of " + human_bytes(report.plan->peak_memory) +
+                                    " planned, expected at most --mem");
   // Inputs that cannot be used were told one by one.
   return report.unreadable.empty() ? status : Status();
 }

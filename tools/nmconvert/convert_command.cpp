@@ -73,6 +73,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
   tool.offer_threads(app);
+  tool.offer_memory(app);
   tool.offer_strict(app);
   tool.offer_json(app);
   tool.offer_jsonl(app);

@@ -98,6 +98,7 @@ int main(int argc, char** argv) {
          "bytes to read a second at most, as 50M")
       ->type_name("BYTES");
   tool.offer_threads(app);
+  tool.offer_memory(app);
   tool.offer_file_list(app);
   tool.offer_strict(app);
   tool.offer_json(app);
