@@ -17,6 +17,8 @@ import bisect
 import hashlib
 import io
 import json
+import os
+import stat
 import struct
 import sys
 import zlib
@@ -98,8 +100,12 @@ MAX_DECODED = 2**28
 
 
 class File:
-    def __init__(self, data, tracing=False):
+    def __init__(self, data, tracing=False, folder=None):
+        """folder: where external files are relative to; None: none is opened."""
         self.data = data
+        self.folder = folder
+        self.files = []  # rows of the file table; None: not known
+        self.opened = {}  # external files: bytes or None, by file number
         self.findings = []
         self.unsupported = set()  # (rule, offset) of those that make the file unsupported
         self.fields = [] if tracing else None
@@ -528,14 +534,17 @@ def read_places(file):
         if not any(place):
             continue
         try:
+            if name == "file table":
+                file.used_features["incompatible features"] |= 16
+                file.files = None
+                file.files = read_file_table(file, place, sb.at(name + ".position"))
+                continue
             check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
             if name == "global sections":
                 file.used_features["compatible features"] |= 4
                 read_global_sections(file, place, name)
-            elif name == "view":
-                file.used_features["read-only compatible features"] |= 1
             else:
-                file.used_features["incompatible features"] |= 16
+                file.used_features["read-only compatible features"] |= 1
         except Damaged:
             pass
 
@@ -579,6 +588,7 @@ INDEX_NODE = {1, 5, 6, 9, *range(13, 19)}
 MAP_LEAF = {3, 5, 6, 7, 9, 32, 33, 34}
 MAP_NODE = {5, 6, 9, 32}
 DEAD = {5, 6, 9, 34}
+FILES = {1, 6, 8}
 
 
 class Page:
@@ -617,9 +627,10 @@ class Page:
                 b"INDX": (INDEX_LEAF, INDEX_NODE),
                 b"DMAP": (MAP_LEAF, MAP_NODE),
                 b"DEAD": (DEAD, DEAD),
+                b"FILE": (FILES, FILES),
             }[magic][0 if leaf else 1]
         )
-        self.read_names(magic == b"INDX")
+        self.read_names(magic in (b"INDX", b"FILE"))
 
     def check_header(self, level, owner):
         file, f = self.file, self.fields
@@ -1321,6 +1332,8 @@ class Piece:
             codec,
         )
         self.decoded = None  # of one with a codec, once it is read
+        self.file_number = 0
+        self.data = None  # of the external file that it lies in; None: this one, or not to be had
 
 
 def read_extent(file, entry, header):
@@ -1450,20 +1463,28 @@ def read_piece(file, row, what):
         for field in ("codec", "position", "stored length", "sum", "file number"):
             if row[field]:
                 file.find("R-EX-3", row.at(field), f"{what}: a hole with {field} {row[field]}")
-        piece = Piece(start, raw)
-        piece.file_number = 0
-        return piece
+        return Piece(start, raw)
     if start // size != (start + raw - 1) // size:
         file.find("R-EX-2", row.at("raw length"), f"{what}: {raw} bytes cross a multiple of {size}")
     piece = Piece(start, raw, position, stored, codec)
     piece.file_number = row["file number"]
-    if piece.file_number:
-        file.find(
-            "R-EX-8",
-            row.at("file number"),
-            f"{what}: file number {piece.file_number} without file table",
-        )
-        return piece
+    if piece.file_number and file.files is not None:
+        rows = len(file.files)
+        if piece.file_number > rows:
+            file.find(
+                "R-EX-8",
+                row.at("file number"),
+                f"{what}: file number {piece.file_number} in a file table of {rows} rows",
+            )
+            return piece
+        size = file.files[piece.file_number - 1].size
+        if position + stored > size:
+            file.find(
+                "R-FT-3",
+                row.at("position"),
+                f"{what}: {stored} bytes at {position} of a file of {size}",
+            )
+            return piece
     if codec:
         file.used_features["incompatible features"] |= 32
     if codec not in (0, 1, 3):
@@ -1483,12 +1504,18 @@ def read_piece(file, row, what):
             f"{what}: stored length {stored}, raw length {raw}, codec 0",
         )
         return piece
-    try:
-        claim_values(file, position, stored, what, row.at("position"))
-    except Damaged:
-        file.everything_walked = False
-        return piece
-    if sum64(file.data[position : position + stored]) != row["sum"]:
+    data = file.data
+    if piece.file_number:
+        data = piece.data = open_external(file, piece.file_number)
+        if data is None:
+            return piece
+    else:
+        try:
+            claim_values(file, position, stored, what, row.at("position"))
+        except Damaged:
+            file.everything_walked = False
+            return piece
+    if sum64(data[position : position + stored]) != row["sum"]:
         file.find("R-EX-5", position, f"{what}: the sum is not right")
     elif codec and fits:
         decoded = decode_piece(file, piece)
@@ -1499,7 +1526,8 @@ def read_piece(file, row, what):
 
 def decode_piece(file, piece):
     """The bytes of a stored piece, or what is wrong as text."""
-    stored = bytes(file.data[piece.position : piece.position + piece.stored])
+    data = file.data if piece.data is None else piece.data
+    stored = bytes(data[piece.position : piece.position + piece.stored])
     if piece.codec != 3:
         return decode(file, piece.codec, stored, piece.raw)
     if piece.raw > MAX_BODY:
@@ -1525,7 +1553,9 @@ def fill_of(c, variable):
 
 
 def piece_bytes(file, piece, start, end):
-    """Bytes of a stored piece; of one that is damaged zeros."""
+    """Bytes of a stored piece; of one that is damaged, or in a file that is not to be had, zeros."""
+    if piece.file_number and piece.data is None:
+        return bytes(end - start)
     if piece.codec:
         if piece.decoded is None:
             file.decoded += piece.raw
@@ -1533,7 +1563,8 @@ def piece_bytes(file, piece, start, end):
             piece.decoded = b"" if isinstance(raw, str) else raw
         return piece.decoded[start:end].ljust(end - start, b"\0")
     at = piece.position + start
-    return file.data[at : at + end - start].ljust(end - start, b"\0")
+    data = file.data if piece.data is None else piece.data
+    return data[at : at + end - start].ljust(end - start, b"\0")
 
 
 def stretch(file, entry, start, end, fill):
@@ -1544,7 +1575,7 @@ def stretch(file, entry, start, end, fill):
         low, high = max(start, piece.logical), min(end, piece.logical + piece.raw)
         if piece.logical >= end:
             break
-        if low < high and piece.position:
+        if low < high and (piece.position or piece.file_number):
             run[low - start : high - start] = piece_bytes(
                 file, piece, low - piece.logical, high - piece.logical
             )
@@ -1622,6 +1653,80 @@ def shape_of(entry, c, variable):
     return [entry["records"] if d.is_record else d.length for d in dimensions]
 
 
+# 10.3. File table
+
+
+class ExternalFile:
+    def __init__(self, row):
+        self.path, self.path_at = row.name, row.name_at
+        self.size, self.size_at = row["stored length"], row.at("stored length")
+
+
+def read_file_table(file, place, at):
+    position, length, sum_ = place
+    if position == 0 or length == 0:
+        file.fail("R-SB-9", at, f"file table: position {position}, length {length}")
+    file.check_within(position, length, "file table", at)
+    if sum64(file.data[position : position + length]) != sum_:
+        file.fail("R-SB-9", at, "file table: the sum is not right")
+    page = Page(file, "file table", b"FILE", (position, length), at, 0)
+    files = [ExternalFile(page.row(number)) for number in range(page.fields["rows"])]
+    before = set()
+    sound = True
+    for f in files:
+        parts = f.path.removeprefix(b"/").split(b"/")
+        climbs = 0  # parts ".." ahead of all others
+        while not f.path.startswith(b"/") and climbs < len(parts) and parts[climbs] == b"..":
+            climbs += 1
+        wrong = b"" in parts or b"." in parts or b".." in parts[climbs:] or climbs == len(parts)
+        if wrong or b"\0" in f.path or b"\\" in f.path:
+            file.find("R-FT-1", f.path_at, f"file table: path {f.path!r}")
+            sound = False
+        elif f.path in before:
+            file.find("R-FT-2", f.path_at, f"file table: path {f.path!r} twice")
+            sound = False
+        if f.size > LIMIT:
+            file.find("R-FT-3", f.size_at, f"file table: size {f.size}")
+            sound = False
+        before.add(f.path)
+    return files if sound else None
+
+
+def open_external(file, number):
+    """The bytes of an external file in the folder or below; None: told, or the table is not known."""
+    if file.files is None:
+        return None
+    if number not in file.opened:
+        file.opened[number] = read_external(file, file.files[number - 1])
+    return file.opened[number]
+
+
+def read_external(file, f):
+    if file.folder is None or f.path.startswith((b"/", b"../")):
+        file.refuse("R-FT-4", f.path_at, f"file table: {f.path!r} is not opened")
+        return None
+    path = os.fsencode(file.folder)
+    try:
+        for part in f.path.split(b"/"):
+            path = os.path.join(path, part)
+            mode = os.lstat(path).st_mode
+            if stat.S_ISLNK(mode):
+                file.refuse("R-FT-4", f.path_at, f"file table: {path!r} is a symbolic link")
+                return None
+        if not stat.S_ISREG(mode):
+            file.refuse("R-FT-4", f.path_at, f"file table: {path!r} is no regular file")
+            return None
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        file.find("R-FT-4", f.path_at, f"file table: {error}")
+        return None
+    if len(data) != f.size:
+        file.find("R-FT-5", f.size_at, f"file table: {path!r} has {len(data)} bytes, not {f.size}")
+        return None
+    return data
+
+
 # --- 11. Dead space --------------------------------------------------------------------------------
 
 
@@ -1692,7 +1797,6 @@ KNOWN = {
 }
 REFUSED = {
     3: "storage sections beside the body",
-    4: "external files",
 }
 
 
@@ -1913,13 +2017,13 @@ def classic_document(data):
     return document | {"findings": findings, "remarks": remarks}
 
 
-def document_of(data, tracing=False):
-    """(document, trace) or (None, None) for bytes of another kind."""
+def document_of(data, tracing=False, folder=None):
+    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
     if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
         return classic_document(data), None
     if data[:8] != IDENTITY_MAGIC and SUPERBLOCK_MAGIC not in (data[4096:4104], data[8192:8200]):
         return None, None
-    file = File(data, tracing)
+    file = File(data, tracing, folder)
     file.read()
     return nmb_document(file), file.fields
 
@@ -1954,7 +2058,8 @@ def main(arguments):
         return 2
     if arguments[0] == "--scan" and data[:3] != b"CDF":
         return print_scan(data)
-    document, trace = document_of(data, arguments[0] == "--trace")
+    folder = os.path.dirname(os.path.realpath(arguments[1]))
+    document, trace = document_of(data, arguments[0] == "--trace", folder)
     if document is None:
         print(f"nmb_reference: {arguments[1]}: neither NMB nor classic netCDF", file=sys.stderr)
         return 2

@@ -6,6 +6,7 @@
 Written from format.md alone: it shares no code with the library or the reference reader.
 """
 
+import os
 import re
 import struct
 import sys
@@ -432,6 +433,7 @@ class Piece:
     def __init__(self, logical, raw, position=0, state=0):
         self.logical, self.raw, self.position, self.state = logical, raw, position, state
         self.codec, self.stored = 0, 0 if state else raw
+        self.file, self.bytes = 0, None  # of one in another file: its number, the stored bytes
 
 
 class Tree:
@@ -477,6 +479,7 @@ class Assembler:
         }
         self.file_id = 0
         self.global_sections = (0, 0, 0)
+        self.file_table = (0, 0, 0)
 
     # Overrides. A change that keeps sums is made behind the computation of the sum, others before.
 
@@ -648,7 +651,7 @@ class Assembler:
                 padded = (
                     padded[: len(name) + offset] + data + padded[len(name) + offset + len(data) :]
                 )
-        coded = any(spec["piece codecs"])
+        coded = any(spec["piece codecs"]) or bool(spec.get("pieces elsewhere"))
         length, one_run = len(extent), not (spec["hole"] or spec["holes"] or coded)
         entry.block, entry.body = (position, stored_at + len(stored_padded)), body
         extent_position, extent_sum = spec.get("kept extent", 0), 0
@@ -752,7 +755,7 @@ class Assembler:
         for start, length in spec["holes"]:
             cuts = {c for c in cuts if not start < c < start + length} | {start, start + length}
         cuts = sorted(cuts)
-        if spec["piece codecs"] or spec["stored pieces"]:
+        if spec["piece codecs"] or spec["stored pieces"] or spec.get("pieces elsewhere"):
             return self.place_pieces(entry, spec, cuts)
         run = None
         entry.pieces = []
@@ -784,6 +787,10 @@ class Assembler:
             stored = self.compress(piece.codec, spec["extent"][start:stop])
             stored = spec["stored pieces"].get(number, stored)
             piece.stored = len(stored)
+            if number in spec.get("pieces elsewhere", {}):
+                piece.file, piece.position = spec["pieces elsewhere"][number]
+                piece.bytes = stored
+                continue
             piece.position = self.allocate(len(stored))
             self.write(piece.position, stored)
         self.name_pieces(entry)
@@ -812,7 +819,8 @@ class Assembler:
                     "codec": p.codec,
                     "position": p.position,
                     "stored length": p.stored,
-                    "sum": sum64(self.data[p.position : p.position + p.stored]),
+                    "sum": sum64(p.bytes or self.data[p.position : p.position + p.stored]),
+                    "file number": p.file,
                 }
             if p.codec:
                 self.used["incompatible features"] |= 32
@@ -851,7 +859,7 @@ class Assembler:
             if len(rows) == 1:
                 break
         pieces = entry.pieces
-        run = all(not p.state and not p.codec for p in pieces) and all(
+        run = all(not p.state and not p.codec and not p.file for p in pieces) and all(
             a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
         )
         entry.row |= {
@@ -975,6 +983,10 @@ class Assembler:
             self.name_place("sections", position)
             self.global_sections = (position, len(data), sum64(data))
             self.used["compatible features"] |= 4
+        if generation_text.files:
+            if self.file_table[0]:
+                dead.append(self.file_table[:2])
+            self.write_file_table(generation_text.files)
         dead_place = self.write_dead(dead)
         self.write_superblock(dead_place)
 
@@ -1044,6 +1056,18 @@ class Assembler:
             self.write(position, data + padded)
             self.dictionary_place = (position, len(body), sum64(body))
 
+    def write_file_table(self, files):
+        position, length, _, _ = self.page(
+            "file table",
+            b"FILE",
+            0,
+            [{"stored length": size} for _, size in files],
+            ["name end", "stored length", "digest"],
+            [raw(path) for path, _ in files],
+        )
+        self.file_table = (position, length, sum64(self.data[position : position + length]))
+        self.used["incompatible features"] |= 16
+
     def write_dead(self, dead):
         if not dead:
             return self.dead_segment and self.dead_segment[:3] or (0, 0, 0)
@@ -1104,6 +1128,7 @@ class Assembler:
             ("previous trailer", self.trailer or (0, 0, 0)),
             ("dictionary", self.dictionary_place),
             ("global sections", self.global_sections),
+            ("file table", self.file_table),
         ):
             values |= {
                 f"{name}.{part}": value for part, value in zip(("position", "length", "sum"), where)
@@ -1164,6 +1189,7 @@ def change_columns(table, action, words, rows):
 class GenerationText:
     def __init__(self):
         self.actions, self.blocks, self.extra, self.sections = [], [], [], None
+        self.files = []  # path, size
         self.sets, self.pokes, self.columns = [], [], []
 
     def new_blocks(self):
@@ -1219,6 +1245,8 @@ class BlockText:
             self.spec["pieces"] = rest
         elif key == "piece" and rest[0] == "codecs":
             self.spec["piece codecs"] = [int(word) for word in rest[1:]]
+        elif key == "piece" and rest[1] == "in":  # piece K in N at POSITION
+            self.spec.setdefault("pieces elsewhere", {})[int(rest[0])] = (int(rest[2]), int(rest[4]))
         elif key == "piece" and rest[1] == "stored":
             self.spec["stored pieces"][int(rest[0])] = encode_bytes(rest[2:])
         elif key == "no" and rest == ["map"]:
@@ -1361,7 +1389,7 @@ def act_block(name, builder):
 def dead_of(entry, with_extent):
     out = [entry.block] + entry.maps + entry.others
     if with_extent:
-        out += [(p.position, up(p.stored)) for p in entry.pieces if p.position]
+        out += [(p.position, up(p.stored)) for p in entry.pieces if p.position and not p.file]
     return out
 
 
@@ -1450,7 +1478,8 @@ def act_change(name, start, data, keep_end, records):
             if p.logical + p.raw > start and (not keep_end or p.logical < stop)
         ]
         kept = [p for p in entry.pieces if p not in touched]
-        dead += [(p.position, up(p.stored)) for p in touched if p.position] + entry.maps
+        dead += [(p.position, up(p.stored)) for p in touched if p.position and not p.file]
+        dead += entry.maps
         low = min([p.logical for p in touched] + [start])
         high = max([p.logical + p.raw for p in touched] + [stop]) if keep_end else len(extent)
         new, at = [], low
@@ -1517,6 +1546,8 @@ def parse(lines):
                 generations[-1].sections = (generations[-1].sections or b"") + encode_bytes(
                     words[1:]
                 )
+            elif key == "file":
+                generations[-1].files.append((words[1], int(words[2], 0)))
             elif key == "stray":
                 generations[-1].extra.append(("stray", encode_bytes(words[1:])))
             elif builder is None or not builder.line(words):
@@ -1610,6 +1641,8 @@ def assemble(text_):
     for _ in range(2 if any(isinstance(value, tuple) for value in by_place) else 1):
         a = Assembler()
         for words in options:
+            if words[0] == "beside":
+                continue
             if words[0] == "dictionary":
                 a.dictionary = (a.dictionary or b"") + encode_bytes(words[1:])
             else:
@@ -1640,6 +1673,23 @@ def assemble(text_):
     for line in damage:
         apply_damage(data, a.places, line)
     return bytes(data), a.places, expects
+
+
+def beside(text_):
+    """The files that lie beside the one that a text describes: {name: bytes}."""
+    out = {}
+    for words in parse(text_.splitlines())[0]:
+        if words[0] == "beside":
+            out[words[1]] = out.get(words[1], b"") + encode_bytes(words[2:])
+    return out
+
+
+def write_beside(text_, folder):
+    for name, data in beside(text_).items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(data)
 
 
 def apply_damage(data, places, line):
@@ -1675,7 +1725,9 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     with open(arguments[0], encoding="utf-8") as stream:
-        data, _, _ = assemble(stream.read())
+        text_ = stream.read()
+    data, _, _ = assemble(text_)
+    write_beside(text_, os.path.dirname(arguments[1]))
     with open(arguments[1], "wb") as stream:
         stream.write(data)
     return 0

@@ -54,10 +54,12 @@ class Vector:
     def __init__(self, path, out):
         self.name, self.failures, self.expected, self.reading = path.stem, [], [], []
         self.json_path = path.with_suffix(".json")
-        self.data, places, expects = assemble.assemble(path.read_text(encoding="utf-8"))
+        text, self.folder = path.read_text(encoding="utf-8"), out
+        self.data, places, expects = assemble.assemble(text)
+        assemble.write_beside(text, out)
         self.file = out / (self.name + (".nc" if self.data[:3] == b"CDF" else ".nmb"))
         self.file.write_bytes(self.data)
-        self.document, _ = nmb_reference.document_of(self.data)
+        self.document, _ = nmb_reference.document_of(self.data, folder=out)
         self.valid = "valid" in expects
         for text in expects:
             if text in ("valid", "json"):
@@ -138,7 +140,7 @@ class Vector:
                 random_.randrange(8),
             )
             damaged[at] ^= 1 << bit
-            document, _ = nmb_reference.document_of(bytes(damaged))
+            document, _ = nmb_reference.document_of(bytes(damaged), folder=self.folder)
             if not document["findings"]:
                 self.fail(f"no finding with bit {bit} of byte {at} flipped")
 

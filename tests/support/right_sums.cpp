@@ -70,6 +70,7 @@ class RightSums {
     if (height >= 1 && height <= 10) fix_index(root, root_length, height - 1);
     if (within(root, root_length)) put_digest(slot + 72, {root, root_length});
     fix_dead(get(slot + 136), get(slot + 144));
+    if (enter(get(slot + 160), get(slot + 168))) finish_page(get(slot + 160), get(slot + 168));
     for (const std::uint64_t place : {136u, 160u, 184u, 208u, 232u}) {
       const std::uint64_t position = get(slot + place), length = get(slot + place + 8);
       if (within(position, length)) put_sum(slot + place + 16, {position, length});
@@ -190,8 +191,9 @@ class RightSums {
     finish_page(position, length);
   }
 
-  // A piece or a dead range.
+  // A piece of this file or a dead range.
   void fix_range(RawPage& page, std::uint32_t row) {
+    if (page.get(row, kFileNumber) != 0) return;
     const Range range{page.get(row, kPosition), page.get(row, kStoredLength)};
     if (!within(range.position, range.length)) return;
     std::array<std::byte, 8> sum;

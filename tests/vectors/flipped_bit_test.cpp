@@ -12,9 +12,10 @@ namespace nmb {
 namespace {
 
 // Small files with all that version 1.0 has: inline values, data maps, dead space, dictionaries,
-// sections.
+// sections, file tables.
 constexpr const char* kFiles[] = {"simplest_file",      "dead_space", "zstd_dictionary",
-                                  "hole_in_a_data_map", "sections",   "hdf5_superblock"};
+                                  "hole_in_a_data_map", "sections",   "hdf5_superblock",
+                                  "external_files"};
 // Bytes of the largest structure in them: a finding may stand at its begin.
 constexpr std::uint64_t kFarthest = 4096;
 

@@ -21,6 +21,9 @@ class ByteSource {
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   // The name for messages.
   virtual const std::string& name() const = 0;
+  // The path of the file whose bytes these are, the first byte that of the file; nullptr: there is
+  // none. External files of an NMB file are looked for beside it.
+  virtual const std::string* path() const { return nullptr; }
   // Whether the range is known to read as zero without being stored (a hole of the file system).
   virtual bool is_unallocated(std::uint64_t, std::uint64_t) const { return false; }
   // Whether is_unallocated() may be true of some range. false: it never is, so it need not be

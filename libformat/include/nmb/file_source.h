@@ -31,6 +31,10 @@ class FileSource final : public ByteSource {
  public:
   // kNotFound, kIo (a folder or a device among them).
   NMB_EXPORT static Result<std::unique_ptr<FileSource>> open(const std::string& path);
+  // A file that is open for reading; the source closes it, whatever becomes of the call. path: what
+  // it is called. kIo (a folder or a device among them).
+  NMB_EXPORT static Result<std::unique_ptr<FileSource>> adopt(int descriptor,
+                                                              const std::string& path);
   NMB_EXPORT ~FileSource() override;
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
@@ -38,6 +42,7 @@ class FileSource final : public ByteSource {
   std::uint64_t size() const override { return size_; }
   NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return path_; }
+  const std::string* path() const override { return &path_; }
   IoCounts counts() const { return {reads_.load(), bytes_.load()}; }
   NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   // Whether the file system stored fewer bytes than the file had when it was opened.

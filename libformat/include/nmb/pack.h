@@ -10,6 +10,7 @@
 
 #include "nmb/communicator.h"
 #include "nmb/compression.h"
+#include "nmb/external_file.h"
 #include "nmb/lustre_striping.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
@@ -72,6 +73,13 @@ struct PackOptions {
   // Of pack: the blocks become a new generation of the output, which is there; what it has stays as
   // it was, whatever happens. A block whose name it has is a conflict.
   bool append = false;
+  // Of pack, without block_by and compression: values stay where they are, in the inputs; the
+  // output has the blocks, and where their values lie. kUnsupported: HDF5 inputs, and inputs that
+  // lie where `external` does not allow.
+  bool link = false;
+  // Which other files are opened that hold values of NMB inputs; where inputs that are linked may
+  // lie, as seen from the output.
+  ExternalPaths external = ExternalPaths::kBeneath;
   bool monotonic =
       false;  // join: that the coordinate does not go on in one direction is a conflict
   // {stem} {path} {index} {group}; empty: {stem} for classic files, {stem}/{group} for those with
@@ -163,9 +171,11 @@ struct PackReport {
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // that can be used, in the order of the inputs
   std::uint64_t inputs = 0;
-  std::uint64_t bytes_in = 0;     // of all inputs
-  std::uint64_t value_bytes = 0;  // moved
-  std::uint64_t bytes_out = 0;    // of a dry run: FilePlan::file_length
+  std::uint64_t bytes_in = 0;                // of all inputs
+  std::uint64_t value_bytes = 0;             // moved
+  std::uint64_t linked_bytes = 0;            // that stay in other files
+  std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
+  std::uint64_t bytes_out = 0;               // of a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // of a dry run that did not fail
 };

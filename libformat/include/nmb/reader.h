@@ -16,6 +16,7 @@
 #include "nmb/byte_source.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
+#include "nmb/external_file.h"
 #include "nmb/finding.h"
 #include "nmb/piece_codec.h"
 #include "nmb/status.h"
@@ -29,6 +30,8 @@ struct ReadOptions {
   // Every piece of values that is touched is read whole and checked; otherwise only those read
   // whole are.
   bool verify_values = false;
+  // Which other files are opened that hold values; their pieces are read whole and checked.
+  ExternalPaths external = ExternalPaths::kBeneath;
 };
 
 // A block with its decoded metadata.
@@ -46,7 +49,17 @@ struct Object {
 struct CodedPiece {
   std::uint64_t offset = 0, length = 0;  // of its values, in the extent
   PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t position = 0, stored_length = 0;  // in the file
+  std::uint64_t position = 0, stored_length = 0;  // in its file
+  std::uint32_t file = 0;                         // 0: the NMB file; n: row n - 1 of its file table
+};
+
+// A piece of an extent as it is stored, or a hole (spec/format.md, section 10.1).
+struct ExtentPiece {
+  std::uint64_t offset = 0, length = 0;  // of its values, in the extent
+  PieceCodec codec = PieceCodec::kNone;
+  std::uint64_t position = 0, stored_length = 0;  // in its file; stored length 0: a hole
+  std::uint64_t sum = 0;                          // of the stored bytes
+  std::uint32_t file = 0;                         // as CodedPiece has it
 };
 
 // Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
@@ -105,6 +118,13 @@ class Reader {
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
   // The coded pieces of a block's extent, in order.
   NMB_EXPORT Result<std::vector<CodedPiece>> coded_pieces(const BlockEntry& entry) const;
+  // All pieces of a block's extent, in order.
+  NMB_EXPORT Result<std::vector<ExtentPiece>> extent_pieces(const BlockEntry& entry) const;
+  // The rows of the file table: files that hold values of this one. kDamaged, kIo.
+  NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
+  // One of them by its file number, from 1; opened when it is read, one of few that are. kDamaged
+  // (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not allow it; kIo.
+  NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

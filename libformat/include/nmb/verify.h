@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nmb/byte_source.h"
+#include "nmb/external_file.h"
 #include "nmb/finding.h"
 #include "nmb/status.h"
 
@@ -18,13 +19,16 @@ namespace nmb {
 enum class VerifyLevel : std::uint8_t {
   kIndex,   // head, superblocks, index, dead-space segments
   kBlocks,  // headers and bodies of blocks, data maps, sections
-  kData,    // values, dead ranges, bytes that belong to no structure
+  kData,    // values, also those in other files, dead ranges, bytes that belong to no structure
 };
 
 struct VerifyOptions {
   VerifyLevel level = VerifyLevel::kData;
   unsigned threads = 1;    // that check values; findings do not depend on it
   std::uint64_t rate = 0;  // bytes read a second at most; 0: no limit
+  // Which other files are opened that hold values of an NMB file; one that is not makes the outcome
+  // incomplete.
+  ExternalPaths external = ExternalPaths::kBeneath;
   // Names of the blocks that are not sound, each once.
   std::function<void(const std::string& block)> on_damaged_block;
 };

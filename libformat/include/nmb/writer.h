@@ -20,6 +20,7 @@
 #include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 #include "nmb/communicator.h"
+#include "nmb/linked_values.h"
 #include "nmb/metadata.h"
 #include "nmb/output_file.h"
 #include "nmb/request.h"
@@ -217,6 +218,12 @@ class Writer {
   // share the block.
   NMB_EXPORT Status take_pieces(BlockId block, std::vector<StoredPiece> pieces,
                                 std::shared_ptr<const ByteSource> stored);
+  // The values of a new block, packed or defined, which stay in the files where they are, in place
+  // of PackedBlock::extent, its holes and take_values(): the next commit reads them once for their
+  // sums and names the files in the file table. kUsage: as take_pieces(), or a path that R-FT-1
+  // forbids; from end_define as there. The commit fails with kDamaged where a piece has another sum
+  // than was given, or the file table another size of a file.
+  NMB_EXPORT Status link_values(BlockId block, LinkedValues values);
   // After end_define: values that the next commit moves from `source` into the block's extent
   // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that
   // none covers are zero. origin: what WriterOptions::open_values opens `source` by; empty:
@@ -308,6 +315,10 @@ class Writer {
   NMB_EXPORT std::uint64_t generation() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;
+  // Bytes that the next commit links (link_values), as they are stored.
+  NMB_EXPORT std::uint64_t linked_bytes() const;
+  // Rows of the file table, where the last commit added some; known to rank 0 alone.
+  NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
   // kUsage but after close() of a dry run.
   NMB_EXPORT Result<FilePlan> planned() const;
 

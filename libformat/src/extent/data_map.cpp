@@ -15,11 +15,14 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           .position = leaf.value(row, kPosition),
           .sum = leaf.value(row, kSum),
           .codec = codec,
-          .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength)};
+          .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength),
+          // Of one that is larger R-EX-8 is broken.
+          .file = static_cast<std::uint32_t>(
+              std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }
 
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
-                         std::uint32_t piece_size, Findings& findings) {
+                         std::uint32_t piece_size, const FileTable* files, Findings& findings) {
   for (std::uint32_t row = 0; row < leaf.rows(); ++row) {
     auto report = [&](const char* rule, Column column, std::string found, std::string expected) {
       findings.report({rule, leaf.value_offset(row, column), "piece of a data map",
@@ -50,7 +53,18 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       expect("R-EX-3", kSum, 0, "a hole with sum ");
       expect("R-EX-3", kFileNumber, 0, "a hole with file number ");
     } else {
-      expect("R-EX-8", kFileNumber, 0, "file number ");
+      const std::uint64_t file = leaf.value(row, kFileNumber);
+      if (files && file > files->rows()) {
+        report("R-EX-8", kFileNumber, "file number " + std::to_string(file),
+               "at most " + std::to_string(files->rows()));
+      } else if (files && file != 0) {
+        const std::uint64_t size = files->size(static_cast<std::uint32_t>(file) - 1);
+        if (piece.position > size || leaf.value(row, kStoredLength) > size - piece.position)
+          report("R-FT-3", kPosition,
+                 "a piece of " + std::to_string(leaf.value(row, kStoredLength)) + " bytes at " +
+                     std::to_string(piece.position),
+                 "one within the " + std::to_string(size) + " bytes of its file");
+      }
       const std::uint64_t codec = leaf.value(row, kCodec), stored = leaf.value(row, kStoredLength);
       if (!is_piece_codec(codec))
         report("R-EX-4", kCodec, "codec " + std::to_string(codec), "0, 1 or 3");
@@ -106,7 +120,11 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
   if (page.level() == 0) {
     FirstFinding first;
     std::uint64_t next = page.value(0, kLogicalOffset);
-    check_data_map_leaf(page, &next, end, piece_size_, first);
+    std::shared_ptr<const FileTable> files;
+    if (page.has(kFileNumber)) {
+      NMB_ASSIGN(files, external_.table());
+    }
+    check_data_map_leaf(page, &next, end, piece_size_, files.get(), first);
     if (!first.found() && next != end)
       first.report({"R-EX-1", page.position(), "data map",
                     "pieces that end at " + std::to_string(next), std::to_string(end)});
@@ -229,6 +247,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
       builder.set(kStoredLength, pieces[i].stored_length());
       builder.set(kRawLength, pieces[i].length);
       builder.set(kSum, pieces[i].sum);
+      builder.set(kFileNumber, pieces[i].file);
     }
     NMB_ASSIGN(Place place, write_page(sink, builder, file_id, generation, owner));
     rows.push_back({pieces[from].logical, place});

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "external/external_files.h"
 #include "nmb/byte_source.h"
 #include "nmb/digest.h"
 #include "nmb/piece_codec.h"
@@ -19,12 +20,14 @@ struct Piece {
   std::uint64_t logical = 0;  // offset in the extent
   std::uint64_t length = 0;
   bool hole = false;
-  std::uint64_t position = 0;  // in the file; 0: a hole
+  std::uint64_t position = 0;  // in its file; 0: a hole
   std::uint64_t sum = 0;       // of the stored bytes
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t coded_length = 0;  // stored bytes of one with a codec; else 0
+  std::uint32_t file = 0;          // 0: this one; n: row n - 1 of the file table
   std::uint64_t end() const { return logical + length; }
-  bool is_plain() const { return !hole && codec == PieceCodec::kNone; }
+  // Its bytes lie in this file as they are.
+  bool is_plain() const { return !hole && codec == PieceCodec::kNone && file == 0; }
   std::uint64_t stored_length() const {
     return hole ? 0 : codec == PieceCodec::kNone ? length : coded_length;
   }
@@ -34,10 +37,13 @@ struct Piece {
 // Reading a map. Pages are loaded when needed; the last leaf is kept. Not thread-safe.
 class DataMap {
  public:
-  // owner: position of the block's header; root.sum is the page's `sum` field.
-  DataMap(const ByteSource& file, Digest file_id, std::uint64_t max_generation, std::uint64_t owner,
-          Place root, std::uint64_t extent_length, std::uint32_t piece_size)
+  // owner: position of the block's header; root.sum is the page's `sum` field. external: the
+  // file's.
+  DataMap(const ByteSource& file, const ExternalFiles& external, Digest file_id,
+          std::uint64_t max_generation, std::uint64_t owner, Place root,
+          std::uint64_t extent_length, std::uint32_t piece_size)
       : file_(file),
+        external_(external),
         file_id_(file_id),
         max_generation_(max_generation),
         owner_(owner),
@@ -57,6 +63,7 @@ class DataMap {
                const std::function<Status(const Piece&)>& visit) const;
   Result<std::shared_ptr<const Page>> load(Place place, int level) const;
   const ByteSource& file_;
+  const ExternalFiles& external_;
   Digest file_id_;
   std::uint64_t max_generation_;
   std::uint64_t owner_;
@@ -67,10 +74,10 @@ class DataMap {
   mutable std::shared_ptr<const Page> last_leaf_;
 };
 
-// Checks R-EX-1 to R-EX-4 and R-EX-8 of a leaf whose pieces must cover [*next, end); *next: where
-// its last one ends.
+// Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 of a leaf whose pieces must cover [*next, end); *next:
+// where its last one ends. files: nullptr where the file table is not known.
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
-                         std::uint32_t piece_size, Findings& findings);
+                         std::uint32_t piece_size, const FileTable* files, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);
 
 // Reports all pages of a map that is no longer used.

@@ -9,11 +9,13 @@
 
 namespace nmb {
 
-ExtentSource::ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t generation,
-                           std::uint32_t piece_size, const BlockEntry& entry,
+ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles& external, Digest file_id,
+                           std::uint64_t generation, std::uint32_t piece_size,
+                           const BlockEntry& entry,
                            std::optional<std::vector<std::byte>> inline_bytes,
                            const FillPattern& fill, PieceCache& cache, bool verify)
     : file_(file),
+      external_(external),
       length_(entry.extent_length),
       run_position_(entry.extent_position),
       run_sum_(entry.extent_sum),
@@ -24,7 +26,8 @@ ExtentSource::ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t
       inline_bytes_(std::move(inline_bytes)),
       fill_(fill),
       cache_(cache),
-      map_(file, file_id, generation, entry.position, entry.map, entry.extent_length, piece_size) {}
+      map_(file, external, file_id, generation, entry.position, entry.map, entry.extent_length,
+           piece_size) {}
 
 Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
   if (offset <= length_ && length <= length_ - offset) return {};
@@ -35,8 +38,17 @@ Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) co
 
 Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> bytes) const {
   if (sum_of(bytes) == piece.sum) return {};
-  return Status(Code::kDamaged, file_.name(), piece.position, mapped_ ? "R-EX-5" : "R-EX-6",
-                "found values with a wrong sum");
+  return piece_error(piece, Code::kDamaged, mapped_ ? "R-EX-5" : "R-EX-6",
+                     "found values with a wrong sum");
+}
+
+// In the file where the piece lies.
+Status ExtentSource::piece_error(const Piece& piece, Code code, const std::string& rule,
+                                 const std::string& message) const {
+  if (piece.file == 0) return Status(code, file_.name(), piece.position, rule, message);
+  const Result<std::string> name = external_.name_of(piece.file);
+  return Status(code, name.ok() ? *name : file_.name(), piece.position, rule,
+                message + ", of " + file_.name());
 }
 
 // Of an extent in one run.
@@ -46,16 +58,21 @@ bool ExtentSource::may_hold_piece(std::uint64_t from, std::uint64_t to) const {
 }
 
 Status ExtentSource::load_piece(const Piece& piece, std::span<std::byte> out) const {
-  if (piece.is_plain()) {
-    NMB_TRY(file_.read_at(piece.position, out));
+  std::shared_ptr<const ByteSource> external;
+  if (piece.file != 0) {
+    NMB_ASSIGN(external, external_.open(piece.file));
+  }
+  const ByteSource& file = external ? *external : file_;
+  if (piece.codec == PieceCodec::kNone) {
+    NMB_TRY(file.read_at(piece.position, out));
     return check_piece(piece, out);
   }
   std::vector<std::byte> stored(piece.stored_length());
-  NMB_TRY(file_.read_at(piece.position, stored));
+  NMB_TRY(file.read_at(piece.position, stored));
   NMB_TRY(check_piece(piece, stored));
   const Status status = decode_piece(piece.codec, stored, out);
   if (status.ok()) return {};
-  return Status(status.code(), file_.name(), piece.position, status.rule(), status.message());
+  return piece_error(piece, status.code(), status.rule(), status.message());
 }
 
 Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
@@ -65,8 +82,11 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
     return file_.read_at(piece.position + (offset - piece.logical), out);
   PieceCache::Bytes bytes = cache_.find(piece);
   if (!bytes) {
+    // Of other files the table tells it (R-FT-3).
     const std::uint64_t size = file_.size();
-    if (piece.position > size || piece.stored_length() > size - piece.position)
+    if (piece.file != 0) {
+      NMB_TRY(external_.open(piece.file).status());
+    } else if (piece.position > size || piece.stored_length() > size - piece.position)
       return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
                     "found a piece that ends behind the file");
     auto loaded = std::make_shared<std::vector<std::byte>>(piece.length);

@@ -17,13 +17,14 @@
 namespace nmb {
 
 // Thread-safe. A piece that a read covers whole is checked against its sum, and so is one that is
-// coded; with `verify` every piece that a read touches is read whole and checked.
+// coded or lies in another file, which anybody may change; with `verify` every piece that a read
+// touches is read whole and checked.
 class ExtentSource final : public ByteSource {
  public:
-  // `file`, `fill` and `cache`, which is the file's, outlive it. inline_bytes: the extent if it was
-  // read with the block.
-  ExtentSource(const ByteSource& file, Digest file_id, std::uint64_t generation,
-               std::uint32_t piece_size, const BlockEntry& entry,
+  // `file`, `external` and `cache`, which are the file's, and `fill` outlive it. inline_bytes: the
+  // extent if it was read with the block.
+  ExtentSource(const ByteSource& file, const ExternalFiles& external, Digest file_id,
+               std::uint64_t generation, std::uint32_t piece_size, const BlockEntry& entry,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
                PieceCache& cache, bool verify);
   std::uint64_t size() const override { return length_; }
@@ -38,7 +39,7 @@ class ExtentSource final : public ByteSource {
 
   // --- for reading the file where these values lie, together with those of other blocks ---
   // Bytes [begin, end) of the extent that lie side by side from `position` of the file on; 0: in
-  // memory, coded, or nowhere. They hold every piece that they touch whole.
+  // memory, coded, in another file, or nowhere. They hold every piece that they touch whole.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
@@ -55,6 +56,8 @@ class ExtentSource final : public ByteSource {
  private:
   Status check_offset(std::uint64_t offset, std::uint64_t length) const;
   Status check_piece(const Piece& piece, std::span<const std::byte> bytes) const;
+  Status piece_error(const Piece& piece, Code code, const std::string& rule,
+                     const std::string& message) const;
   bool may_hold_piece(std::uint64_t from, std::uint64_t to) const;
   Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
   // All of a piece, checked.
@@ -64,6 +67,7 @@ class ExtentSource final : public ByteSource {
   std::uint64_t sum_of_zeros(std::uint64_t length) const;
 
   const ByteSource& file_;
+  const ExternalFiles& external_;
   std::uint64_t length_;
   std::uint64_t run_position_;  // 0: see the map
   std::uint64_t run_sum_;

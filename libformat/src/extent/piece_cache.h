@@ -25,7 +25,7 @@ class PieceCache {
       const Piece& is = held->first;
       // Of a damaged file two may lie at one place.
       if (is.position != piece.position || is.sum != piece.sum || is.codec != piece.codec ||
-          is.length != piece.length)
+          is.length != piece.length || is.file != piece.file)
         continue;
       pieces_.splice(pieces_.begin(), pieces_, held);
       return pieces_.front().second;

@@ -34,13 +34,17 @@ Result<std::optional<double>> first_value(const InputBlock& block, std::string_v
   return std::optional(value);
 }
 
-Result<double> value_in(std::size_t index, const std::string& path, const std::string& variable) {
+Result<double> value_in(std::size_t index, const std::string& path, const std::string& variable,
+                        ExternalPaths external) {
   const std::size_t slash = variable.rfind('/');
   const std::string group = slash == std::string::npos ? "" : variable.substr(0, slash);
   const std::string name = slash == std::string::npos ? variable : variable.substr(slash + 1);
   NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(path));
   std::vector<std::string> warnings;  // told when the input is planned
-  InputReader reader({.cache_bytes = kCachedBytesOfInput}, &warnings);
+  InputReader::Options options;
+  options.cache_bytes = kCachedBytesOfInput;
+  options.external = external;
+  InputReader reader(std::move(options), &warnings);
   std::optional<double> found;
   NMB_TRY(reader.read(index, std::move(file), [&](InputBlock& block) -> Result<bool> {
     if (block.group != group) return true;
@@ -53,10 +57,10 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
 }
 
 Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inputs,
-                                            const std::string& variable) {
+                                            const std::string& variable, ExternalPaths external) {
   std::vector<double> values;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Result<double> value = value_in(i, inputs[i], variable);
+    Result<double> value = value_in(i, inputs[i], variable, external);
     if (!value.ok()) return value.status().in_file(inputs[i]);
     values.push_back(*value);
   }
@@ -68,11 +72,11 @@ Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inpu
 
 }  // namespace
 
-Status sort_by_values(Communicator& ranks, const std::string& variable,
+Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
                       std::vector<std::string>* inputs) {
   MessageWriter out;
   if (ranks.rank() == 0) {
-    const Result<std::vector<std::uint64_t>> order = order_of(*inputs, variable);
+    const Result<std::vector<std::uint64_t>> order = order_of(*inputs, variable, external);
     out.put_bytes(status_bytes(order.status()));
     if (order.ok())
       for (const std::uint64_t i : *order) out.put(i);

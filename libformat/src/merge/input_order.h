@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "nmb/communicator.h"
+#include "nmb/external_file.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
 // Collective. Sorts `inputs` by the first value of the numeric variable `variable` (with the path
 // of its block) in each; equal ones keep their order. On all ranks: kConflict: an input without the
-// variable, or without values of it; what reading the inputs fails with.
-Status sort_by_values(Communicator& ranks, const std::string& variable,
+// variable, or without values of it; what reading the inputs fails with. external: of NMB
+// inputs, which files are opened that hold values of them.
+Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
                       std::vector<std::string>* inputs);
 
 }  // namespace nmb

@@ -65,7 +65,10 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   InputReader::Options read;
   read.cache_bytes =
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
-  read.coded_pieces = !options_.compression;
+  read.coded_pieces = !options_.compression && !options_.link;
+  read.external = options_.external;
+  if (options_.link)
+    read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;
   read.count_groups = by_ != By::kGroup;

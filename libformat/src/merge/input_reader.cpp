@@ -71,6 +71,10 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   block.packed.extent = block.values = values;
   block.packed.extent_length = values->size();
   block.packed.origin = origin(index, header_length);
+  if (options_.links) {
+    NMB_ASSIGN(block.links,
+               options_.links->behind(file, header_length, values, block.packed.origin));
+  }
   block.open = [file] { return open_classic(file); };
   const Result<bool> visited = visit(block);
   room_ = std::move(dataset.metadata);
@@ -80,15 +84,16 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
 Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file,
                              const Visit& visit) {
   const std::string name = file->name();
-  NMB_ASSIGN(
-      std::unique_ptr<Reader> opened,
-      Reader::open(std::move(file), {.cache_bytes = options_.cache_bytes, .verify_values = true}));
+  NMB_ASSIGN(std::unique_ptr<Reader> opened,
+             Reader::open(file, {.cache_bytes = options_.cache_bytes,
+                                 .verify_values = true,
+                                 .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
   if (options_.provenance) NMB_TRY(read_provenance(*reader));
   return reader->for_each_entry(
-      "", [&](const BlockEntry& entry) { return read_entry(index, reader, entry, visit); });
+      "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); });
 }
 
 // What cannot be read of it hinders nobody.
@@ -110,7 +115,9 @@ Status InputReader::read_provenance(const Reader& reader) {
   return {};
 }
 
-Result<bool> InputReader::read_entry(std::size_t index, const std::shared_ptr<const Reader>& reader,
+Result<bool> InputReader::read_entry(std::size_t index,
+                                     const std::shared_ptr<const ByteSource>& file,
+                                     const std::shared_ptr<const Reader>& reader,
                                      const BlockEntry& entry, const Visit& visit) {
   // What is not sound is not passed on.
   NMB_ASSIGN(const std::shared_ptr<const Block> loaded, reader->block(entry));
@@ -128,6 +135,15 @@ Result<bool> InputReader::read_entry(std::size_t index, const std::shared_ptr<co
   block.packed.origin = origin(index, 0, entry.name);
   if (options_.coded_pieces) {
     NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
+    for (const CodedPiece& piece : block.coded) {
+      std::shared_ptr<const ByteSource>& source = block.coded_in[piece.file];
+      if (!source && piece.file == 0) source = file;
+      if (source) continue;
+      NMB_ASSIGN(source, reader->open_external(piece.file));
+    }
+  }
+  if (options_.links) {
+    NMB_ASSIGN(block.links, options_.links->of_block(*reader, file, entry));
   }
   const std::uint64_t piece = std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
   block.load = loaded->metadata.memory() + entry.raw_length + piece;
@@ -140,6 +156,10 @@ Result<bool> InputReader::read_entry(std::size_t index, const std::shared_ptr<co
 
 Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file,
                               const Visit& visit) {
+  if (options_.links)
+    return Status(Code::kUnsupported, file->name(), kNoOffset, "",
+                  "found an HDF5 file to link, expected classic netCDF or NMB (nmconvert makes an "
+                  "NMB file of it, which can be linked)");
   if (!spool_) {
     NMB_ASSIGN(spool_, SpoolFile::create());
   }

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "interop/hdf5_file.h"
+#include "merge/input_links.h"
+#include "merge/value_coder.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
 #include "nmb/reader.h"
@@ -37,8 +39,10 @@ struct KeptBlock {
   std::optional<std::uint64_t> samples;
   // All of the extent, holes as fill values; nullptr where it is empty.
   std::shared_ptr<const ByteSource> values;
-  std::vector<CodedPiece> coded;  // its coded pieces, if they were asked for
-  std::uint64_t load = 0;         // memory that it takes while its values are moved
+  std::vector<CodedPiece> coded;      // its coded pieces, if they were asked for
+  CodedFiles coded_in;                // where they lie
+  std::optional<LinkedValues> links;  // its values, if they are to be linked
+  std::uint64_t load = 0;             // memory that it takes while its values are moved
   // Its definitions, again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
 };
@@ -55,6 +59,9 @@ class InputReader {
  public:
   struct Options {
     std::size_t cache_bytes = 0;  // of an NMB input
+    // Of NMB inputs: which other files are opened that hold values of them.
+    ExternalPaths external = ExternalPaths::kBeneath;
+    std::optional<InputLinks> links{};  // where values are linked
     bool coded_pieces = false;
     bool origins = false;       // packed.origin is wanted
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
@@ -68,8 +75,8 @@ class InputReader {
   // false: the other blocks are not wanted.
   using Visit = std::function<Result<bool>(InputBlock&)>;
 
-  InputReader(const Options& options, std::vector<std::string>* warnings)
-      : options_(options), warnings_(*warnings) {}
+  InputReader(Options options, std::vector<std::string>* warnings)
+      : options_(std::move(options)), warnings_(*warnings) {}
 
   // index: in the list of inputs. kUnknownKind, kDamaged, kUnsupported, kLimit, kIo; visit's first
   // failure.
@@ -83,15 +90,16 @@ class InputReader {
                       const Visit& visit);
   Status read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Status read_provenance(const Reader& reader);
-  Result<bool> read_entry(std::size_t index, const std::shared_ptr<const Reader>& reader,
-                          const BlockEntry& entry, const Visit& visit);
+  Result<bool> read_entry(std::size_t index, const std::shared_ptr<const ByteSource>& file,
+                          const std::shared_ptr<const Reader>& reader, const BlockEntry& entry,
+                          const Visit& visit);
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Result<bool> read_group(const std::string& file, hdf5::GroupBlock group, std::uint64_t blocks,
                           const Visit& visit);
   std::string origin(std::size_t index, std::uint64_t begin,
                      std::optional<std::string_view> block = {}) const;
 
-  const Options options_;
+  Options options_;
   std::vector<std::string>& warnings_;
   Metadata room_ = ClassicHeader().metadata;  // of the block before, for the next
   std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs

@@ -18,7 +18,6 @@
 #include "merge/input_shares.h"
 #include "merge/pack_plan.h"
 #include "merge/pack_report.h"
-#include "merge/pooled_file.h"
 #include "merge/sample_rule.h"
 #include "merge/shared_names.h"
 #include "merge/value_origin.h"
@@ -26,6 +25,7 @@
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "parallel/status_bytes.h"
+#include "wire/pooled_file.h"
 #include "wire/read_back_output.h"
 
 namespace nmb {
@@ -60,7 +60,9 @@ class Packer {
     NMB_TRY(ranks_.agree(blocks_->take_values()));
     NMB_TRY(ranks_.agree(tell_provenance()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
+    NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
     NMB_TRY(writer_->close());
+    if (options_.link) report_.external_files = writer_->external_files();
     if (options_.writer.dry_run) return describe_plan(largest_load);
     return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
   }
@@ -78,6 +80,7 @@ class Packer {
       return Status(Code::kUsage, "found a partition key, expected join with it");
     if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
       return Status(Code::kUsage, "found blocks to append that are united, expected pack");
+    if (options_.link) NMB_TRY(check_link());
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
     pool_ =
@@ -85,6 +88,21 @@ class Packer {
     // Of values of blocks of kind 6, where each thread may read another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
     NMB_ASSIGN(planner_, InputPlanner::make(options_, ranks_, conflicts_, names_, report_, views_));
+    return {};
+  }
+
+  // Values that stay where they are can be put together in no other way.
+  Status check_link() const {
+    const auto found = [](const std::string& what, const std::string& expected) {
+      return Status(Code::kUsage, "found values to link " + what + ", expected " + expected);
+    };
+    if (options_.mode != MergeMode::kPack || options_.classic)
+      return found("of blocks that are united, joined or put together", "pack");
+    if (!options_.block_by.empty() && options_.block_by != "group")
+      return found("of blocks that are divided", "blocks as they are");
+    if (options_.compression) return found("and to compress", "one of them");
+    if (options_.external == ExternalPaths::kNone)
+      return found("and external files not allowed", "one of them");
     return {};
   }
 
@@ -209,6 +227,7 @@ class Packer {
     FirstFinding first;
     VerifyOptions verify_options;
     verify_options.threads = options_.writer.threads;
+    verify_options.external = options_.external;
     if (!options_.compression) verify_options.level = VerifyLevel::kBlocks;
     NMB_TRY(verify(file, verify_options, first).status());
     return first.status(file.name());
@@ -217,7 +236,9 @@ class Packer {
   // Values of an input of another rank.
   Result<std::shared_ptr<const ByteSource>> open_values(std::string_view text) {
     const ValueOrigin origin = ValueOrigin::of(text);
-    return open_origin(origin, options_.inputs[origin.input], pool_, kCachedBytesOfInput);
+    return open_origin(
+        origin, options_.inputs[origin.input], pool_,
+        {.cache_bytes = kCachedBytesOfInput, .verify_values = true, .external = options_.external});
   }
 
   // What is wrong with the inputs is no rank's own failure: whose it is does not matter.
@@ -269,7 +290,8 @@ std::string resume_key(const PackOptions& options) {
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
   PackOptions settled = options;
   settled.writer.progress = options.progress;
-  if (!options.sort_by.empty()) NMB_TRY(sort_by_values(ranks, options.sort_by, &settled.inputs));
+  if (!options.sort_by.empty())
+    NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
   // Another process may see a file change: what rank 0 sees is what counts.
   if (!options.resume.empty()) {
     std::vector<std::byte> key;

@@ -2,6 +2,7 @@
 #include "merge/value_coder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "extent/piece_codec.h"
@@ -15,7 +16,7 @@ namespace nmb {
 namespace {
 
 // Which of the sources of CodedValues::stored.
-enum Source : std::uint32_t { kValues, kSpool, kFile };
+enum Source : std::uint32_t { kValues, kSpool, kFiles };
 
 int usual_level(PieceCodec codec) { return codec == PieceCodec::kDeflate ? 6 : 1; }
 
@@ -61,7 +62,8 @@ Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
   if (whole) {
     window->codec = codec;
     window->stored_length = whole->stored_length;
-    window->source = kFile;
+    window->source = kFiles + static_cast<std::uint32_t>(std::distance(
+                                  block.files.begin(), block.files.find(whole->file)));
     window->source_offset = whole->position;
     return {};
   }
@@ -90,7 +92,7 @@ CodedValues ValueCoder::put_together(const ValuesToCode& block,
     at += w.stored_length;
   }
   std::vector<std::shared_ptr<const ByteSource>> sources{block.values, spool_};
-  if (block.file) sources.push_back(block.file);
+  for (const auto& [number, file] : block.files) sources.push_back(file);
   out.stored = std::make_shared<SplicedSource>(std::move(sources), std::move(runs), at,
                                                block.values->name());
   return out;

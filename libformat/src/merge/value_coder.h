@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,9 @@
 
 namespace nmb {
 
+// Files in which coded pieces lie, by their file numbers.
+using CodedFiles = std::map<std::uint32_t, std::shared_ptr<const ByteSource>>;
+
 // The values of a block, and what is to become of them.
 struct ValuesToCode {
   std::shared_ptr<const ByteSource> values;  // all of the extent
@@ -24,8 +28,8 @@ struct ValuesToCode {
   // Of each window; kNone: coded ones stay so.
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
-  std::vector<CodedPiece> coded;           // with codec kNone: those there are, in order
-  std::shared_ptr<const ByteSource> file;  // where these lie
+  std::vector<CodedPiece> coded;  // with codec kNone: those there are, in order
+  CodedFiles files;               // where these lie
 };
 
 struct CodedValues {
@@ -53,7 +57,7 @@ class ValueCoder {
     std::uint64_t from, to;  // in the extent
     PieceCodec codec = PieceCodec::kNone;
     std::uint64_t stored_length = 0;
-    std::uint32_t source = 0;  // in CodedValues::stored: values, spool, file
+    std::uint32_t source = 0;  // in CodedValues::stored: values, spool, files
     std::uint64_t source_offset = 0;
   };
   std::vector<Window> windows_of(std::span<const ValuesToCode> all) const;

@@ -11,11 +11,10 @@ namespace nmb {
 Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
                                                       const std::string& path,
                                                       std::shared_ptr<FilePool> pool,
-                                                      std::size_t cache_bytes) {
+                                                      const ReadOptions& options) {
   NMB_ASSIGN(const std::shared_ptr<PooledFile> file, PooledFile::open(path, std::move(pool)));
   if (origin.block) {
-    NMB_ASSIGN(const std::shared_ptr<const Reader> reader,
-               Reader::open(file, {.cache_bytes = cache_bytes, .verify_values = true}));
+    NMB_ASSIGN(const std::shared_ptr<const Reader> reader, Reader::open(file, options));
     NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
     if (entry) return std::shared_ptr<const ByteSource>(new LazyExtent(reader, std::move(*entry)));
   } else if (origin.begin <= file->size()) {

@@ -8,9 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "merge/pooled_file.h"
 #include "nmb/byte_source.h"
+#include "nmb/reader.h"
 #include "parallel/message_codec.h"
+#include "wire/pooled_file.h"
 
 namespace nmb {
 
@@ -45,11 +46,10 @@ struct ValueOrigin {
   }
 };
 
-// The values, of an input of another rank. path: of the input. cache_bytes: of an NMB file's
-// reader.
+// The values, of an input of another rank. path: of the input. options: of an NMB file's reader.
 Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
                                                       const std::string& path,
                                                       std::shared_ptr<FilePool> pool,
-                                                      std::size_t cache_bytes);
+                                                      const ReadOptions& options);
 
 }  // namespace nmb

@@ -51,12 +51,12 @@ Status ValueStorage::check_codec() {
 }
 
 Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> coded,
-                             PackedBlock* block, ValuesToCode* later) {
+                             CodedFiles coded_in, PackedBlock* block, ValuesToCode* later) {
   if (dataset.metadata.extension() && options_.compression) return recode(dataset, block);
   NMB_TRY(check_codec());
   later->values = block->extent;
   later->holes = block->holes;
-  later->file = file_;
+  later->files = std::move(coded_in);
   later->coded = std::move(coded);
   return {};
 }

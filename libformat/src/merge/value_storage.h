@@ -29,8 +29,8 @@ class ValueStorage {
   Status check_codec();
   // A block taken over whole, before it is packed: its values are coded anew where that is done by
   // chunks, else *later has what note() is to be told.
-  Status prepare(const Dataset& dataset, std::vector<CodedPiece> coded, PackedBlock* block,
-                 ValuesToCode* later);
+  Status prepare(const Dataset& dataset, std::vector<CodedPiece> coded, CodedFiles coded_in,
+                 PackedBlock* block, ValuesToCode* later);
   // A block whose values code_all() may find shorter.
   void note(BlockId id, ValuesToCode values);
   // Ahead of end_define(), as that must know the lengths: values that are stored in coded pieces.

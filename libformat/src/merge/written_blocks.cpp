@@ -88,11 +88,15 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   NMB_ASSIGN(packed.samples,
              samples_of(name, block.dataset.metadata, packed.records, block.samples));
   ValuesToCode values;
-  NMB_TRY(storage_.prepare(block.dataset, std::move(block.coded), &packed, &values));
+  if (!block.links)
+    NMB_TRY(storage_.prepare(block.dataset, std::move(block.coded), std::move(block.coded_in),
+                             &packed, &values));
   Status status;
   const std::optional<BlockId> id = defined(writer_.pack_block(std::move(packed)), name, &status);
-  if (id) storage_.note(*id, std::move(values));
-  return status;
+  if (!id) return status;
+  if (block.links) return writer_.link_values(*id, std::move(*block.links));
+  storage_.note(*id, std::move(values));
+  return {};
 }
 
 // What leads to objects by path leads nowhere once these are called otherwise.

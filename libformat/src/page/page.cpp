@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD"};
+constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "\x89NMBFILE"};
 constexpr std::size_t kSumOffset = 72;
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
 
@@ -30,6 +30,8 @@ bool defined(PageUse use, bool leaf, std::uint16_t id) {
       return leaf && (id == kCodec || id == kRawLength || id == kFileNumber || id == kState);
     case PageUse::kDead:
       return id == kPosition || id == kStoredLength || id == kSum || id == kState;
+    case PageUse::kFileTable:
+      return id == kNameEnd || id == kStoredLength || id == kDigest;
   }
   return false;
 }
@@ -146,7 +148,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   page.position_ = at;
   page.sum_ = sum;
   const bool leaf = level == 0;
-  const std::uint32_t max_rows = expect.use == PageUse::kDead            ? expect.length
+  const bool any_rows = expect.use == PageUse::kDead || expect.use == PageUse::kFileTable;
+  const std::uint32_t max_rows = any_rows                                ? expect.length
                                  : expect.use == PageUse::kIndex && leaf ? kLeafRows
                                                                          : kNodeRows;
   if (page.rows_ == 0 || page.rows_ > max_rows) {
@@ -241,7 +244,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
 void PageBuilder::add_row(std::string_view name) {
   ++rows_;
   heap_ += name;
-  if (use_ == PageUse::kIndex) set(kNameEnd, heap_.size());
+  if (use_ == PageUse::kIndex || use_ == PageUse::kFileTable) set(kNameEnd, heap_.size());
 }
 
 std::string_view PageBuilder::last_name() const {

@@ -1,5 +1,5 @@
-// Pages: tables of rows stored by columns, which the index, data maps and dead-space segments are
-// made of (spec/format.md, section 6).
+// Pages: tables of rows stored by columns, which the index, data maps, dead-space segments and file
+// tables are made of (spec/format.md, section 6).
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace nmb {
 
-enum class PageUse : std::uint8_t { kIndex, kDataMap, kDead };
+enum class PageUse : std::uint8_t { kIndex, kDataMap, kDead, kFileTable };
 
 // Column ids of section 6.
 enum Column : std::uint16_t {

@@ -23,6 +23,7 @@ class SharedReads final : public ByteSource {
   std::uint64_t size() const override { return file_->size(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_->name(); }
+  const std::string* path() const override { return file_->path(); }
 
   // Collective. Every rank does `work`; what rank 0 read in it the others need not read. They may
   // read other things: those they read themselves. All get the failure of the lowest rank that has

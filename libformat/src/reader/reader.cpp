@@ -50,10 +50,7 @@ struct Reader::State {
   Status for_each_piece(const BlockEntry& entry,
                         const std::function<Status(const Piece&)>& visit) const {
     if (!entry.has_map()) return {};
-    const Head& head = core().head();
-    const DataMap map(*shared->file, head.identity.file_id, head.superblock.generation,
-                      entry.position, entry.map, entry.extent_length, head.superblock.piece_size);
-    return map.for_each(0, entry.extent_length, visit);
+    return core().map_of(entry).for_each(0, entry.extent_length, visit);
   }
 };
 
@@ -70,7 +67,7 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   Warnings warnings;
   NMB_ASSIGN(Head head, read_head(*file, warnings));
   auto shared = std::make_shared<State::Shared>();
-  shared->core = std::make_unique<ReaderCore>(*file, std::move(head));
+  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external);
   shared->file = std::move(file);
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);
@@ -201,11 +198,40 @@ Result<std::vector<CodedPiece>> Reader::coded_pieces(const BlockEntry& entry) co
   std::vector<CodedPiece> coded;
   NMB_TRY(state_->for_each_piece(entry, [&](const Piece& piece) -> Status {
     if (piece.codec != PieceCodec::kNone)
-      coded.push_back(
-          {piece.logical, piece.length, piece.codec, piece.position, piece.coded_length});
+      coded.push_back({piece.logical, piece.length, piece.codec, piece.position, piece.coded_length,
+                       piece.file});
     return {};
   }));
   return coded;
+}
+
+Result<std::vector<ExtentPiece>> Reader::extent_pieces(const BlockEntry& entry) const {
+  std::vector<ExtentPiece> pieces;
+  if (!entry.has_map() && entry.extent_length > 0) {
+    ExtentPiece& whole = pieces.emplace_back();
+    whole.length = entry.extent_length;
+    if (entry.hole) return pieces;
+    whole.position = entry.extent_position;
+    whole.stored_length = entry.extent_length;
+    whole.sum = entry.extent_sum;
+  }
+  NMB_TRY(state_->for_each_piece(entry, [&](const Piece& piece) -> Status {
+    pieces.push_back({piece.logical, piece.length, piece.codec, piece.position,
+                      piece.stored_length(), piece.sum, piece.file});
+    return {};
+  }));
+  return pieces;
+}
+
+Result<std::vector<ExternalFile>> Reader::external_files() const {
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> table, state_->core().external().table());
+  std::vector<ExternalFile> files;
+  for (std::uint32_t row = 0; row < table->rows(); ++row) files.push_back(table->row(row));
+  return files;
+}
+
+Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
+  return state_->core().external().open(number);
 }
 
 Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {

@@ -10,11 +10,18 @@
 
 namespace nmb {
 
-ReaderCore::ReaderCore(const ByteSource& file, Head head)
+ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external)
     : file_(file),
       head_(std::move(head)),
       index_(file, head_.identity.file_id, head_.superblock),
+      external_(file, head_.identity.file_id, head_.superblock, external),
       decompressor_(head_.dictionary) {}
+
+DataMap ReaderCore::map_of(const BlockEntry& entry) const {
+  const Superblock& superblock = head_.superblock;
+  return {file_,          external_, head_.identity.file_id, superblock.generation,
+          entry.position, entry.map, entry.extent_length,    superblock.piece_size};
+}
 
 Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) const {
   FirstFinding first;
@@ -249,8 +256,9 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
   // The pattern refers to the block's own metadata, which lives as long as the block.
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
   extent->source = std::make_unique<ExtentSource>(
-      file_, head_.identity.file_id, head_.superblock.generation, head_.superblock.piece_size,
-      entry, std::move(stored.inline_extent), *extent->fill, pieces_, verify_values);
+      file_, external_, head_.identity.file_id, head_.superblock.generation,
+      head_.superblock.piece_size, entry, std::move(stored.inline_extent), *extent->fill, pieces_,
+      verify_values);
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
   return std::shared_ptr<const Block>(std::move(block));

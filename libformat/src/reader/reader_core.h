@@ -10,6 +10,7 @@
 #include "block/block_header.h"
 #include "block/body_codec.h"
 #include "extent/piece_cache.h"
+#include "external/external_files.h"
 #include "index/index_tree.h"
 #include "nmb/reader.h"
 #include "superblock/superblock.h"
@@ -26,10 +27,13 @@ struct StoredBlock {
 class ReaderCore {
  public:
   // `file` outlives it.
-  ReaderCore(const ByteSource& file, Head head);
+  ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
   const ByteSource& file() const { return file_; }
+  const ExternalFiles& external() const { return external_; }
+  // The data map of an entry that has one; this outlives it.
+  DataMap map_of(const BlockEntry& entry) const;
 
   // Reads and checks a block against its entry: R-BK-1 to R-BK-9. The first finding is the error.
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
@@ -46,6 +50,7 @@ class ReaderCore {
   const ByteSource& file_;
   Head head_;
   IndexTree index_;
+  ExternalFiles external_;
   BodyDecompressor decompressor_;
   mutable PieceCache pieces_;
 };

@@ -23,8 +23,9 @@ inline constexpr std::uint64_t kFeatureExtendedBody = 1 << 2;
 inline constexpr std::uint64_t kFeatureChunked = 1 << 3;
 inline constexpr std::uint64_t kFeatureExternal = 1 << 4;
 inline constexpr std::uint64_t kFeaturePieceCodec = 1 << 5;
-inline constexpr std::uint64_t kSupportedIncompatible =
-    kFeatureZstdBody | kFeatureDictionary | kFeatureExtendedBody | kFeaturePieceCodec;
+inline constexpr std::uint64_t kSupportedIncompatible = kFeatureZstdBody | kFeatureDictionary |
+                                                        kFeatureExtendedBody | kFeatureExternal |
+                                                        kFeaturePieceCodec;
 inline constexpr std::uint64_t kFeatureView = 1 << 0;        // read-only compatible
 inline constexpr std::uint64_t kFeatureStatistics = 1 << 0;  // compatible
 inline constexpr std::uint64_t kFeatureTags = 1 << 1;

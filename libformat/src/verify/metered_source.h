@@ -20,16 +20,21 @@ class MeteredSource final : public ByteSource {
 
   std::uint64_t size() const override { return base_.size(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    const std::uint64_t bytes = bytes_ += out.size();
+    account(out.size());
+    return base_.read_at(offset, out);
+  }
+  // Bytes that are about to be read, here or of a file that belongs to this one.
+  void account(std::uint64_t more) const {
+    const std::uint64_t bytes = bytes_ += more;
     if (rate_ != 0) {
       const double seconds = static_cast<double>(bytes) / static_cast<double>(rate_);
       std::this_thread::sleep_until(
           start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                        std::chrono::duration<double>(std::min(seconds, kLongestWait))));
     }
-    return base_.read_at(offset, out);
   }
   const std::string& name() const override { return base_.name(); }
+  const std::string* path() const override { return base_.path(); }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     return base_.is_unallocated(offset, length);
   }

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "external/file_table.h"
 #include "nmb/verify.h"
 #include "page/page.h"
 #include "reader/reader_core.h"
@@ -64,6 +66,7 @@ class NmbVerifier {
   void check_places();
   void check_dictionary();
   void check_global_sections();
+  void check_file_table_page();
   bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                    const std::string& object);
   void check_sections(const Place& place, const std::string& object);
@@ -89,6 +92,7 @@ class NmbVerifier {
   bool check_map_page(const EntryRow& row, const Page& page, MapWalk* walk);
   void check_pieces(const Page& leaf, MapWalk* walk);
   void check_values(const ValueRange& range, std::uint64_t placed_at);
+  void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
   // Dead space (verify_dead_space.cpp): section 11.
@@ -146,6 +150,8 @@ class NmbVerifier {
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_incompatible_ = 0;
   std::optional<std::string> last_name_;  // of the leaf rows so far
   std::unique_ptr<ReaderCore> core_;
+  std::shared_ptr<const FileTable> files_;    // nullptr: not known
+  std::map<std::uint32_t, Status> external_;  // of file numbers that were met
   ValueChecker values_;
   std::shared_ptr<BlockVerdict> block_;                 // that is being checked
   std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // for their values

@@ -17,7 +17,7 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
                          std::vector<std::byte>& buffer) {
   ValueOutcome outcome;
   SumStream stream;
-  const std::uint64_t padded = round_up(range.length, 8);
+  const std::uint64_t padded = range.external ? range.length : round_up(range.length, 8);
   const bool coded = range.codec != PieceCodec::kNone;
   buffer.resize(coded ? padded : std::min(padded, kPiece));
   for (std::uint64_t done = 0; done < padded;) {
@@ -42,7 +42,10 @@ void ValueChecker::run(const std::function<void(const ValueRange&, const ValueOu
   std::vector<ValueOutcome> outcomes(batch_.size());
   for_each_on_threads(threads_, batch_.size(), [&] {
     return [&, buffer = std::vector<std::byte>()](std::size_t i) mutable {
-      outcomes[i] = check_range(file_, batch_[i], buffer);
+      const ValueRange& range = batch_[i];
+      if (range.external) file_.account(range.length);
+      outcomes[i] = range.external ? check_range(*range.external, range, buffer)
+                                   : check_range(file_, range, buffer);
     };
   });
   for (std::size_t i = 0; i < batch_.size(); ++i) tell(batch_[i], outcomes[i]);

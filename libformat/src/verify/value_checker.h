@@ -12,6 +12,7 @@
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/piece_codec.h"
+#include "verify/metered_source.h"
 
 namespace nmb {
 
@@ -23,8 +24,8 @@ struct BlockVerdict {
       chunked{};  // set: it has chunks, which are looked at if it is not damaged
 };
 
-// Bytes under one sum, with padding to a multiple of 8. They lie within the file. With a codec
-// their lengths are such as R-EX-4 wants.
+// Bytes under one sum, with padding to a multiple of 8 but in another file. They lie within the
+// file. With a codec their lengths are such as R-EX-4 wants.
 struct ValueRange {
   std::uint64_t position = 0;
   std::uint64_t length = 0;
@@ -32,7 +33,8 @@ struct ValueRange {
   const char* rule = "";                // that a wrong sum breaks
   std::shared_ptr<BlockVerdict> block;  // none: a dead range
   PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t raw_length = 0;  // with a codec
+  std::uint64_t raw_length = 0;                  // with a codec
+  std::shared_ptr<const ByteSource> external{};  // where they lie; none: in the file itself
 };
 
 struct ValueOutcome {
@@ -45,7 +47,7 @@ struct ValueOutcome {
 class ValueChecker {
  public:
   static constexpr std::size_t kBatch = 256;
-  ValueChecker(const ByteSource& file, unsigned threads) : file_(file), threads_(threads) {}
+  ValueChecker(const MeteredSource& file, unsigned threads) : file_(file), threads_(threads) {}
 
   // True: the batch is full.
   bool add(ValueRange range) {
@@ -56,7 +58,7 @@ class ValueChecker {
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
-  const ByteSource& file_;
+  const MeteredSource& file_;
   const unsigned threads_;
   std::vector<ValueRange> batch_;
 };

@@ -1,13 +1,21 @@
 // Verifies values: extents, data maps, pieces (spec/format.md, section 10).
+#include "block/name_rules.h"
 #include "extent/data_map.h"
 #include "extent/piece_codec.h"
 #include "verify/nmb_verifier.h"
+#include "verify/status_finding.h"
 #include "wire/checked.h"
 
 namespace nmb {
 
 // Where a map may end; that it ends with the extent is told once.
 static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
+
+static bool lies_in(const FileTable& files, std::uint32_t number, std::uint64_t position,
+                    std::uint64_t length) {
+  const std::uint64_t size = files.size(number - 1);
+  return position <= size && length <= size - position;
+}
 
 void NmbVerifier::check_extent(const EntryRow& row) {
   const BlockEntry& e = row.entry;
@@ -38,13 +46,37 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   if (values_.add(range)) tell_values();
 }
 
+// Likewise of a piece in another file, which is opened when the first of its pieces is met.
+void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
+  if (!at_least(VerifyLevel::kData)) return;
+  const Result<std::shared_ptr<const ByteSource>> file = core_->external().open(number);
+  const auto [known, is_first] = external_.emplace(number, file.status());
+  if (file.ok()) {
+    range.external = *file;
+    if (values_.add(range)) tell_values();
+    return;
+  }
+  if (block_) block_->damaged = true;
+  if (!is_first) return;
+  const Status& status = known->second;
+  if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return missed(status);
+  Finding finding = finding_of(status);
+  finding.offset =
+      status.rule() == "R-FT-5" ? files_->size_offset(number - 1) : files_->path_offset(number - 1);
+  finding.object = "external file " + quoted(status.file());
+  if (status.code() == Code::kUnsupported) finding.severity = Severity::kUnsupported;
+  findings_.report(std::move(finding));
+}
+
 // Sums of what was claimed, and the verdicts that waited for them.
 void NmbVerifier::tell_values() {
   const std::shared_ptr<BlockVerdict> current = block_;
   values_.run([&](const ValueRange& range, const ValueOutcome& outcome) {
     block_ = range.block;
-    const std::string object =
-        range.block ? "values of block \"" + range.block->name + "\"" : "dead range";
+    const std::string object = !range.block     ? "dead range"
+                               : range.external ? "values of block \"" + range.block->name +
+                                                      "\" in " + quoted(range.external->name())
+                                                : "values of block \"" + range.block->name + "\"";
     if (!outcome.status.ok()) return missed(outcome.status);
     if (!outcome.sum_right)
       report(range.rule, range.position, object, "bytes with another sum", "the sum recorded");
@@ -126,7 +158,8 @@ bool NmbVerifier::check_map_page(const EntryRow& row, const Page& page, MapWalk*
 }
 
 void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
-  check_data_map_leaf(leaf, &walk->next, kMaxLength, superblock().piece_size, findings_);
+  check_data_map_leaf(leaf, &walk->next, kMaxLength, superblock().piece_size, files_.get(),
+                      findings_);
   for (std::uint32_t i = 0; i < leaf.rows(); ++i) {
     const Piece piece = piece_at(leaf, i);
     const std::uint64_t codec = leaf.value(i, kCodec), stored = leaf.value(i, kStoredLength);
@@ -138,8 +171,8 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     walk->any = true;
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->one_run = false;
     if (piece.hole) continue;
-    if (!here || !is_piece_codec(codec)) {
-      all_walked_ = false;  // R-EX-4 or R-EX-8 is reported
+    if (!is_piece_codec(codec)) {
+      all_walked_ = all_walked_ && !here;  // R-EX-4 is reported
       continue;
     }
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
@@ -148,7 +181,13 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       range.codec = piece.codec;
       range.raw_length = piece.length;
     }
-    check_values(range, leaf.value_offset(i, kPosition));
+    if (here)
+      check_values(range, leaf.value_offset(i, kPosition));
+    else if (files_ && piece.file <= files_->rows() && stored <= piece.length &&
+             lies_in(*files_, piece.file, piece.position, stored))
+      check_external(std::move(range), piece.file);
+    else if (block_)
+      block_->damaged = true;  // R-EX-4, R-EX-8, R-FT-3 or what is wrong with the table is reported
   }
 }
 

@@ -87,7 +87,7 @@ void NmbVerifier::check_index() {
   if (head_.identity.file_id == Digest{})  // the identity is damaged: the root tells
     head_.identity.file_id = {load_le<std::uint64_t>(bytes->data() + 32),
                               load_le<std::uint64_t>(bytes->data() + 40)};
-  core_ = std::make_unique<ReaderCore>(file_, head_);
+  core_ = std::make_unique<ReaderCore>(file_, head_, options_.external);
   PageExpectation expect = expectation(PageUse::kIndex, s.root_position);
   expect.level = static_cast<std::uint16_t>(s.height - 1);
   const std::optional<Page> root = decode_page(std::move(*bytes), expect);

@@ -50,10 +50,35 @@ void NmbVerifier::check_places() {
     used_readonly_compatible_ |= kFeatureView;
     check_place(s.view, "R-SB-9", field(208), "view");
   }
-  if (!s.file_table.absent()) {
-    used_incompatible_ |= kFeatureExternal;
-    check_place(s.file_table, "R-SB-9", field(160), "file table");
+  check_file_table_page();
+}
+
+void NmbVerifier::check_file_table_page() {
+  const Superblock& s = superblock();
+  const std::string object = "file table";
+  if (s.file_table.absent()) {
+    files_ = std::make_shared<const FileTable>();
+    return;
   }
+  used_incompatible_ |= kFeatureExternal;
+  if (s.file_table.position == 0 || s.file_table.length == 0) {
+    all_walked_ = false;
+    return;  // R-SB-9 is reported
+  }
+  auto bytes = read_page_bytes(s.file_table.position, s.file_table.length, field(160), object);
+  if (!bytes) return;
+  if (sum_of(*bytes) != s.file_table.sum) {
+    report("R-SB-9", field(160), object, "bytes with another sum", "the sum in the place");
+    return;
+  }
+  PageExpectation expect = expectation(PageUse::kFileTable, s.file_table.position);
+  std::optional<Page> page = decode_page(std::move(*bytes), expect);
+  if (!page) return;
+  FirstFinding first;
+  check_file_table(*page, first);
+  check_file_table(*page, findings_);
+  if (!first.found())
+    files_ = std::make_shared<const FileTable>(std::make_shared<const Page>(std::move(*page)));
 }
 
 // The newest, and those that they continue.

@@ -14,6 +14,10 @@ namespace nmb {
 Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error(errno, path, "open");
+  return adopt(fd, path);
+}
+
+Result<std::unique_ptr<FileSource>> FileSource::adopt(int fd, const std::string& path) {
   std::unique_ptr<FileSource> source(new FileSource(path, fd));
   struct stat info;
   if (::fstat(fd, &info) != 0) return system_error(errno, path, "stat");

@@ -61,6 +61,19 @@ struct StoredValues {
                                const std::vector<std::uint64_t>& sums) const;
 };
 
+// Values that stay in other files.
+struct LinkState {
+  LinkedValues values;
+  std::uint64_t length = 0;            // of the extent that they make up
+  std::vector<std::uint64_t> sums;     // of the stored pieces
+  std::vector<std::uint32_t> numbers;  // of values.files in the file table, from 1; 0: not used
+
+  // What reads them.
+  Move move() const;
+  // What the commit makes of them.
+  std::vector<Piece> take_pieces();
+};
+
 struct BlockState {
   // Metadata of the block: canonical begins after end_define. Null for blocks that are packed or
   // not looked at.
@@ -69,6 +82,7 @@ struct BlockState {
   std::unique_ptr<ExtentState> extent;
   std::unique_ptr<PackedBlock> packed;
   std::unique_ptr<StoredValues> stored;
+  std::unique_ptr<LinkState> linked;
   std::unique_ptr<Move> move;  // values that the next commit moves
   std::unique_ptr<OldContent> old;
   std::unique_ptr<BlockEntry> committed;  // the entry of the last generation

@@ -41,7 +41,7 @@ void ExtentState::start_committed(std::uint64_t length, const std::vector<Piece>
   for (const Piece& piece : pieces)
     if (!piece.hole)
       segments_.push_back({piece.logical, piece.length, piece.position, false, piece.sum, 0,
-                           piece.codec, piece.coded_length});
+                           piece.codec, piece.coded_length, piece.file});
 }
 
 std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
@@ -343,6 +343,10 @@ std::vector<Interval> ExtentState::stored_in(std::uint64_t from, std::uint64_t t
 Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
                                  std::span<std::byte> out, WriteBuffer& file) const {
   const std::uint64_t from = offset - segment.logical;
+  if (segment.file != 0)
+    return Status(Code::kUnsupported, {}, kNoOffset, "",
+                  "found values to change a part of that lie in another file, expected values in "
+                  "this one (nmcat without --link copies them in)");
   if (segment.codec == PieceCodec::kNone) return file.read_at(segment.position + from, out);
   if (decoded_position_ != segment.position) {
     decoded_position_ = 0;

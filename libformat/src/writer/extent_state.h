@@ -107,10 +107,11 @@ class ExtentState {
     std::uint64_t cut = 0;                 // bytes that a committed piece had more
     PieceCodec codec = PieceCodec::kNone;  // of a committed piece
     std::uint64_t coded_length = 0;        // as Piece has it
+    std::uint32_t file = 0;                // as Piece has it
     std::uint64_t end() const { return logical + length; }
     // The committed piece, whole.
     Piece piece() const {
-      return {logical, length + cut, false, position, sum, codec, coded_length};
+      return {logical, length + cut, false, position, sum, codec, coded_length, file};
     }
   };
   // A segment whose position is not known yet.

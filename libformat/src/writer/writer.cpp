@@ -33,6 +33,7 @@ Status Writer::Impl::keep(Status status) {
 }
 
 void Writer::Impl::piece_died(const Piece& piece) {
+  if (piece.file != 0) return;
   const std::uint64_t length = piece.stored_length();
   dead_.push_back({piece.position, round_up(length, 8), piece.sum, length % 8 == 0});
 }
@@ -356,6 +357,9 @@ Status Writer::take_pieces(BlockId block, std::vector<StoredPiece> pieces,
                            std::shared_ptr<const ByteSource> stored) {
   return impl_->take_pieces(block, std::move(pieces), std::move(stored));
 }
+Status Writer::link_values(BlockId block, LinkedValues values) {
+  return impl_->link_values(block, std::move(values));
+}
 Status Writer::end_define() { return impl_->end_define(); }
 Status Writer::redefine() { return impl_->redefine(); }
 
@@ -425,6 +429,8 @@ Result<std::uint64_t> Writer::records(BlockId block) {
 Result<std::uint64_t> Writer::global_id(BlockId block) { return impl_->global_id(block); }
 std::uint64_t Writer::generation() const { return impl_->generation(); }
 std::uint64_t Writer::pending_bytes() const { return impl_->pending_bytes(); }
+std::uint64_t Writer::linked_bytes() const { return impl_->linked_bytes(); }
+const std::vector<ExternalFile>& Writer::external_files() const { return impl_->external_files(); }
 Result<FilePlan> Writer::planned() const { return impl_->planned(); }
 
 }  // namespace nmb

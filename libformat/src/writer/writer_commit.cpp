@@ -91,7 +91,9 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     c.extent_position = block.run_position;  // written with the block
     return {};
   }
-  if (block.stored) {
+  if (block.linked) {
+    c.pieces = block.linked->take_pieces();
+  } else if (block.stored) {
     c.pieces = block.stored->pieces_at(block.run_position, block.move->sums);
   } else if (block.move) {
     auto hole = block.move->holes.begin();
@@ -152,9 +154,7 @@ Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
   const BlockState& block = state(c.id);
   std::unique_ptr<DataMap> old;
   if (block.committed && block.committed->has_map()) {
-    old = std::make_unique<DataMap>(*source_, identity_.file_id, superblock_.generation,
-                                    block.committed->position, block.committed->map,
-                                    block.committed->extent_length, superblock_.piece_size);
+    old = std::make_unique<DataMap>(core_->map_of(*block.committed));
     // Pages name the block's header as their owner: with a new one none can be kept.
     if (c.rewritten || c.pieces.empty()) {
       if (!c.rewritten && !c.map.absent()) return {};
@@ -404,6 +404,8 @@ Status Writer::Impl::write_generation(bool closing) {
       c.rewritten = block.body_from != BodyFrom::kCommitted;
       blocks.push_back(std::move(c));
     }
+    NMB_TRY(sum_links(blocks));
+    NMB_TRY(number_files(blocks));
     NMB_TRY(write_values(blocks));
     const std::uint64_t maps = cursor_;
     NMB_TRY(write_maps(blocks));
@@ -424,6 +426,7 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_ASSIGN(next.incompatible, ranks_.all_reduce(next.incompatible, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
+    NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
@@ -453,7 +456,8 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
       if (block.inline_run) used = std::max(used, block.run_position + block.extent_length);
       if (c.extent_position != 0) used = std::max(used, c.extent_position + block.extent_length);
       for (const Piece& piece : c.pieces)
-        if (!piece.hole) used = std::max(used, piece.position + piece.stored_length());
+        if (!piece.hole && piece.file == 0)
+          used = std::max(used, piece.position + piece.stored_length());
     }
     // From here on ranks write in each other's gaps.
     return ranks_.size() > 1 ? buffer_.flush() : Status();
@@ -581,9 +585,7 @@ Status Writer::Impl::write_tombstones() {
       gone.push_back(&entry);
       parts.push_back({entry.order, block_length(entry.name.size(), 0)});
       if (!block.removed || !entry.has_map()) continue;
-      const DataMap map(*source_, identity_.file_id, superblock_.generation, entry.position,
-                        entry.map, entry.extent_length, superblock_.piece_size);
-      NMB_TRY(retire_data_map(map, *this));
+      NMB_TRY(retire_data_map(core_->map_of(entry), *this));
     }
     return {};
   };
@@ -634,6 +636,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     block.sharing.reset();
     block.move.reset();
     block.stored.reset();
+    block.linked.reset();
     block.packed.reset();
     block.own_body.reset();
     block.dirty = block.renamed = block.header_dead = false;
@@ -658,7 +661,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   removed_names_.clear();
   retained_.clear();
   by_name_.clear();
-  pending_bytes_ = 0;
+  pending_bytes_ = linked_bytes_ = 0;
   class Ignore final : public Findings {
     void report(Finding) override {}
   } ignore;

@@ -1,6 +1,7 @@
 // Writer::Impl: state and phases of the writer, on each rank. Definitions are in writer_define.cpp,
-// end_define in writer_layout.cpp, values in writer_values.cpp and writer_requests.cpp, commits in
-// writer_commit.cpp, what ranks tell one another of shared blocks in writer_sharing.cpp.
+// end_define in writer_layout.cpp, values in writer_values.cpp and writer_requests.cpp, those that
+// stay in other files in writer_links.cpp, commits in writer_commit.cpp, what ranks tell one
+// another of shared blocks in writer_sharing.cpp.
 #pragma once
 
 #include <memory>
@@ -110,6 +111,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
              bool staged);
   Status take_values(BlockId id, std::shared_ptr<const ByteSource> source,
                      std::vector<ValueRuns> runs, std::string origin);
+  // --- writer_links.cpp ---
+  Status link_values(BlockId id, LinkedValues values);
   // --- writer_requests.cpp ---
   Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
                          const void* values);
@@ -131,6 +134,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status add_provenance(std::string_view json);
   std::uint64_t generation() const { return superblock_.generation; }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
+  std::uint64_t linked_bytes() const { return linked_bytes_; }
+  const std::vector<ExternalFile>& external_files() const { return files_; }
   bool defining_mode() const { return define_mode_; }
   const Status& out_of_memory() const { return out_of_memory_; }
   // Ahead of every use of a handle.
@@ -248,6 +253,10 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status unite_shared(const std::vector<BlockId>& ids);
   Status tell_sharers(const std::vector<BlockId>& ids);
   Status collect_values();
+  // writer_links.cpp
+  Status sum_links(const std::vector<Commitment>& blocks);
+  Status number_files(const std::vector<Commitment>& blocks);
+  Status write_file_table(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
   Status write_generation(bool closing);
@@ -309,12 +318,14 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit
+  std::vector<ExternalFile> files_;      // rows of the file table, where it changes; of rank 0
   std::unique_ptr<OutputSource> source_;
   std::unique_ptr<ReaderCore> core_;  // the last commit; null before the first
 
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
   std::uint64_t next_order_ = 0;
   std::uint64_t pending_bytes_ = 0;
+  std::uint64_t linked_bytes_ = 0;
   std::uint64_t index_bytes_ = 0;  // of the last commit
   // In place of sums that a dry run does not know: no sum takes more space.
   static constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};

@@ -91,12 +91,13 @@ Status Writer::Impl::lay_out_definitions(BlockId id) {
 Status Writer::Impl::check_stored_pieces(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     const BlockState& block = state(id);
-    if (!block.stored) continue;
+    if (!block.stored && !block.linked) continue;
+    const std::uint64_t length = block.stored ? block.stored->length : block.linked->length;
     if (block.sharing)
       return Status(Code::kUsage, "found pieces of values for block " + quoted(names_.at(id)) +
                                       ", which several ranks share, expected put()");
-    if (block.stored->length != block.extent_length)
-      return Status(Code::kUsage, "found pieces of " + std::to_string(block.stored->length) +
+    if (length != block.extent_length)
+      return Status(Code::kUsage, "found pieces of " + std::to_string(length) +
                                       " bytes in all for block " + quoted(names_.at(id)) +
                                       ", expected " + std::to_string(block.extent_length));
   }
@@ -265,7 +266,7 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   // Blocks first, with values that lie right behind them; then all other values.
   auto needs_run = [&](const BlockState& block) {
     const bool has_values = block.stored || !block.packed || block.packed->extent;
-    return !block.extent && block.extent_length > 0 && has_values;
+    return !block.extent && !block.linked && block.extent_length > 0 && has_values;
   };
   auto alignment = [](const BlockState& block) {
     return block.stored ? 8 : extent_alignment(block.extent_length);
@@ -318,7 +319,7 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     if (block.stored) {
       block.move = std::make_unique<Move>(block.stored->move());
       if (first) pending_bytes_ += block.move->stored_length();
-    } else if (block.packed && block.packed->extent && block.extent_length > 0) {
+    } else if (block.packed && block.packed->extent && !block.linked && block.extent_length > 0) {
       block.move = std::make_unique<Move>();
       block.move->source = block.packed->extent;
       block.move->origin = block.packed->origin;

@@ -25,9 +25,7 @@ Result<ExtentState*> Writer::Impl::extent_of(BlockId id) {
     std::vector<Piece> pieces{
         {0, entry.extent_length, false, entry.extent_position, entry.extent_sum}};
     if (entry.has_map()) {
-      const DataMap map(*source_, identity_.file_id, superblock_.generation, entry.position,
-                        entry.map, entry.extent_length, superblock_.piece_size);
-      NMB_ASSIGN(pieces, map.all());
+      NMB_ASSIGN(pieces, core_->map_of(entry).all());
     }
     extent->start_committed(block.extent_length, pieces);
   } else {
@@ -124,7 +122,7 @@ Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, Bl
     return Status(Code::kUsage, "found " + std::string(operation) +
                                     " in define mode, expected end_define() before");
   BlockState& block = state(id);
-  if (block.move || block.packed)
+  if (block.move || block.packed || block.linked)
     return Status(Code::kUsage, "found " + std::string(operation) + " to block " +
                                     quoted(names_.at(id)) +
                                     " before its values were moved, expected sync() before");

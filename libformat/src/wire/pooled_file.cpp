@@ -1,5 +1,5 @@
-// Inputs that are opened when they are read (see merge/pooled_file.h).
-#include "merge/pooled_file.h"
+// Files that are opened when they are read (see wire/pooled_file.h).
+#include "wire/pooled_file.h"
 
 #include <sys/resource.h>
 
@@ -20,26 +20,37 @@ Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) 
     uses_.splice(uses_.begin(), uses_, file.use_);
     return file.source_;
   }
-  NMB_ASSIGN(std::shared_ptr<const FileSource> source, FileSource::open(file.path_));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> source, file.opener_());
   if (source->stamp() != file.stamp_)
     return Status(Code::kDamaged, file.path_, kNoOffset, "", "the file changed while it was read");
-  file.source_ = source;
+  keep(file, source);
+  return source;
+}
+
+// Of a file that is not open, under the mutex.
+void FilePool::keep(const PooledFile& file, std::shared_ptr<const FileSource> source) {
+  file.source_ = std::move(source);
   uses_.push_front(&file);
   file.use_ = uses_.begin();
   while (uses_.size() > limit_) {
     uses_.back()->source_.reset();
     uses_.pop_back();
   }
-  return source;
 }
 
 Result<std::shared_ptr<PooledFile>> PooledFile::open(const std::string& path,
                                                      std::shared_ptr<FilePool> pool) {
-  NMB_ASSIGN(std::shared_ptr<const FileSource> source, FileSource::open(path));
-  std::shared_ptr<PooledFile> file(new PooledFile(path, std::move(pool)));
-  file->size_ = source->size();
-  file->stamp_ = source->stamp();
-  file->sparse_ = source->may_be_sparse();
+  const auto opener = [path] { return FileSource::open(path); };
+  NMB_ASSIGN(const std::unique_ptr<FileSource> source, opener());
+  return std::shared_ptr<PooledFile>(new PooledFile(*source, std::move(pool), opener));
+}
+
+Result<std::shared_ptr<PooledFile>> PooledFile::open_and_keep(std::shared_ptr<FilePool> pool,
+                                                              Opener opener) {
+  NMB_ASSIGN(std::shared_ptr<const FileSource> source, opener());
+  std::shared_ptr<PooledFile> file(new PooledFile(*source, std::move(pool), std::move(opener)));
+  std::lock_guard lock(file->pool_->mutex_);
+  file->pool_->keep(*file, std::move(source));
   return file;
 }
 
@@ -60,7 +71,7 @@ bool PooledFile::is_unallocated(std::uint64_t offset, std::uint64_t length) cons
 }
 
 Status PooledFile::check_unchanged() const {
-  NMB_ASSIGN(std::shared_ptr<const FileSource> source, FileSource::open(path_));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> source, opener_());
   if (source->stamp() == stamp_) return {};
   return Status(Code::kDamaged, path_, kNoOffset, "", "the file changed while it was read");
 }

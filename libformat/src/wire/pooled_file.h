@@ -1,6 +1,7 @@
-// PooledFile: an input that is opened when it is read; few of thousands are open at a time.
+// PooledFile: a file that is opened when it is read; few of thousands are open at a time.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,7 @@ class FilePool {
 
  private:
   friend class PooledFile;
+  void keep(const PooledFile& file, std::shared_ptr<const FileSource> source);
   std::mutex mutex_;
   std::size_t limit_;
   std::list<const PooledFile*> uses_;  // the most recent in front
@@ -30,12 +32,18 @@ class FilePool {
 // Thread-safe. A file that changes between openings is kDamaged.
 class PooledFile final : public ByteSource {
  public:
+  using Opener = std::function<Result<std::unique_ptr<FileSource>>()>;
   static Result<std::shared_ptr<PooledFile>> open(const std::string& path,
                                                   std::shared_ptr<FilePool> pool);
+  // A file that is read now: it stays open while the pool has room. opener: opens it, each time;
+  // thread-safe.
+  static Result<std::shared_ptr<PooledFile>> open_and_keep(std::shared_ptr<FilePool> pool,
+                                                           Opener opener);
   ~PooledFile() override;
   std::uint64_t size() const override { return size_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return path_; }
+  const std::string* path() const override { return &path_; }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return sparse_; }
   // kDamaged if the file is no longer what it was when it was opened first.
@@ -43,13 +51,19 @@ class PooledFile final : public ByteSource {
 
  private:
   friend class FilePool;
-  PooledFile(std::string path, std::shared_ptr<FilePool> pool)
-      : path_(std::move(path)), pool_(std::move(pool)) {}
+  PooledFile(const FileSource& source, std::shared_ptr<FilePool> pool, Opener opener)
+      : path_(source.name()),
+        pool_(std::move(pool)),
+        opener_(std::move(opener)),
+        size_(source.size()),
+        stamp_(source.stamp()),
+        sparse_(source.may_be_sparse()) {}
   std::string path_;
   std::shared_ptr<FilePool> pool_;
-  std::uint64_t size_ = 0;
+  Opener opener_;
+  std::uint64_t size_;
   FileStamp stamp_;
-  bool sparse_ = false;
+  bool sparse_;
   mutable std::shared_ptr<const FileSource> source_;  // guarded by the pool
   mutable std::list<const PooledFile*>::iterator use_;
 };

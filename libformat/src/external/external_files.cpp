@@ -1,0 +1,67 @@
+// External files, opened when they are read (see external/external_files.h).
+#include "external/external_files.h"
+
+#include <algorithm>
+
+#include "block/name_rules.h"
+#include "external/external_path.h"
+#include "external/open_external.h"
+#include "wire/pooled_file.h"
+
+namespace nmb {
+
+namespace {
+
+// Of the process: half as many as inputs take.
+const std::shared_ptr<FilePool>& pool() {
+  static const auto all =
+      std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / 2));
+  return all;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const FileTable>> ExternalFiles::table() const {
+  std::lock_guard lock(mutex_);
+  if (!table_) {
+    NMB_ASSIGN(table_, read_file_table(file_, file_id_, superblock_));
+  }
+  return table_;
+}
+
+Result<std::string> ExternalFiles::name_of(std::uint32_t number) const {
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
+  if (number == 0 || number > files->rows())
+    return Status(Code::kDamaged, file_.name(), superblock_.file_table.position, "R-EX-8",
+                  "found file number " + std::to_string(number) + ", expected at most " +
+                      std::to_string(files->rows()));
+  const std::string path = files->row(number - 1).path;
+  if (path.starts_with('/') || !file_.path()) return path;
+  return external_folder(*file_.path()) + path;
+}
+
+Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t number) const {
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto known = opened_.find(number); known != opened_.end()) return known->second;
+  }
+  NMB_ASSIGN(const std::string name, name_of(number));
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
+  const ExternalFile row = files->row(number - 1);
+  if (!file_.path())
+    return Status(Code::kUnsupported, name, kNoOffset, "R-FT-4",
+                  "found an external file of " + quoted(file_.name()) +
+                      ", which lies in no folder, expected one that does");
+  NMB_ASSIGN(const std::shared_ptr<const ByteSource> source,
+             PooledFile::open_and_keep(
+                 pool(), [folder = external_folder(*file_.path()), path = row.path,
+                          allowed = allowed_] { return open_external(folder, path, allowed); }));
+  if (source->size() != row.size)
+    return Status(Code::kDamaged, name, kNoOffset, "R-FT-5",
+                  "found " + std::to_string(source->size()) + " bytes, expected " +
+                      std::to_string(row.size) + " as when its values were linked");
+  std::lock_guard lock(mutex_);
+  return opened_.emplace(number, source).first->second;
+}
+
+}  // namespace nmb

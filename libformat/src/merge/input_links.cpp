@@ -1,0 +1,89 @@
+// Where the values of inputs lie (see merge/input_links.h).
+#include "merge/input_links.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "wire/spliced_source.h"
+
+namespace nmb {
+
+Result<ExternalFile> InputLinks::named(const ByteSource& file) {
+  auto known = paths_.find(file.name());
+  if (known == paths_.end()) {
+    std::error_code none;
+    if (std::filesystem::equivalent(file.name(), output_, none))
+      return Status(Code::kExists, file.name(), kNoOffset, "",
+                    "found values to link that lie in the target, expected them in another file");
+    NMB_ASSIGN(std::string path, external_path(file.name(), output_, allowed_));
+    known = paths_.emplace(file.name(), std::move(path)).first;
+  }
+  return ExternalFile{known->second, file.size()};
+}
+
+Result<std::optional<LinkedValues>> InputLinks::behind(
+    const std::shared_ptr<const ByteSource>& file, std::uint64_t begin,
+    std::shared_ptr<const ByteSource> values, std::string origin) {
+  const std::uint64_t length = values->size();
+  if (length == 0) return std::optional<LinkedValues>();
+  LinkedValues out;
+  NMB_ASSIGN(ExternalFile row, named(*file));
+  out.files.push_back(std::move(row));
+  for (std::uint64_t at = 0; at < length; at += piece_size_) {
+    LinkedPiece& piece = out.pieces.emplace_back();
+    piece.length = piece.stored_length = std::min<std::uint64_t>(piece_size_, length - at);
+    piece.source_offset = at;
+    piece.position = begin + at;
+  }
+  out.source = std::move(values);
+  out.origin = std::move(origin);
+  return std::optional<LinkedValues>(std::move(out));
+}
+
+Result<std::optional<LinkedValues>> InputLinks::of_block(
+    const Reader& reader, const std::shared_ptr<const ByteSource>& file, const BlockEntry& entry) {
+  NMB_ASSIGN(const std::vector<ExtentPiece> pieces, reader.extent_pieces(entry));
+  LinkedValues out;
+  std::vector<std::shared_ptr<const ByteSource>> sources;
+  std::vector<SplicedSource::Run> runs;
+  std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and where they are in `sources`
+  std::uint64_t at = 0;
+  for (const ExtentPiece& found : pieces) {
+    LinkedPiece& piece = out.pieces.emplace_back();
+    piece.length = found.length;
+    if (found.stored_length == 0) continue;
+    if (found.offset / piece_size_ != (found.offset + found.length - 1) / piece_size_)
+      return Status(Code::kUnsupported, file->name(), found.position, "",
+                    "found a piece of " + std::to_string(found.length) +
+                        " bytes of values to link, expected one within a multiple of " +
+                        std::to_string(piece_size_));
+    const auto [number, is_new] =
+        numbers.emplace(found.file, static_cast<std::uint32_t>(sources.size()));
+    if (is_new) {
+      std::shared_ptr<const ByteSource> source = file;
+      if (found.file != 0) {
+        NMB_ASSIGN(source, reader.open_external(found.file));
+      }
+      NMB_ASSIGN(ExternalFile row, named(*source));
+      out.files.push_back(std::move(row));
+      sources.push_back(std::move(source));
+    }
+    piece.codec = found.codec;
+    piece.stored_length = found.stored_length;
+    piece.source_offset = at;
+    piece.file = number->second;
+    piece.position = found.position;
+    piece.sum = found.sum;
+    runs.push_back({at, found.stored_length, found.position, number->second});
+    at += found.stored_length;
+  }
+  if (runs.empty()) return std::optional<LinkedValues>();
+  out.source =
+      std::make_shared<SplicedSource>(std::move(sources), std::move(runs), at, file->name());
+  return std::optional<LinkedValues>(std::move(out));
+}
+
+}  // namespace nmb

@@ -1,0 +1,47 @@
+// InputLinks: where the values of inputs lie, for a merge that leaves them there (spec/format.md,
+// section 10.3).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "nmb/block_entry.h"
+#include "nmb/byte_source.h"
+#include "nmb/external_file.h"
+#include "nmb/linked_values.h"
+#include "nmb/reader.h"
+
+namespace nmb {
+
+// nullopt of its functions: nothing is stored. Failures: kUnsupported, kNotFound, kIo (of
+// external_path()); kExists: values that lie in the output.
+class InputLinks {
+ public:
+  // piece_size: of the output.
+  InputLinks(std::string output, ExternalPaths allowed, std::uint32_t piece_size)
+      : output_(std::move(output)), allowed_(allowed), piece_size_(piece_size) {}
+
+  // Values that lie in `file` from `begin` on, to its end. origin: of them.
+  Result<std::optional<LinkedValues>> behind(const std::shared_ptr<const ByteSource>& file,
+                                             std::uint64_t begin,
+                                             std::shared_ptr<const ByteSource> values,
+                                             std::string origin);
+  // The stored pieces of a block, also those that its file has in others: each where it lies in the
+  // end. kUnsupported: pieces that the output cannot have. kDamaged.
+  Result<std::optional<LinkedValues>> of_block(const Reader& reader,
+                                               const std::shared_ptr<const ByteSource>& file,
+                                               const BlockEntry& entry);
+
+ private:
+  Result<ExternalFile> named(const ByteSource& file);
+
+  const std::string output_;
+  const ExternalPaths allowed_;
+  const std::uint32_t piece_size_;
+  std::unordered_map<std::string, std::string> paths_;  // by the names of files
+};
+
+}  // namespace nmb
