@@ -26,6 +26,7 @@ class InputFile final : public ByteSource {
   std::uint64_t size() const override { return file_->size(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_->name(); }
+  const std::string* path() const override { return file_->path(); }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     return file_->is_unallocated(offset, length);
   }

@@ -133,6 +133,18 @@ void Tool::offer_bytes(CLI::App& command) {
 void Tool::offer_strict(CLI::App& command) {
   command.add_flag("--strict", options_.strict, "warnings are findings: exit code 1");
 }
+void Tool::offer_external(CLI::App& command) {
+  static const std::map<std::string, ExternalPaths> kWhich{{"none", ExternalPaths::kNone},
+                                                           {"beneath", ExternalPaths::kBeneath},
+                                                           {"any", ExternalPaths::kAny}};
+  command
+      .add_option_function<std::string>(
+          "--external", [this](const std::string& which) { options_.external = kWhich.at(which); },
+          "files that hold values of an NMB file: none is opened; beneath (default), those in its "
+          "folder or below, not by symbolic links; any")
+      ->type_name("WHICH")
+      ->check(one_of({"none", "beneath", "any"}));
+}
 void Tool::offer_threads(CLI::App& command) {
   options_.threads = default_threads();
   command.add_option("-j", options_.threads, "threads (default: the cores)")

@@ -11,6 +11,7 @@
 #include "common/diagnostics.h"
 #include "common/output.h"
 #include "common/terminal.h"
+#include "nmb/external_file.h"
 
 namespace nmb::tools {
 
@@ -31,7 +32,8 @@ struct CommonOptions {
   bool bytes = false;  // exact numbers of bytes
   unsigned threads = 1;
   std::uint64_t memory = 0;  // bytes, 0: no limit
-  std::string files_from;    // "-": standard input; empty: not given
+  ExternalPaths external = ExternalPaths::kBeneath;
+  std::string files_from;  // "-": standard input; empty: not given
   bool nul_separated = false;
 };
 
@@ -59,6 +61,7 @@ class Tool {
   void offer_threads(CLI::App& command);    // default: the cores
   void offer_memory(CLI::App& command);     // --mem, which holds when `body` begins
   void offer_file_list(CLI::App& command);  // --files-from, -0
+  void offer_external(CLI::App& command);   // which external files are opened
 
   // Parses the arguments, runs `body` and returns the process's exit code: the worst of the status
   // that body returns (told on standard error), of what diagnostics() saw and of a failed write to

@@ -122,6 +122,11 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "with mpiio: for the MPI library, as striping_factor=8; once for each")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_flag(
+      "--link", options_.link,
+      "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
+      "rest; inputs are classic or NMB files in the folder of OUT or below");
+  tool.offer_external(app);
   app.add_flag("--append", options_.append,
                "pack: add to OUT, an NMB file that is there; what it has stays as it is");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
@@ -243,7 +248,7 @@ Status PackCommand::take_output() {
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--dry-run", "--resume", "--append", "--no-provenance"})
+        "--dry-run", "--resume", "--append", "--link", "--no-provenance"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
@@ -296,7 +301,7 @@ Json PackCommand::decisive_options() const {
       "-h",       "--help",    "--version", "-o",         "inputs", "--files-from",  "-0",
       "--sort",   "-j",        "-f",        "--resume",   "--io",   "--hint",        "--no-sync",
       "--report", "--digest",  "--strict",  "--json",     "-q",     "--aggregators", "--align",
-      "--color",  "--dry-run", "--mpi",     "--progress", "--to",   "--no-progress"};
+      "--color",  "--dry-run", "--mpi",     "--progress", "--to",   "--no-progress", "--external"};
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {
@@ -381,6 +386,19 @@ Status PackCommand::take_io() {
   return {};
 }
 
+// Values that stay where they are go into no other blocks, and are stored in no other way.
+Status PackCommand::check_link() const {
+  if (options_.mode != MergeMode::kPack)
+    return Status(Code::kUsage, "found --link with --mode " + mode_ + ", expected pack");
+  for (const char* option : {"--split-names", "--compress"})
+    if (tool_.app().count(option) > 0)
+      return Status(Code::kUsage,
+                    fmt::format("found --link with {}, expected one of them", option));
+  if (options_.external == ExternalPaths::kNone)
+    return Status(Code::kUsage, "found --link with --external none, expected beneath or any");
+  return {};
+}
+
 Status PackCommand::execute() {
   NMB_TRY(take_agreement());
   NMB_TRY(take_output());
@@ -418,6 +436,8 @@ Status PackCommand::execute() {
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};
     };
+  options_.external = common.external;
+  if (options_.link) NMB_TRY(check_link());
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
@@ -542,6 +562,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["bytes_in"] = report.bytes_in;
   json["bytes_out"] = report.bytes_out;
   json["value_bytes"] = report.value_bytes;
+  json["linked_bytes"] = report.linked_bytes;
   json["blocks"] = report.totals.blocks;
   json["objects"] = report.totals.variables;
   json["dimensions"] = report.totals.dimensions;
@@ -554,6 +575,9 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["left_out"] = conflicts_json(report.left_out);
   json["filled"] = conflicts_json(report.filled);
   json["widened"] = conflicts_json(report.widened);
+  json["linked"] = Json::array();
+  for (const ExternalFile& file : report.external_files)
+    json["linked"].push_back(Json{{"file", json_text(file.path)}, {"bytes", file.size}});
   json["errors"] = Json::array();
   for (const Status& failure : report.unreadable)
     json["errors"].push_back(json_text(failure.text()));

@@ -28,6 +28,7 @@ class PackCommand {
   void tell_what_stays();
   Status gather_inputs();
   Status take_io();
+  Status check_link() const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
                                    std::size_t shown_of_kind) const;

@@ -50,6 +50,9 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
   NMB_TRY(
       row("size", fmt::format("{} ({} bytes)", human_bytes(report.bytes_out), report.bytes_out)));
   NMB_TRY(row("values", human_bytes(report.value_bytes)));
+  if (options.link)
+    NMB_TRY(row("values linked", fmt::format("{} in {} files", human_bytes(report.linked_bytes),
+                                             report.external_files.size())));
   NMB_TRY(row("metadata", human_bytes(plan.metadata_bytes)));
   NMB_TRY(row("index", human_bytes(plan.index_bytes)));
   NMB_TRY(row("fixed parts and gaps", human_bytes(other)));

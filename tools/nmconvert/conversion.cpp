@@ -148,6 +148,7 @@ class Converter {
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
+    options.external = options_.external;
     // What an NMB file tells of its making stays true.
     options.provenance = [](const std::vector<PackSource>& sources) {
       return sources.front().provenance;
@@ -172,7 +173,9 @@ class Converter {
 
   Status from_nmb() {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(file_, {.cache_bytes = options_.cache_bytes, .verify_values = true}));
+               Reader::open(file_, {.cache_bytes = options_.cache_bytes,
+                                    .verify_values = true,
+                                    .external = options_.external}));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
     if (wants_hdf5(*reader) && options_.compression) return through_nmb();

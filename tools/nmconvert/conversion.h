@@ -7,6 +7,7 @@
 
 #include "nmb/communicator.h"
 #include "nmb/compression.h"
+#include "nmb/external_file.h"
 #include "nmb/status.h"
 #include "nmconvert/conversion_record.h"
 
@@ -23,10 +24,11 @@ struct ConversionOptions {
   // An output that exists is no failure if it is, byte for byte, what the conversion makes.
   bool accept_equal = false;
   std::optional<Compression> compression;
-  bool materialise = false;                   // values of an HDF5 input in other files are copied
-  bool repack = false;                        // an NMB file into another
-  std::optional<std::uint32_t> inline_limit;  // of an NMB output, in bytes
-  std::size_t cache_bytes = 64 << 20;         // of a reader
+  bool materialise = false;  // values of an HDF5 input in other files are copied
+  bool repack = false;       // an NMB file into another
+  ExternalPaths external = ExternalPaths::kBeneath;  // of an NMB input, which files are opened
+  std::optional<std::uint32_t> inline_limit;         // of an NMB output, in bytes
+  std::size_t cache_bytes = 64 << 20;                // of a reader
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -45,10 +45,12 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536));
   app.add_flag("--repack", repack_,
-               "of an NMB file, another without what changes left behind: dead space, old values");
+               "of an NMB file, another without what changes left behind: dead space, old values; "
+               "values in other files are copied in");
   app.add_flag("--materialise", materialise_,
                "copy in what an HDF5 input has in external and virtual data sets; any file that it "
                "names is opened");
+  tool.offer_external(app);
   tool.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,
                  "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
@@ -145,6 +147,7 @@ Status ConvertCommand::execute() {
   NMB_ASSIGN(options.compression, compression());
   options.materialise = materialise_;
   options.repack = repack_;
+  options.external = tool_.options().external;
   options.inline_limit = inline_limit_;
   options.cancel = catch_interrupts();
   return tool_.options().files_from.empty() ? execute_one(options)

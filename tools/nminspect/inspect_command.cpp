@@ -11,11 +11,13 @@ InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpTe
       ->required()
       ->type_name("");
   command_.add_flag("--io-stats", io_stats_, "tell reads and bytes of FILE on standard error");
+  tool.offer_external(command_);
   tool.offer_strict(command_);
 }
 
 Status InspectCommand::run_on(std::shared_ptr<const InputFile> file) {
-  NMB_ASSIGN(const InspectedFile inspected, InspectedFile::open(std::move(file)));
+  NMB_ASSIGN(const InspectedFile inspected,
+             InspectedFile::open(std::move(file), tool_.options().external));
   if (const Reader* reader = inspected.reader())
     for (const Finding& warning : reader->warnings())
       tool_.diagnostics().warning(inspected.file().name(), warning);

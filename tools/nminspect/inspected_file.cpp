@@ -27,12 +27,13 @@ BlockEntry entry_of(const Dataset& dataset) {
 
 }  // namespace
 
-Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file) {
+Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file,
+                                          ExternalPaths external) {
   InspectedFile out;
   out.file_ = std::move(file);
   const FileKind kind = out.file_->kind();
   if (kind == FileKind::kNmb) {
-    NMB_ASSIGN(out.reader_, Reader::open(out.file_));
+    NMB_ASSIGN(out.reader_, Reader::open(out.file_, {.external = external}));
   } else if (kind == FileKind::kHdf5) {
     NMB_ASSIGN(std::vector<std::shared_ptr<const Block>> blocks, open_hdf5(out.file_));
     out.held_.reserve(blocks.size());

@@ -17,8 +17,9 @@ namespace nmb::tools {
 class InspectedFile {
  public:
   // kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for other kinds; of HDF5 files what
-  // open_hdf5() gives.
-  static Result<InspectedFile> open(std::shared_ptr<const InputFile> file);
+  // open_hdf5() gives. external: of an NMB file, which other files are opened.
+  static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
+                                    ExternalPaths external = ExternalPaths::kBeneath);
 
   const InputFile& file() const { return *file_; }
   // The file's name without folder and ending.

@@ -15,7 +15,8 @@ SummaryCommand::SummaryCommand(Tool& tool)
                      {"What a file holds, on one screen (the default command).",
                       "Kind, size and totals. Of an NMB file only the index's head is read: one "
                       "read of 16 KiB, "
-                      "whatever its size. Bytes behind the last commit are a write that was not "
+                      "whatever its size, and one of the file table where values lie in other "
+                      "files. Bytes behind the last commit are a write that was not "
                       "finished; readers "
                       "ignore them.",
                       "  nminspect run.nmb\n  nminspect summary --json run.nmb"}) {
@@ -36,6 +37,8 @@ Status SummaryCommand::run(const InspectedFile& file) {
     json["generation"] = reader->generation();
     json["file_id"] = fmt::format("{:016x}{:016x}", id.high, id.low);
     json["uncommitted"] = size - reader->file_length();
+    NMB_ASSIGN(const std::vector<ExternalFile> files, reader->external_files());
+    json["external_files"] = files.size();
   }
   json["blocks"] = totals.blocks;
   json["objects"] = totals.variables;
@@ -47,13 +50,17 @@ Status SummaryCommand::run(const InspectedFile& file) {
 
   Table table(tool_.out(), {{""}, {""}});
   for (const auto& [key, value] : json.items()) {
-    if (key == "schema" || (key == "uncommitted" && value == 0)) continue;
+    if (key == "schema" || ((key == "uncommitted" || key == "external_files") && value == 0))
+      continue;
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "size" || key == "uncommitted")
       text = bytes_text(value.get<std::uint64_t>(), tool_.options().bytes);
     // Names in the document stand for bytes.
     if (key == "file") text = file.file().name();
-    NMB_TRY(table.row({key == "file_id" ? "file id" : key, text}));
+    NMB_TRY(table.row({std::string(key == "file_id"          ? "file id"
+                                   : key == "external_files" ? "external files"
+                                                             : key),
+                       text}));
   }
   return table.finish();
 }

@@ -17,12 +17,12 @@ const HelpText kHelp = {
     "Every finding is told, with the rule of the format that is broken, the byte\n"
     "offset, what was found and what was expected; then which blocks are not sound.\n\n"
     "Levels, each with those before it: index (head and index), blocks (metadata of\n"
-    "blocks), data (values, and that nothing else is in the file). Of netCDF-4 and\n"
-    "HDF5 files: index has the HDF5 library read all groups and objects, up to the\n"
-    "first that it refuses; blocks checks what they make, and that no values share\n"
-    "bytes; data reads all values and decodes chunks (deflate, shuffle, fletcher32,\n"
-    "zstd), which other filters leave unchecked, with a warning. --rate does not\n"
-    "slow down the library.\n\n"
+    "blocks), data (values, also those in other files, and that nothing else is in\n"
+    "the file). Of netCDF-4 and HDF5 files: index has the HDF5 library read all\n"
+    "groups and objects, up to the first that it refuses; blocks checks what they\n"
+    "make, and that no values share bytes; data reads all values and decodes chunks\n"
+    "(deflate, shuffle, fletcher32, zstd), which other filters leave unchecked, with\n"
+    "a warning. --rate does not slow down the library.\n\n"
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
          },
          "bytes to read a second at most, as 50M")
       ->type_name("BYTES");
+  tool.offer_external(app);
   tool.offer_threads(app);
   tool.offer_memory(app);
   tool.offer_file_list(app);
@@ -111,6 +112,7 @@ int main(int argc, char** argv) {
     }
     if (arguments.files.empty()) return Status(Code::kUsage, "found no file, expected one or more");
     arguments.verify.threads = options.threads;
+    arguments.verify.external = options.external;
     const auto report = options.json ? json_report(tool.out(), options.strict)
                                      : text_report(tool.out(), options.quiet, options.strict);
     verify_files(tool, arguments, *report);
