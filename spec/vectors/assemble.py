@@ -1061,7 +1061,10 @@ class Assembler:
             "file table",
             b"FILE",
             0,
-            [{"stored length": size} for _, size in files],
+            [
+                {"label": f"file table row {number}", "stored length": size}
+                for number, (_, size) in enumerate(files)
+            ],
             ["name end", "stored length", "digest"],
             [raw(path) for path, _ in files],
         )

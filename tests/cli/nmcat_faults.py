@@ -63,6 +63,8 @@ def commands():
         (["--mode", "union", "a.nc", "a2.nc"], "out.nmb"),
         (["a.nc", "b.nc", "--resume"], "out.nmb"),
         (["c.nc", "--append"], "out.nmb"),
+        (["a.nc", "b.nc", "--link"], "out.nmb"),
+        (["c.nc", "--append", "--link"], "out.nmb"),
     ):
         yield options, target
 

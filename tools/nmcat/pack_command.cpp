@@ -301,7 +301,8 @@ Json PackCommand::decisive_options() const {
       "-h",       "--help",    "--version", "-o",         "inputs", "--files-from",  "-0",
       "--sort",   "-j",        "-f",        "--resume",   "--io",   "--hint",        "--no-sync",
       "--report", "--digest",  "--strict",  "--json",     "-q",     "--aggregators", "--align",
-      "--color",  "--dry-run", "--mpi",     "--progress", "--to",   "--no-progress", "--external"};
+      "--color",  "--dry-run", "--mpi",     "--progress", "--to",   "--no-progress", "--external",
+      "--mem"};
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {

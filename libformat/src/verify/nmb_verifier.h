@@ -151,7 +151,7 @@ class NmbVerifier {
   std::optional<std::string> last_name_;  // of the leaf rows so far
   std::unique_ptr<ReaderCore> core_;
   std::shared_ptr<const FileTable> files_;    // nullptr: not known
-  std::map<std::uint32_t, Status> external_;  // of file numbers that were met
+  std::map<std::uint32_t, Status> external_;  // by file number: why a file cannot be looked at
   ValueChecker values_;
   std::shared_ptr<BlockVerdict> block_;                 // that is being checked
   std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // for their values

@@ -49,16 +49,19 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
 // Likewise of a piece in another file, which is opened when the first of its pieces is met.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;
-  const Result<std::shared_ptr<const ByteSource>> file = core_->external().open(number);
-  const auto [known, is_first] = external_.emplace(number, file.status());
+  Status& failure = external_[number];
+  const bool told = !failure.ok();
+  const Result<std::shared_ptr<const ByteSource>> file =
+      told ? failure : core_->external().open(number);
   if (file.ok()) {
     range.external = *file;
     if (values_.add(range)) tell_values();
     return;
   }
   if (block_) block_->damaged = true;
-  if (!is_first) return;
-  const Status& status = known->second;
+  if (told) return;
+  failure = file.status();
+  const Status& status = failure;
   if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return missed(status);
   Finding finding = finding_of(status);
   finding.offset =
