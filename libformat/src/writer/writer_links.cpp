@@ -86,6 +86,10 @@ Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
     if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
               : !hole && piece.stored_length != piece.length)
       return wrong("a piece with a stored length that its codec and length do not allow");
+    const std::uint64_t start = linked->length - piece.length;
+    if (!values.origin.empty() &&
+        (hole || coded || start % superblock_.piece_size != 0 || piece.source_offset != start))
+      return wrong("an origin of pieces that are not the windows of their source");
     if (hole) continue;
     any = true;
     linked_bytes += piece.stored_length;
@@ -95,8 +99,6 @@ Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
     const std::uint64_t in_file = values.files[piece.file].size;
     if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
       return wrong("a piece that lies outside its file");
-    if (!values.origin.empty() && (piece.source_offset != linked->length - piece.length || coded))
-      return wrong("an origin of pieces that are no windows of their source");
   }
   if (!any) return wrong("nothing but holes, expected a stored piece,");
   linked->values = std::move(values);
