@@ -262,6 +262,54 @@ def check_ranks(tools, inputs):
     tools.check_equal_bytes(tools.work / "resumed.nmb", tools.work / "want.nmb", "by --resume")
 
 
+def check_hdf5(tools):
+    """Arrays and chunks stay where they are, in an HDF5 file too; tables of chunks and strings are copied."""
+    try:
+        import h5py
+        import numpy
+    except ImportError as why:
+        print(f"without HDF5 files: {why}")
+        return
+    with h5py.File(tools.work / "in/a.h5", "w") as file:
+        file.attrs["title"] = "a title"
+        file["plain"] = numpy.arange(700000, dtype="<f4")
+        file["small"] = numpy.arange(3, dtype=">i2")
+        group = file.create_group("group/inner")
+        group.create_dataset("chunks", data=numpy.arange(200000) % 1000, chunks=(30000,), compression="gzip")
+        group.create_dataset("stored", data=numpy.arange(90000, dtype="<i8"), chunks=(7000,))
+        group["strings"] = ["one", "two", "", "four"]
+        group.create_dataset("never", shape=(10, 10), chunks=(5, 5), fillvalue=7)
+    inputs = ["in/a.h5", "in/in1.nc", "in/coded.nmb"]
+    tools.run("nmcat", *inputs, "-o", "hdf5.nmb", "--link", "--no-provenance", "-j1")
+    tools.run("nmcat", *inputs, "-o", "hdf5_solid.nmb", "--no-provenance")
+    tools.run("nmverify", "hdf5.nmb", "hdf5_solid.nmb")
+    expect(tools, reference(tools.work / "hdf5.nmb"), 0, "", "the reference reader of hdf5.nmb")
+    linked, solid = (values_by_reference(tools.work / name) for name in ("hdf5.nmb", "hdf5_solid.nmb"))
+    tools.check(linked == solid and "a/group/inner/chunks" in linked, f"found values {linked}, expected {solid}")
+    size = (tools.work / "hdf5.nmb").stat().st_size
+    tools.check(size < 65536, f"hdf5.nmb: {size} bytes")
+    for launcher, jobs in [*((one, "1") for one in launchers(tools)), ([], "3")]:
+        done = nmcat(tools, launcher, *inputs, "-o", "ranks.nmb", "--link", "--no-provenance", "-f", "-j", jobs)
+        expect(tools, done, 0, "", f"HDF5, {launcher} -j{jobs}")
+        tools.check_equal_bytes(tools.work / "ranks.nmb", tools.work / "hdf5.nmb", f"HDF5, {launcher} -j{jobs}")
+    planned = json.loads(tools.run("nmcat", *inputs, "-o", "x.nmb", "-f", "--link", "--no-provenance", "--dry-run", "--json").stdout)
+    tools.check(planned["bytes_out"] == size and planned["value_bytes"] > 0, f"found plan {planned}, expected {size} bytes")
+    # Links of links: what was copied lies in the file between.
+    tools.run("nmcat", "hdf5.nmb", "-o", "of_hdf5.nmb", "--link", "--block-name", "{group}")
+    tools.run("nmverify", "of_hdf5.nmb")
+    tools.check(values_by_reference(tools.work / "of_hdf5.nmb") == solid, "links of links of HDF5: other values")
+    tools.run("nmcat", "in/a.h5", "-o", "only.nmb", "--link", "--block-name", "{group}")
+    tools.run("nmconvert", "only.nmb", "back.h5")
+    compare = Path(__file__).resolve().parents[1] / "interop" / "compare_files.py"
+    done = subprocess.run([sys.executable, compare, tools.work / "in/a.h5", tools.work / "back.h5"], capture_output=True, text=True)
+    tools.check(done.returncode == 0, f"back as HDF5: {done.stdout[-600:]}")
+    kept = (tools.work / "in/a.h5").read_bytes()
+    at = kept.index(struct.pack("<3f", 5000, 5001, 5002))
+    (tools.work / "in/a.h5").write_bytes(kept[:at] + b"x" + kept[at + 1 :])
+    expect(tools, tools.run("nmverify", "only.nmb", exit_code=1), 1, "R-EX-5", "an HDF5 file with another value")
+    (tools.work / "in/a.h5").write_bytes(kept)
+
+
 def check_many(tools):
     """More files than a process may have open."""
     folder = tools.work / "many"
@@ -320,6 +368,7 @@ def test(tools):
     check_refusals(tools, inputs)
     check_append(tools, inputs)
     check_ranks(tools, inputs)
+    check_hdf5(tools)
     check_many(tools)
     check_corpus(tools)
 

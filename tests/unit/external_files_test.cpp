@@ -249,6 +249,35 @@ TEST_F(ExternalFilesTest, LinkedValuesAreRead) {
             large.substr(kSkipped + 70000, 10));
 }
 
+// What does not lie in the file as it is to be stored.
+TEST_F(ExternalFilesTest, PiecesAreCopiedBetweenLinkedOnes) {
+  write("a", "head valuesAB");
+  {
+    WriterOptions options;
+    options.sync = false;
+    auto writer = *Writer::create(at("v.nmb").string(), options);
+    const BlockId block = *writer->define_block("b0");
+    const DimId x = *writer->def_dim(block, "x", 8);
+    ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
+    LinkedValues values = values_of("a", 13);
+    LinkedPiece piece = values.pieces[0];
+    values.pieces.clear();
+    for (const std::uint64_t length : {1u, 3u, 2u, 2u}) {
+      piece.length = piece.stored_length = length;
+      piece.file = values.pieces.size() % 2 == 0 ? LinkedPiece::kCopied : 0;
+      values.pieces.push_back(piece);
+      piece.source_offset = piece.position += length;
+    }
+    ASSERT_EQ(writer->link_values(block, std::move(values)).text(), "ok");
+    ASSERT_EQ(writer->close().text(), "ok");
+  }
+  EXPECT_EQ(text_of("b0"), "valuesAB");
+  EXPECT_EQ(verified(), "");
+  write("a", "HEAD ValuESAB");  // what was copied, and what is ahead
+  EXPECT_EQ(text_of("b0"), "valuesAB");
+  EXPECT_EQ(verified(), "");
+}
+
 TEST_F(ExternalFilesTest, ChangesAreFound) {
   write("a", std::string(1001, 'a'));
   ASSERT_EQ(link({"a"}).text(), "ok");

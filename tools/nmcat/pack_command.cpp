@@ -125,7 +125,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_flag(
       "--link", options_.link,
       "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
-      "rest; inputs are classic or NMB files in the folder of OUT or below");
+      "rest; inputs lie in the folder of OUT or below");
   tool.offer_external(app);
   app.add_flag("--append", options_.append,
                "pack: add to OUT, an NMB file that is there; what it has stays as it is");

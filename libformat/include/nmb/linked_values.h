@@ -13,8 +13,9 @@
 
 namespace nmb {
 
-struct LinkedPiece : StoredPiece {     // source_offset: in LinkedValues::source
-  std::uint32_t file = 0;              // in LinkedValues::files
+struct LinkedPiece : StoredPiece {  // source_offset: in LinkedValues::source
+  static constexpr std::uint32_t kCopied = ~std::uint32_t{0};
+  std::uint32_t file = 0;              // in LinkedValues::files; kCopied: the bytes are copied in
   std::uint64_t position = 0;          // of the stored bytes, in that file
   std::optional<std::uint64_t> sum{};  // that the stored bytes must have
 };

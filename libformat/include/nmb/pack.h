@@ -74,8 +74,9 @@ struct PackOptions {
   // it was, whatever happens. A block whose name it has is a conflict.
   bool append = false;
   // Of pack, without block_by and compression: values stay where they are, in the inputs; the
-  // output has the blocks, and where their values lie. kUnsupported: HDF5 inputs, and inputs that
-  // lie where `external` does not allow.
+  // output has the blocks, and where their values lie. What an HDF5 input does not have as it is to
+  // be stored (tables of chunks, strings) is copied in. kUnsupported: inputs that lie where
+  // `external` does not allow.
   bool link = false;
   // Which other files are opened that hold values of NMB inputs; where inputs that are linked may
   // lie, as seen from the output.

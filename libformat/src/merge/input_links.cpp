@@ -43,6 +43,37 @@ Result<std::optional<LinkedValues>> InputLinks::behind(
   return std::optional<LinkedValues>(std::move(out));
 }
 
+Result<std::optional<LinkedValues>> InputLinks::in_runs(
+    const std::shared_ptr<const ByteSource>& file, std::span<const hdf5::RunInFile> runs,
+    std::shared_ptr<const ByteSource> values) {
+  if (runs.empty()) return std::optional<LinkedValues>();
+  LinkedValues out;
+  NMB_ASSIGN(ExternalFile row, named(*file));
+  out.files.push_back(std::move(row));
+  std::uint64_t at = 0;
+  // Up to `end`, cut at the windows. position: in the file; nullopt: in none.
+  const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> position) {
+    while (at < end) {
+      LinkedPiece& piece = out.pieces.emplace_back();
+      piece.length = piece.stored_length = std::min(end, (at / piece_size_ + 1) * piece_size_) - at;
+      piece.source_offset = at;
+      piece.file = position ? 0 : LinkedPiece::kCopied;
+      if (position) {
+        piece.position = *position;
+        *position += piece.length;
+      }
+      at += piece.length;
+    }
+  };
+  for (const hdf5::RunInFile& run : runs) {
+    add(run.offset, std::nullopt);
+    add(run.offset + run.length, run.position);
+  }
+  add(values->size(), std::nullopt);
+  out.source = std::move(values);
+  return std::optional<LinkedValues>(std::move(out));
+}
+
 Result<std::optional<LinkedValues>> InputLinks::of_block(
     const Reader& reader, const std::shared_ptr<const ByteSource>& file, const BlockEntry& entry) {
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, reader.extent_pieces(entry));

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 
+#include "interop/hdf5_file.h"
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/external_file.h"
@@ -16,7 +18,7 @@
 
 namespace nmb {
 
-// nullopt of its functions: nothing is stored. Failures: kUnsupported, kNotFound, kIo (of
+// nullopt of its functions: there is nothing to link. Failures: kUnsupported, kNotFound, kIo (of
 // external_path()); kExists: values that lie in the output.
 class InputLinks {
  public:
@@ -29,6 +31,10 @@ class InputLinks {
                                              std::uint64_t begin,
                                              std::shared_ptr<const ByteSource> values,
                                              std::string origin);
+  // Values of which those in `runs` (ascending) lie in `file`; the others are to be copied.
+  Result<std::optional<LinkedValues>> in_runs(const std::shared_ptr<const ByteSource>& file,
+                                              std::span<const hdf5::RunInFile> runs,
+                                              std::shared_ptr<const ByteSource> values);
   // The stored pieces of a block, also those that its file has in others: each where it lies in the
   // end. kUnsupported: pieces that the output cannot have. kDamaged.
   Result<std::optional<LinkedValues>> of_block(const Reader& reader,

@@ -156,36 +156,33 @@ Result<bool> InputReader::read_entry(std::size_t index,
 
 Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file,
                               const Visit& visit) {
-  if (options_.links)
-    return Status(Code::kUnsupported, file->name(), kNoOffset, "",
-                  "found an HDF5 file to link, expected classic netCDF or NMB (nmconvert makes an "
-                  "NMB file of it, which can be linked)");
   if (!spool_) {
     NMB_ASSIGN(spool_, SpoolFile::create());
   }
-  const std::string name = file->name();
   std::vector<hdf5::GroupBlock> groups;
   bool is_wanted = true;
   const auto take = [&](hdf5::GroupBlock group) -> Status {
     if (options_.count_groups) {
       groups.push_back(std::move(group));
     } else if (is_wanted) {
-      NMB_ASSIGN(is_wanted, read_group(name, std::move(group), 0, visit));
+      NMB_ASSIGN(is_wanted, read_group(file, std::move(group), 0, visit));
     }
     return {};
   };
   hdf5::ReadOptions read{options_.other_files};
   if (options_.place) read.place = options_.place(index);
   is_placed_ = !read.place.empty();
-  NMB_TRY(hdf5::read_file(std::move(file), spool_, take, read));
+  NMB_TRY(hdf5::read_file(file, spool_, take, read));
   for (std::size_t i = 0; i < groups.size() && is_wanted; ++i) {
-    NMB_ASSIGN(is_wanted, read_group(name, std::move(groups[i]), groups.size(), visit));
+    NMB_ASSIGN(is_wanted, read_group(file, std::move(groups[i]), groups.size(), visit));
   }
   return {};
 }
 
-Result<bool> InputReader::read_group(const std::string& file, hdf5::GroupBlock group,
-                                     std::uint64_t blocks, const Visit& visit) {
+Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& source,
+                                     hdf5::GroupBlock group, std::uint64_t blocks,
+                                     const Visit& visit) {
+  const std::string& file = source->name();
   NMB_ASSIGN(ClassicHeader header,
              decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
                                    std::move(room_)));
@@ -201,6 +198,9 @@ Result<bool> InputReader::read_group(const std::string& file, hdf5::GroupBlock g
   block.packed.body = body;
   block.packed.extent_length = group.extent_length;
   block.packed.extent = block.values = group.extent;
+  if (options_.links && group.extent) {
+    NMB_ASSIGN(block.links, options_.links->in_runs(source, group.in_file, group.extent));
+  }
   block.open = [body, file, name = group.name, extent = group.extent,
                 length = group.extent_length]() -> Result<std::shared_ptr<const Dataset>> {
     std::vector<std::byte> bytes(body->size());

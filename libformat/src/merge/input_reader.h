@@ -94,8 +94,8 @@ class InputReader {
                           const std::shared_ptr<const Reader>& reader, const BlockEntry& entry,
                           const Visit& visit);
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
-  Result<bool> read_group(const std::string& file, hdf5::GroupBlock group, std::uint64_t blocks,
-                          const Visit& visit);
+  Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
+                          std::uint64_t blocks, const Visit& visit);
   std::string origin(std::size_t index, std::uint64_t begin,
                      std::optional<std::string_view> block = {}) const;
 

@@ -68,10 +68,17 @@ struct LinkState {
   std::vector<std::uint64_t> sums;     // of the stored pieces
   std::vector<std::uint32_t> numbers;  // of values.files in the file table, from 1; 0: not used
 
-  // What reads them.
+  // What reads those that stay where they are.
   Move move() const;
-  // What the commit makes of them.
-  std::vector<Piece> take_pieces();
+  // What copies the others, which lie one behind the other, each at a multiple of 8.
+  Move copied_move() const;
+  std::uint64_t copied_length() const;
+  // What the commit makes of them: copied ones lie from `position` on.
+  std::vector<Piece> pieces_at(std::uint64_t position,
+                               const std::vector<std::uint64_t>& copied_sums) const;
+
+ private:
+  void append(Move* out, bool copied) const;
 };
 
 struct BlockState {

@@ -92,7 +92,8 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     return {};
   }
   if (block.linked) {
-    c.pieces = block.linked->take_pieces();
+    c.pieces = block.linked->pieces_at(
+        block.run_position, block.move ? block.move->sums : std::vector<std::uint64_t>());
   } else if (block.stored) {
     c.pieces = block.stored->pieces_at(block.run_position, block.move->sums);
   } else if (block.move) {

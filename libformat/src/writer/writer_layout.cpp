@@ -265,14 +265,16 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   }
   // Blocks first, with values that lie right behind them; then all other values.
   auto needs_run = [&](const BlockState& block) {
+    if (block.linked) return block.linked->copied_length() > 0;
     const bool has_values = block.stored || !block.packed || block.packed->extent;
-    return !block.extent && !block.linked && block.extent_length > 0 && has_values;
+    return !block.extent && block.extent_length > 0 && has_values;
   };
   auto alignment = [](const BlockState& block) {
-    return block.stored ? 8 : extent_alignment(block.extent_length);
+    return block.stored || block.linked ? 8 : extent_alignment(block.extent_length);
   };
   auto stored_length = [&](const BlockState& block) {
     if (block.stored) return block.stored->stored_length();
+    if (block.linked) return block.linked->copied_length();
     std::uint64_t length = block.extent_length;
     if (block.packed)
       for (const ByteRange& hole : block.packed->holes) length -= hole.length();
@@ -283,7 +285,7 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     BlockState& block = state(id);
     block.run_position = 0;
     block.inline_run =
-        needs_run(block) && !block.stored && block.extent_length <= superblock_.inline_limit;
+        needs_run(block) && !block.stored && !block.linked && block.extent_length <= superblock_.inline_limit;
     blocks =
         blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), false));
     if (block.inline_run)
@@ -319,7 +321,10 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     if (block.stored) {
       block.move = std::make_unique<Move>(block.stored->move());
       if (first) pending_bytes_ += block.move->stored_length();
-    } else if (block.packed && block.packed->extent && !block.linked && block.extent_length > 0) {
+    } else if (block.linked) {
+      if (needs_run(block)) block.move = std::make_unique<Move>(block.linked->copied_move());
+      if (first && block.move) pending_bytes_ += block.move->stored_length();
+    } else if (block.packed && block.packed->extent && block.extent_length > 0) {
       block.move = std::make_unique<Move>();
       block.move->source = block.packed->extent;
       block.move->origin = block.packed->origin;

@@ -32,29 +32,53 @@ Move LinkState::move() const {
     out.length = length;
     return out;
   }
-  for (const LinkedPiece& piece : values.pieces) {
-    if (piece.stored_length == 0) continue;
-    const std::uint64_t at = round_up(out.length, 8);
-    out.runs.push_back({piece.source_offset, 0, at, 0, piece.stored_length, 1});
-    out.length = at + piece.stored_length;
-    out.ends.push_back(out.length);
-  }
+  append(&out, false);
   return out;
 }
 
-std::vector<Piece> LinkState::take_pieces() {
+Move LinkState::copied_move() const {
+  Move out;
+  out.source = values.source;
+  append(&out, true);
+  return out;
+}
+
+// The windows of those that are copied, or of those that are not.
+void LinkState::append(Move* out, bool copied) const {
+  for (const LinkedPiece& piece : values.pieces) {
+    if (piece.stored_length == 0 || (piece.file == LinkedPiece::kCopied) != copied) continue;
+    const std::uint64_t at = round_up(out->length, 8);
+    out->runs.push_back({piece.source_offset, 0, at, 0, piece.stored_length, 1});
+    out->length = at + piece.stored_length;
+    out->ends.push_back(out->length);
+  }
+}
+
+std::uint64_t LinkState::copied_length() const {
+  std::uint64_t all = 0;
+  for (const LinkedPiece& piece : values.pieces)
+    if (piece.file == LinkedPiece::kCopied) all = round_up(all, 8) + piece.stored_length;
+  return all;
+}
+
+std::vector<Piece> LinkState::pieces_at(std::uint64_t position,
+                                        const std::vector<std::uint64_t>& copied_sums) const {
   std::vector<Piece> out;
   std::uint64_t at = 0;
-  auto sum = sums.begin();
+  auto sum = sums.begin(), copied_sum = copied_sums.begin();
   for (const LinkedPiece& piece : values.pieces) {
-    if (piece.stored_length != 0) {
+    if (piece.stored_length == 0) {
+      if (!out.empty() && out.back().hole)
+        out.back().length += piece.length;
+      else
+        out.push_back({at, piece.length, true, 0, 0});
+    } else if (piece.file == LinkedPiece::kCopied) {
+      out.push_back({at, piece.length, false, position, *copied_sum++});
+      position = round_up(position + piece.stored_length, 8);
+    } else {
       const bool coded = piece.codec != PieceCodec::kNone;
       out.push_back({at, piece.length, false, piece.position, *sum++, piece.codec,
                      coded ? piece.stored_length : 0, numbers[piece.file]});
-    } else if (!out.empty() && out.back().hole) {
-      out.back().length += piece.length;
-    } else {
-      out.push_back({at, piece.length, true, 0, 0});
     }
     at += piece.length;
   }
@@ -91,16 +115,20 @@ Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
         (hole || coded || start % superblock_.piece_size != 0 || piece.source_offset != start))
       return wrong("an origin of pieces that are not the windows of their source");
     if (hole) continue;
-    any = true;
-    linked_bytes += piece.stored_length;
     if (piece.source_offset > size || piece.stored_length > size - piece.source_offset)
       return wrong("a piece that lies outside its source");
+    if (piece.file == LinkedPiece::kCopied) {
+      if (coded || !values.origin.empty()) return wrong("a piece to copy with a codec or an origin");
+      continue;
+    }
+    any = true;
+    linked_bytes += piece.stored_length;
     if (piece.file >= values.files.size()) return wrong("a piece of a file that is not named");
     const std::uint64_t in_file = values.files[piece.file].size;
     if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
       return wrong("a piece that lies outside its file");
   }
-  if (!any) return wrong("nothing but holes, expected a stored piece,");
+  if (!any) return wrong("nothing to link, expected a piece in another file,");
   linked->values = std::move(values);
   block.linked = std::move(linked);
   linked_bytes_ += linked_bytes;
@@ -143,7 +171,7 @@ Status Writer::Impl::sum_links(const std::vector<Commitment>& blocks) {
       if (options_.dry_run) continue;
       auto sum = linked->sums.begin();
       for (const LinkedPiece& piece : linked->values.pieces) {
-        if (piece.stored_length == 0) continue;
+        if (piece.stored_length == 0 || piece.file == LinkedPiece::kCopied) continue;
         if (piece.sum && *piece.sum != *sum)
           return Status(
               Code::kDamaged, linked->values.source->name(), piece.position, "R-EX-5",
@@ -167,7 +195,7 @@ Status Writer::Impl::number_files(const std::vector<Commitment>& blocks) {
       if (!linked) continue;
       std::vector<bool> used(linked->values.files.size());
       for (const LinkedPiece& piece : linked->values.pieces)
-        if (piece.stored_length != 0) used[piece.file] = true;
+        if (piece.stored_length != 0 && piece.file != LinkedPiece::kCopied) used[piece.file] = true;
       for (std::size_t i = 0; i < used.size(); ++i)
         if (used[i]) visit(*linked, i, linked->values.files[i]);
     }
