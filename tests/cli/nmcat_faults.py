@@ -117,7 +117,8 @@ def check(tools, options, target):
         tools.check(found == before or (appends and found.startswith(before)), f"{what}, call {call}: the target was changed")
         if found != before:
             (tools.work / target).write_bytes(before)
-    tools.check(failed >= 4, f"{what}: found {failed} calls that fail")
+    # Links have no values to write.
+    tools.check(failed >= (3 if "--link" in options else 4), f"{what}: found {failed} calls that fail")
     (tools.work / target).unlink()
 
 
