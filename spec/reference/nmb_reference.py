@@ -29,6 +29,7 @@ import zstandard
 sys.dont_write_bytecode = True
 import classic_reference as classic  # noqa: E402
 import extended_reference as extended  # noqa: E402
+import view_reference  # noqa: E402
 
 # --- 1. Conventions --------------------------------------------------------------------------------
 
@@ -198,6 +199,7 @@ class File:
             read_places(self)
             read_index(self)
             read_dead_space(self)
+            check_view(self)
             check_features(self)
         except Overfull:
             self.everything_walked = False
@@ -461,6 +463,9 @@ def check_superblock(file):
     hdf5 = file.data[512:560]
     if hdf5.strip(b"\0") and hdf5 != sb["HDF5 superblock"]:
         file.find("R-SB-12", 512, "bytes 512 to 559 are neither zero nor the superblock's copy")
+    position, length, _ = sb.place("view")
+    if bool(position) == bool(length) and any(sb["HDF5 superblock"]) != any(sb.place("view")):
+        file.find("R-HV-1", sb.at("HDF5 superblock"), "an HDF5 superblock without a view, or the other way round")
     file.trace(512, 48, "file", "HDF5 superblock", hdf5)
     return True
 
@@ -1820,6 +1825,57 @@ def check_features(file):
                 file.superblock.at(name),
                 f"{name}: bits {missing:#x} are used and not set",
             )
+
+
+# --- 12. HDF5 view ---------------------------------------------------------------------------------
+
+VIEW = fields_of(
+    """
+    0    8  magic
+    8    2  version
+    10   2  length
+    12   4  flags
+    16  16  file id
+    32   8  own position
+    40   8  generation
+    """
+)
+
+
+def check_view(file):
+    """Where all else is sound: of other blocks there is nothing to compare with."""
+    sb = file.superblock
+    position, length, sum_ = sb.place("view")
+    if not length or sum64(file.data[position : position + length]) != sum_:
+        return
+    header = Fields(file, "view", position, VIEW)
+    if length < 64 or header["magic"] != b"\x89NMBVIEW":
+        file.find("R-HV-2", position, "no header of a view")
+        return
+    if header["version"] != 1:
+        return
+    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position, "generation": sb["generation"]}
+    for name, value in expected.items():
+        if header[name] != value:
+            file.find("R-HV-2", header.at(name), f"{name} is {header[name]}, expected {value}")
+    file.check_zero("R-HV-2", position + 48, position + 64, ("view", "reserved"))
+    if file.findings:
+        return
+    try:
+        view, superblock = view_reference.encode(file, position)
+    except view_reference.NoView as reason:
+        file.find("R-HV-3", position, f"a view of what has none: {reason}")
+        return
+    differ = next((i for i, (a, b) in enumerate(zip(view, file.data[position : position + length])) if a != b), None)
+    if differ is not None:
+        file.find("R-HV-3", position + differ, "another byte than the blocks make")
+    elif len(view) != length:
+        file.find("R-HV-3", position + min(length, len(view)), f"{length} bytes, expected {len(view)}")
+    else:
+        for i, (a, b) in enumerate(zip(superblock, sb["HDF5 superblock"])):
+            if a != b:
+                file.find("R-HV-4", sb.at("HDF5 superblock") + i, f"byte {b:#x}, expected {a:#x}")
+                break
 
 
 # --- Output ----------------------------------------------------------------------------------------

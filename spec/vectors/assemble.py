@@ -480,6 +480,7 @@ class Assembler:
         self.file_id = 0
         self.global_sections = (0, 0, 0)
         self.file_table = (0, 0, 0)
+        self.view = (0, 0, 0)
 
     # Overrides. A change that keeps sums is made behind the computation of the sum, others before.
 
@@ -987,7 +988,18 @@ class Assembler:
             if self.file_table[0]:
                 dead.append(self.file_table[:2])
             self.write_file_table(generation_text.files)
+        if self.view[0]:
+            dead.append((self.view[0], up(self.view[1])))
+            self.view = (0, 0, 0)
+            self.used["read-only compatible features"] = 0
         dead_place = self.write_dead(dead)
+        if generation_text.view is not None:
+            data = generation_text.view
+            position = self.allocate(len(data))
+            self.write(position, data)
+            self.name_place("view", position)
+            self.view = (position, len(data), sum64(data))
+            self.used["read-only compatible features"] = 1
         self.write_superblock(dead_place)
 
     def begin_file(self, text_):
@@ -1132,6 +1144,7 @@ class Assembler:
             ("dictionary", self.dictionary_place),
             ("global sections", self.global_sections),
             ("file table", self.file_table),
+            ("view", self.view),
         ):
             values |= {
                 f"{name}.{part}": value for part, value in zip(("position", "length", "sum"), where)
@@ -1191,8 +1204,8 @@ def change_columns(table, action, words, rows):
 
 class GenerationText:
     def __init__(self):
-        self.actions, self.blocks, self.extra, self.sections = [], [], [], None
         self.files = []  # path, size
+        self.actions, self.blocks, self.extra, self.sections, self.view = [], [], [], None, None
         self.sets, self.pokes, self.columns = [], [], []
 
     def new_blocks(self):
@@ -1551,6 +1564,8 @@ def parse(lines):
                 )
             elif key == "file":
                 generations[-1].files.append((words[1], int(words[2], 0)))
+            elif key == "view":
+                generations[-1].view = (generations[-1].view or b"") + encode_bytes(words[1:])
             elif key == "stray":
                 generations[-1].extra.append(("stray", encode_bytes(words[1:])))
             elif builder is None or not builder.line(words):

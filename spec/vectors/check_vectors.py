@@ -236,7 +236,7 @@ def main():
 def check_rules(broken):
     """Every rule of the specification has an invalid vector; valid vectors exercise all of them."""
     rules, failed = {}, 0
-    for name in ("format.md", "classic_header.md", "hdf5_section.md"):
+    for name in ("format.md", "classic_header.md", "hdf5_section.md", "hdf5_view.md"):
         if (HERE.parent / name).exists():
             rules |= rules_of(HERE.parent / name)
     for rule in sorted(set(rules) - broken):

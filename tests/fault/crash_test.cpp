@@ -60,25 +60,30 @@ class Crash {
 TEST(Crash, AnyStopLeavesOneGenerationOrTheOther) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb";
+  int views = 0;
   for (std::uint64_t seed = 1; seed <= 24 / kShare; ++seed) {
     Generation before, after;
     std::filesystem::remove(path);
-    ASSERT_TRUE(
-        write_session(path, true, seed, SessionKind::kAll, fault_options(), &before.model).ok());
+    ASSERT_TRUE(write_session(path, true, seed, SessionKind::kAll, fault_options({}, view_of(seed)),
+                              &before.model)
+                    .ok());
     before.number = 1 + seed % 2;
     after.number = before.number + 1;
     if (before.number == 2) {
-      ASSERT_TRUE(
-          write_session(path, false, seed + 50, SessionKind::kAll, fault_options(), &before.model)
-              .ok());
+      ASSERT_TRUE(write_session(path, false, seed + 50, SessionKind::kAll,
+                                fault_options({}, view_of(seed / 2)), &before.model)
+                      .ok());
     }
     std::vector<std::byte> image = before.bytes = read_file(path);
     std::vector<OutputCall> calls;
     after.model = before.model;
-    const Status status = write_session(path, false, seed + 100, kSessionKinds[seed % 3],
-                                        fault_options(recording(calls)), &after.model);
+    const Status status =
+        write_session(path, false, seed + 100, kSessionKinds[seed % 3],
+                      fault_options(recording(calls), view_of(seed / 4)), &after.model);
     ASSERT_TRUE(status.ok()) << status.text();
     after.bytes = read_file(path);
+    for (const Generation* one : {&before, &after})
+      views += one->bytes[kHdf5Position] != std::byte{0};
     ASSERT_EQ(difference(after.model, path), "");
     Crash crash(before, after, folder.path() / "crash.nmb");
     std::mt19937_64 random(seed);
@@ -118,6 +123,7 @@ TEST(Crash, AnyStopLeavesOneGenerationOrTheOther) {
     EXPECT_GT(crash.new_ones(), 0);
     EXPECT_LT(crash.new_ones(), crash.checked());
   }
+  EXPECT_GT(views, 3);
 }
 
 TEST(Crash, AFileGetsItsNameWhenAllOfItIsOnTheDevice) {

@@ -26,7 +26,9 @@ SessionKind kind_of_generation(std::uint64_t generation) { return kSessionKinds[
 [[noreturn]] void write_for_ever(const std::string& path, std::uint64_t seed) {
   Model model;
   for (std::uint64_t g = 1;; ++g)
-    if (!write_session(path, g == 1, seed + g, kind_of_generation(g), fault_options(), &model).ok())
+    if (!write_session(path, g == 1, seed + g, kind_of_generation(g),
+                       fault_options({}, view_of(seed + g)), &model)
+             .ok())
       _exit(1);
 }
 
@@ -61,9 +63,9 @@ TEST(Kill, WhatWasCommittedIsThere) {
     }
     Model model;
     for (std::uint64_t g = 1; g <= generation; ++g)
-      ASSERT_TRUE(
-          write_session(again, g == 1, seed + g, kind_of_generation(g), fault_options(), &model)
-              .ok());
+      ASSERT_TRUE(write_session(again, g == 1, seed + g, kind_of_generation(g),
+                                fault_options({}, view_of(seed + g)), &model)
+                      .ok());
     ASSERT_EQ(difference(model, path), "") << "seed " << seed << ", generation " << generation;
     ASSERT_EQ(findings_of(path, {"R-FL-2", "R-SB-1", "R-SB-2", "R-SB-3"}), "");
     ASSERT_TRUE(Writer::open(path.string(), fault_options()).ok());

@@ -9,8 +9,9 @@
 namespace nmb::test {
 
 // With a layer, which makes the device's waits its own; without, commits do not wait.
-inline WriterOptions fault_options(OutputLayer layer = {}) {
+inline WriterOptions fault_options(OutputLayer layer = {}, Hdf5View view = Hdf5View::kOff) {
   WriterOptions options;
+  options.hdf5_view = view;
   options.piece_size = 65536;
   options.inline_limit = 512;
   options.overwrite = true;
@@ -40,6 +41,11 @@ inline Status write_session(const std::string& path, bool first, std::uint64_t s
     NMB_TRY(session.put(4));
   }
   return writer->close();
+}
+
+// Every second session makes a view, where the file can have one.
+inline Hdf5View view_of(std::uint64_t seed) {
+  return seed % 2 == 0 ? Hdf5View::kAuto : Hdf5View::kOff;
 }
 
 inline constexpr SessionKind kSessionKinds[] = {SessionKind::kAll, SessionKind::kGrowth,

@@ -84,6 +84,8 @@ class Reader {
   NMB_EXPORT std::uint64_t generation() const;
   NMB_EXPORT Digest file_id() const;
   NMB_EXPORT std::uint64_t file_length() const;
+  // Whether HDF5 programs can read the file (spec/hdf5_view.md).
+  NMB_EXPORT bool has_hdf5_view() const;
   // Bytes of values that have one sum, at most.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;

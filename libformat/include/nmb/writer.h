@@ -46,6 +46,15 @@ enum class Io : std::uint8_t {
   kMpiIo,  // by the MPI library of the ranks; kUsage unless they are of MPI (open_mpi_ranks())
 };
 
+enum class Hdf5View : std::uint8_t {
+  kOff,   // none; one that the file had is gone with the first commit
+  kAuto,  // where the file can have one, with at most kMostAutoViewObjects; see on_no_view
+  kOn,    // kUnsupported from close() where it cannot
+};
+// Dimensions and variables of a file, and records of variables, of which kAuto makes a view.
+inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
+inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
+
 struct WriterOptions {
   std::uint32_t piece_size = 1 << 20;  // a power of 2 from 65,536 to 2^30; of a new file
   std::uint32_t inline_limit = 4096;   // at most 65,536; of a new file
@@ -84,6 +93,10 @@ struct WriterOptions {
   // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
   // not called.
   bool dry_run = false;
+  // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
+  Hdf5View hdf5_view = Hdf5View::kOff;
+  // kAuto: called on rank 0 by close() where the file gets no view, with the reason.
+  std::function<void(const std::string& reason)> on_no_view{};
   // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
   std::string resume_key{};
   OutputLayer layer{};  // around the file

@@ -204,6 +204,10 @@ class Packer {
   WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
     writer.before_commit = [this] { return check_inputs(); };
+    if (!writer.on_no_view)
+      writer.on_no_view = [this](const std::string& reason) {
+        report_.warnings.push_back(options_.output + ": without " + reason);
+      };
     if (ranks_.size() > 1)
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
     if (options_.check) {

@@ -19,6 +19,7 @@ Result<VerifySummary> NmbVerifier::run() {
     check_places();
     check_index();
     check_dead_space();
+    check_view();
     tell_values();
     not_decoded_.tell([this](std::string found, std::string expected) {
       findings_.report(

@@ -95,6 +95,12 @@ class NmbVerifier {
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
+  // The HDF5 view (verify_view.cpp): section 12.
+  void check_hdf5_superblock();
+  void check_view();
+  bool check_view_header(std::span<const std::byte> header);
+  void compare_view();
+
   // Dead space (verify_dead_space.cpp): section 11.
   void check_dead_space();
   std::optional<Place> check_dead_rows(const Page& segment);
@@ -146,7 +152,8 @@ class NmbVerifier {
 
   SpaceMap space_;
   SpaceMap orders_;
-  bool all_walked_ = true;  // every structure is known, so that what is left must be zero
+  bool view_sound_ = false;  // its sum is right
+  bool all_walked_ = true;   // every structure is known, so that what is left must be zero
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_incompatible_ = 0;
   std::optional<std::string> last_name_;  // of the leaf rows so far
   std::unique_ptr<ReaderCore> core_;

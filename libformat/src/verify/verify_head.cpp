@@ -69,10 +69,7 @@ bool NmbVerifier::check_superblock() {
   check_trailer();
   check_slots();
   check_previous_trailers();
-  auto hdf5 = std::span(head_.bytes).subspan(kHdf5Position, kHdf5Size);
-  if (!all_zero(hdf5) && !std::equal(hdf5.begin(), hdf5.end(), superblock().hdf5.begin()))
-    report("R-SB-12", kHdf5Position, "HDF5 superblock", "other bytes",
-           "zero, or the copy in the superblock");
+  check_hdf5_superblock();
   return true;
 }
 

@@ -48,7 +48,7 @@ void NmbVerifier::check_places() {
   }
   if (!s.view.absent()) {
     used_readonly_compatible_ |= kFeatureView;
-    check_place(s.view, "R-SB-9", field(208), "view");
+    view_sound_ = check_place(s.view, "R-SB-9", field(208), "view");
   }
   check_file_table_page();
 }

@@ -70,6 +70,9 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
   if (!create && options.dry_run)
     return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
+  if (options.dry_run && options.hdf5_view != Hdf5View::kOff)
+    return Status(Code::kUsage,
+                  "found an HDF5 view in a dry run, expected none: it is made of what is written");
   if (!options.resume_key.empty() && (!create || options.dry_run || options.io == Io::kMpiIo))
     return Status(
         Code::kUsage,
@@ -110,6 +113,7 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"I/O", options.io == Io::kMpiIo ? "mpiio" : "posix"},
           {"hints", text_of(options.hints)},
           {"dry run", number(options.dry_run)},
+          {"HDF5 view", number(static_cast<std::uint64_t>(options.hdf5_view))},
           {"resume key", quoted(options.resume_key)}};
 }
 

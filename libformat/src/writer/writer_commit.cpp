@@ -28,10 +28,9 @@ Status Writer::Impl::load_head() {
   superblock_ = head.superblock;
   cursor_ = superblock_.file_length;
   identity_ = head.identity;
-  if (superblock_.readonly_compatible != 0)
-    return Status(
-        Code::kUnsupported, file_->name(), head.position + 40, "R-SB-6",
-        "the file has features that only a newer writer keeps up (an HDF5 view among them)");
+  if (superblock_.readonly_compatible & ~kFeatureView)
+    return Status(Code::kUnsupported, file_->name(), head.position + 40, "R-SB-6",
+                  "the file has features that only a newer writer keeps up");
   if (ranks_.rank() == 0) {
     NMB_TRY(check_sections());
     // Nothing of an unfinished commit may look like ours later.
@@ -40,7 +39,8 @@ Status Writer::Impl::load_head() {
       NMB_TRY(
           file_->write_at(Superblock::slot_position(superblock_.generation), superblock_.encode()));
     }
-    if (options_.sync && (head.rolled_forward || size != superblock_.file_length))
+    NMB_ASSIGN(const bool repaired, repair_hdf5_superblock(head));
+    if (options_.sync && (head.rolled_forward || repaired || size != superblock_.file_length))
       NMB_TRY(file_->sync());
   }
   has_file_id_ = true;
@@ -323,7 +323,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 }
 
 // Everything is on the device before rank 0 writes the superblock.
-Status Writer::Impl::write_superblock(Superblock& next) {
+Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
   const bool leads = ranks_.rank() == 0;
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(next));
@@ -334,6 +334,7 @@ Status Writer::Impl::write_superblock(Superblock& next) {
     return stripes_.write_at(0, head);
   };
   NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
+  if (with_view) NMB_TRY(write_view(next));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
@@ -358,11 +359,13 @@ Status Writer::Impl::publish(Superblock& next) {
   }
   const auto bytes = next.encode();
   NMB_TRY(file_->truncate(next.file_length));
+  NMB_TRY(write_hdf5_superblock(next, true));
   NMB_TRY(file_->write_at(trailer, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (options_.sync) NMB_TRY(file_->sync());
+  NMB_TRY(write_hdf5_superblock(next, false));
   if (superblock_.generation > 0) return {};
   if (options_.before_publish && !options_.dry_run)
     NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
@@ -387,7 +390,9 @@ Status Writer::Impl::commit(bool closing) {
 Status Writer::Impl::write_generation(bool closing) {
   const bool first = superblock_.generation == 0;
   NMB_ASSIGN(const bool any, ranks_.all_reduce(!dirty_.empty(), std::logical_or<>()));
-  if (!first && !any) return {};
+  // A view that the file has is that of what it holds.
+  const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
+  if (!first && !any && (!with_view || !superblock_.view.absent())) return {};
   auto work = [&]() -> Status {
     NMB_TRY(place_values());
     // Everything that was put is in the file before anybody sums it.
@@ -429,8 +434,9 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_index(blocks, next));
     NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
+    retire_view(next);
     NMB_TRY(write_dead_map(next));
-    NMB_TRY(write_superblock(next));
+    NMB_TRY(write_superblock(next, with_view));
     superblock_ = next;
     cursor_ = next.file_length;
     slot_begun_ = false;

@@ -257,6 +257,12 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status sum_links(const std::vector<Commitment>& blocks);
   Status number_files(const std::vector<Commitment>& blocks);
   Status write_file_table(Superblock& next);
+  // writer_view.cpp
+  Result<bool> repair_hdf5_superblock(const Head& head);
+  void retire_view(Superblock& next);
+  Status write_view(Superblock& next);
+  Status encode_view_of(Superblock& next);
+  Status write_hdf5_superblock(const Superblock& next, bool ahead);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
   Status write_generation(bool closing);
@@ -281,7 +287,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status check_sections() const;
   Status write_sections(Superblock& next);
   Status write_dead_map(Superblock& next);
-  Status write_superblock(Superblock& next);
+  Status write_superblock(Superblock& next, bool with_view);
   Status publish(Superblock& next);
   BlockEntry entry_of(const Commitment& block) const;
   Status settle(std::vector<Commitment>& blocks);

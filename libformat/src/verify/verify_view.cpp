@@ -1,0 +1,124 @@
+// Verifies the HDF5 view (spec/format.md, section 12): it is encoded again and compared.
+#include <algorithm>
+
+#include "verify/nmb_verifier.h"
+#include "view/view_encoder.h"
+#include "wire/endian.h"
+#include "wire/zero.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr const char* kObject = "HDF5 view";
+// Of a key and an address, at least: what takes more is not looked for.
+constexpr std::uint64_t kBytesOfChunk = 24;
+
+// Compares what is written with what the file has, until something differs.
+class ComparingSink final : public ViewSink {
+ public:
+  ComparingSink(const ByteSource& file, const Place& view) : file_(file), view_(view) {}
+  Status write_at(std::uint64_t position, std::span<const std::byte> bytes) override {
+    const std::uint64_t end = view_.position + view_.length;
+    const std::uint64_t there = end - std::min(position, end);
+    buffer_.resize(std::min<std::uint64_t>(bytes.size(), there));
+    NMB_TRY(file_.read_at(position, buffer_));
+    const auto differ = std::ranges::mismatch(bytes, buffer_);
+    if (differ.in1 == bytes.end()) return {};
+    differs_at_ =
+        std::min(end, position + static_cast<std::uint64_t>(differ.in1 - bytes.begin()));
+    return Status(Code::kConflict, "another byte");
+  }
+  std::uint64_t differs_at() const { return differs_at_; }  // 0: nothing does
+
+ private:
+  const ByteSource& file_;
+  const Place view_;
+  std::uint64_t differs_at_ = 0;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace
+
+void NmbVerifier::check_hdf5_superblock() {
+  const auto& copy = superblock().hdf5;
+  const auto hdf5 = std::span(head_.bytes).subspan(kHdf5Position, kHdf5Size);
+  if (!all_zero(hdf5) && !std::equal(hdf5.begin(), hdf5.end(), copy.begin()))
+    report("R-SB-12", kHdf5Position, "HDF5 superblock", "other bytes",
+           "zero, or the copy in the superblock");
+  const Place& view = superblock().view;
+  const bool half = (view.position == 0) != (view.length == 0);  // R-SB-9 is reported
+  if (!half && all_zero(copy) != view.absent())
+    report("R-HV-1", field(256), "HDF5 superblock",
+           all_zero(copy) ? "none with a view" : "one without a view",
+           "one exactly where there is a view");
+}
+
+// Where the blocks are sound: of others there is nothing to compare with.
+void NmbVerifier::check_view() {
+  if (!view_sound_) return;
+  const Place& view = superblock().view;
+  std::vector<std::byte> header(std::min<std::uint64_t>(view.length, kViewHeaderSize));
+  if (Status status = file_.read_at(view.position, header); !status.ok()) return missed(status);
+  if (!check_view_header(header) || !at_least(VerifyLevel::kBlocks)) return;
+  if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view();
+}
+
+// False: of a version of which nothing more is known.
+bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
+  const std::uint64_t at = superblock().view.position;
+  const std::uint16_t version = view_version(header);
+  if (version != kViewVersion) {
+    Finding finding{"R-HV-2", at, kObject, "no header of a view", "one of version 1"};
+    if (version != 0) {
+      finding.found = "version " + std::to_string(version) + ", of which only the sum is checked";
+      finding.severity = Severity::kWarning;
+    }
+    findings_.report(std::move(finding));
+    return false;
+  }
+  const auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
+                          const char* what) {
+    if (found != expected)
+      report("R-HV-2", at + offset, kObject, what + (" " + std::to_string(found)),
+             std::to_string(expected));
+  };
+  expect(10, load_le<std::uint16_t>(&header[10]), kViewHeaderSize, "length of the header");
+  expect(12, load_le<std::uint32_t>(&header[12]), 0, "flags");
+  if (load_le<std::uint64_t>(&header[16]) != head_.identity.file_id.low ||
+      load_le<std::uint64_t>(&header[24]) != head_.identity.file_id.high)
+    report("R-HV-2", at + 16, kObject, "another file id", "the file's");
+  expect(32, load_le<std::uint64_t>(&header[32]), at, "own position");
+  expect(40, load_le<std::uint64_t>(&header[40]), superblock().generation, "generation");
+  check_zero("R-HV-2", at + 48, header.subspan(48), kObject);
+  return true;
+}
+
+void NmbVerifier::compare_view() {
+  const Place& view = superblock().view;
+  ComparingSink sink(file_, view);
+  ViewEncoding how;
+  how.position = view.position;
+  how.most_chunks = view.length / kBytesOfChunk;
+  const Result<EncodedView> encoded = encode_view(ReaderCore(file_, head_), how, sink);
+  if (sink.differs_at() != 0)
+    return report("R-HV-3", sink.differs_at(), kObject, "another byte than the blocks make",
+                  "the view of the blocks");
+  if (!encoded.ok()) {
+    if (encoded.status().code() != Code::kUnsupported) return missed(encoded.status());
+    return report("R-HV-3", view.position, kObject, "a view of what none can show",
+                  encoded.status().message());
+  }
+  if (encoded->length != view.length)
+    return report("R-HV-3", view.position + std::min(encoded->length, view.length), kObject,
+                  std::to_string(view.length) + " bytes",
+                  std::to_string(encoded->length) + ", as the blocks make");
+  const auto expected = encoded->superblock(superblock().file_length);
+  const auto differ = std::ranges::mismatch(superblock().hdf5, expected);
+  if (differ.in1 != superblock().hdf5.end())
+    report("R-HV-4",
+           field(256) + static_cast<std::uint64_t>(differ.in1 - superblock().hdf5.begin()),
+           "HDF5 superblock", "another byte", "that which leads to the view");
+}
+
+}  // namespace nmb

@@ -1,0 +1,314 @@
+// Data sets of a block (see block_encoder.h).
+#include "view/block_encoder.h"
+
+#include <algorithm>
+#include <array>
+
+#include "nmb/text.h"
+#include "nmb/values.h"
+#include "view/chunk_tree.h"
+
+namespace nmb {
+
+namespace {
+
+// Attributes by which netCDF-4 tells what classic netCDF has no need to tell.
+constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME",
+                           kDimensionList = "DIMENSION_LIST", kDimensionId = "_Netcdf4Dimid",
+                           kCoordinates = "_Netcdf4Coordinates";
+constexpr std::array<std::string_view, 6> kReserved{kScaleClass,      kScaleName,   kDimensionList,
+                                                    "REFERENCE_LIST", kDimensionId, kCoordinates};
+constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
+constexpr std::string_view kDimensionAlone =
+    "This is a netCDF dimension but not a netCDF variable. ";
+
+constexpr unsigned kConstant = 1;  // flag of a message
+constexpr unsigned kLayoutVersion = 3, kContiguous = 1, kChunked = 2;
+constexpr unsigned kFillVersion = 3, kFillDefined = 0x20, kWriteIfSet = 2 << 2;
+constexpr unsigned kAllocateLate = 2, kAllocateByChunk = 3;
+
+}  // namespace
+
+std::string BlockEncoder::object(std::string_view kind, std::string_view name) const {
+  return std::string(kind) + " \"" +
+         printable((entry_.name.empty() ? "" : entry_.name + "/") + std::string(name)) + "\"";
+}
+
+Status BlockEncoder::refused(const std::string& object, const std::string& found,
+                             const std::string& expected) const {
+  return Status(Code::kUnsupported,
+                "HDF5 view: " + object + ": found " + found + ", expected " + expected);
+}
+
+Status BlockEncoder::too_long(const std::string& object) const {
+  return refused(object, "an attribute, or lengths, of more than 65535 bytes with their name",
+                 "what fits a message of HDF5");
+}
+
+std::uint64_t BlockEncoder::length(DimId id) const {
+  const Dimension dimension = metadata_.dimension(id);
+  return dimension.is_record() ? entry_.records : dimension.length;
+}
+
+// One of the dimension's name that it is the first dimension of.
+bool BlockEncoder::is_coordinate(const Variable& variable, DimId id) const {
+  return !variable.dimensions.empty() && variable.dimensions[0] == id;
+}
+
+Status BlockEncoder::encode(ViewGroup* group) {
+  const std::uint32_t dimensions = metadata_.dimension_count();
+  if (!shared_.references.grow(dimensions))
+    return Status(Code::kDamaged, "", kNoOffset, "R-SB-8",
+                  "found more dimensions than the superblock's totals say");
+  coordinates_.assign(dimensions, kGlobal);
+  for (DimId id = 0; id < dimensions; ++id) {
+    const auto variable = metadata_.find_variable(metadata_.dimension(id).name);
+    if (variable && is_coordinate(metadata_.variable(*variable), id)) coordinates_[id] = *variable;
+  }
+  for (DimId id = 0; id < dimensions; ++id)
+    if (coordinates_[id] == kGlobal) NMB_TRY(encode_dimension(id, &group->links));
+  for (VarId id = 0; id < metadata_.variable_count(); ++id)
+    NMB_TRY(encode_variable(id, &group->links));
+  ObjectHeader attributes;
+  const std::size_t empty = attributes.bytes().size();
+  NMB_TRY(add_attributes(kGlobal, attributes));
+  const auto messages = attributes.bytes().bytes().subspan(empty);
+  group->attributes.assign(messages.begin(), messages.end());
+  shared_.next_dimension += dimensions;
+  return {};
+}
+
+// A dimension without variable: a data set without values.
+Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
+  const Dimension dimension = metadata_.dimension(id);
+  const std::uint64_t count = length(id);
+  constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
+  const auto what = [&] { return object("dimension", dimension.name); };
+  if (count > kMostLength)
+    return refused(what(), "length " + std::to_string(count),
+                   "at most " + std::to_string(kMostLength));
+  header_.start();
+  Hdf5Bytes& out = header_.bytes();
+  const bool grows = dimension.is_record();
+  header_.begin(HeaderMessage::kDataspace);
+  put_simple_space(out, std::span(&count, 1), grows);
+  (void)header_.end();
+  header_.begin(HeaderMessage::kDatatype, kConstant);
+  put_type(out, Type::kFloat);
+  (void)header_.end();
+  header_.begin(HeaderMessage::kFillValue);
+  out.put8(kFillVersion);
+  out.put8(kWriteIfSet | (grows ? kAllocateByChunk : kAllocateLate));
+  (void)header_.end();
+  header_.begin(HeaderMessage::kLayout);
+  out.put8(kLayoutVersion);
+  out.put8(grows ? kChunked : kContiguous);
+  if (grows) out.put8(2);
+  out.put64(kUndefinedAddress);
+  if (grows) {
+    out.put32(1);
+    out.put32(4);
+  } else {
+    out.put64(count * 4);
+  }
+  (void)header_.end();
+  std::string text = std::to_string(count);
+  text.insert(0, text.size() < 10 ? 10 - text.size() : 0, ' ');
+  text.insert(0, kDimensionAlone);
+  NMB_TRY(add_scale(text, text.size() + 1, id));
+  NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
+  shared_.references.set(shared_.next_dimension + id, address);
+  links->add(dimension.name, address);
+  return {};
+}
+
+Status BlockEncoder::add_scale(std::string_view name, std::uint64_t text_bytes, DimId id) {
+  constexpr std::string_view kScale = "DIMENSION_SCALE";
+  bool fits = add_text_attribute(header_, kScaleClass, kScale, kScale.size() + 1);
+  fits &= add_text_attribute(header_, kScaleName, name, text_bytes);
+  header_.begin(HeaderMessage::kAttribute);
+  Hdf5Bytes& out = header_.bytes();
+  put_attribute_prefix(out, kDimensionId, 12, 4);
+  put_int32_type(out);
+  put_scalar_space(out);
+  out.put32(shared_.next_dimension + id);
+  fits &= header_.end();
+  return fits ? Status() : too_long(object("dimension", metadata_.dimension(id).name));
+}
+
+Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
+  const Variable variable = metadata_.variable(id);
+  const auto what = [&] { return object("variable", variable.name); };
+  if (!is_type(static_cast<std::uint32_t>(variable.type)))
+    return refused(what(), "a type of HDF5", "one of classic netCDF");
+  constexpr std::size_t kMostRank = 31;  // HDF5 has 32, and chunks one more
+  if (variable.dimensions.size() > kMostRank)
+    return refused(what(), std::to_string(variable.dimensions.size()) + " dimensions",
+                   "at most 31");
+  const bool grows = metadata_.is_record_variable(id);
+  const auto bytes = metadata_.array_bytes(id);
+  if (!bytes) return refused(what(), "a size that 64 bits do not hold", "a smaller one");
+  // The chunks' tree lies ahead of the header that leads to it.
+  header_.start();
+  Hdf5Bytes& out = header_.bytes();
+  std::vector<std::uint64_t> lengths;
+  for (const DimId dimension : variable.dimensions) lengths.push_back(length(dimension));
+  header_.begin(HeaderMessage::kDataspace);
+  lengths.empty() ? put_scalar_space(out) : put_simple_space(out, lengths, grows);
+  (void)header_.end();
+  header_.begin(HeaderMessage::kDatatype, kConstant);
+  put_type(out, variable.type);
+  (void)header_.end();
+  NMB_TRY(add_fill_value(id, grows));
+  NMB_TRY(grows ? add_chunked(id, *bytes) : add_contiguous(id, *bytes));
+  std::string_view name = variable.name;
+  std::string longer;
+  const std::optional<DimId> dimension = metadata_.find_dimension(variable.name);
+  const bool is_scale = dimension && coordinates_[*dimension] == id;
+  if (is_scale) {
+    NMB_TRY(add_scale(name, name.size() + 1, *dimension));
+  } else if (dimension) {
+    longer = std::string(kNonCoordinate) + std::string(name);
+    name = longer;
+  }
+  if (!lengths.empty() && (!is_scale || lengths.size() > 1)) NMB_TRY(add_coordinates(variable));
+  if (!lengths.empty() && !is_scale) NMB_TRY(add_dimension_list(variable));
+  NMB_TRY(add_attributes(id, header_));
+  NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
+  if (is_scale) shared_.references.set(shared_.next_dimension + *dimension, address);
+  links->add(name, address);
+  return {};
+}
+
+Status BlockEncoder::add_fill_value(VarId id, bool grows) {
+  header_.begin(HeaderMessage::kFillValue);
+  Hdf5Bytes& out = header_.bytes();
+  const std::vector<std::byte> value = fill_value(metadata_, id);
+  out.put8(kFillVersion);
+  out.put8(kFillDefined | kWriteIfSet | (grows ? kAllocateByChunk : kAllocateLate));
+  out.put32(value.size());
+  out.put(value);
+  (void)header_.end();
+  return {};
+}
+
+Status BlockEncoder::add_contiguous(VarId id, std::uint64_t bytes) {
+  std::uint64_t position = 0;
+  if (bytes != 0) {
+    const Result<std::uint64_t> found =
+        places_.find(metadata_.begin(id) - layout_.header_length, bytes);
+    if (!found.ok() && found.status().code() == Code::kUnsupported)
+      return Status(Code::kUnsupported,
+                    "HDF5 view: " + object("variable", metadata_.variable(id).name) + ": " +
+                        found.status().message());
+    NMB_ASSIGN(position, found);
+  }
+  header_.begin(HeaderMessage::kLayout);
+  Hdf5Bytes& out = header_.bytes();
+  out.put8(kLayoutVersion);
+  out.put8(kContiguous);
+  out.put64(position == 0 ? kUndefinedAddress : hdf5_address(position));
+  out.put64(bytes);
+  (void)header_.end();
+  return {};
+}
+
+Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
+  const Variable variable = metadata_.variable(id);
+  const auto what = [&] { return object("variable", variable.name); };
+  if (record_bytes > ~std::uint32_t{0})
+    return refused(what(), "records of " + std::to_string(record_bytes) + " bytes",
+                   "fewer than 2^32");
+  constexpr std::size_t kMostRecords = 1 << 24;  // of which the tree is made at once
+  std::vector<TreeChild> chunks;
+  const std::uint64_t first = variable.begin - layout_.header_length;
+  for (std::uint64_t record = 0; record < entry_.records && record_bytes != 0; ++record) {
+    const std::uint64_t offset = first + record * layout_.record_size;
+    const Result<std::uint64_t> found = places_.find(offset, record_bytes);
+    if (!found.ok())
+      return found.status().code() == Code::kUnsupported
+                 ? Status(Code::kUnsupported, "HDF5 view: " + what() + ", record " +
+                                                  std::to_string(record) + ": " +
+                                                  found.status().message())
+                 : found.status();
+    if (*found == 0) {  // on to the record in which this hole ends
+      record = std::max(record + 1, (places_.run_end(offset) - first) / layout_.record_size) - 1;
+      continue;
+    }
+    if (++shared_.chunks > shared_.most_chunks)
+      return Status(Code::kUnsupported, "HDF5 view: found more than " +
+                                            std::to_string(shared_.most_chunks) +
+                                            " records of variables, expected fewer");
+    if (chunks.size() == kMostRecords)
+      return refused(what(), "more than " + std::to_string(kMostRecords) + " records", "fewer");
+    chunks.push_back({record, hdf5_address(*found)});
+  }
+  const std::size_t rank = variable.dimensions.size();
+  NMB_ASSIGN(const std::uint64_t tree, append_chunk_tree(std::move(chunks), rank, record_bytes,
+                                                         shared_.node_rank, shared_.out));
+  header_.begin(HeaderMessage::kLayout);
+  Hdf5Bytes& out = header_.bytes();
+  out.put8(kLayoutVersion);
+  out.put8(kChunked);
+  out.put8(static_cast<unsigned>(rank + 1));
+  out.put64(tree);
+  out.put32(1);
+  for (const DimId dimension : variable.dimensions.subspan(1)) out.put32(length(dimension));
+  out.put32(type_size(variable.type));
+  (void)header_.end();
+  return {};
+}
+
+Status BlockEncoder::add_coordinates(const Variable& variable) {
+  header_.begin(HeaderMessage::kAttribute);
+  Hdf5Bytes& out = header_.bytes();
+  put_attribute_prefix(out, kCoordinates, 12, 12);
+  put_int32_type(out);
+  const std::uint64_t rank = variable.dimensions.size();
+  put_simple_space(out, std::span(&rank, 1));
+  for (const DimId dimension : variable.dimensions) out.put32(shared_.next_dimension + dimension);
+  return header_.end() ? Status() : too_long(object("variable", variable.name));
+}
+
+Status BlockEncoder::add_dimension_list(const Variable& variable) {
+  header_.begin(HeaderMessage::kAttribute);
+  Hdf5Bytes& out = header_.bytes();
+  put_attribute_prefix(out, kDimensionList, 16, 12);
+  put_reference_list_type(out);
+  const std::uint64_t rank = variable.dimensions.size();
+  put_simple_space(out, std::span(&rank, 1));
+  for (const DimId dimension : variable.dimensions)
+    shared_.references.put_sequence(out, shared_.next_dimension + dimension);
+  return header_.end() ? Status() : too_long(object("variable", variable.name));
+}
+
+Status BlockEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
+  Status status;
+  const auto of = [&] {
+    return owner == kGlobal ? "block \"" + printable(entry_.name) + "\""
+                            : object("variable", metadata_.variable(owner).name);
+  };
+  metadata_.for_each_attribute(owner, [&](const Attribute& attribute) {
+    if (!status.ok()) return;
+    const auto what = [&] { return of() + ", attribute \"" + printable(attribute.name) + "\""; };
+    if (attribute.name.empty() || attribute.name.find('\0') != attribute.name.npos)
+      status = refused(what(), "a name that HDF5 cannot hold", "one without NUL");
+    else if (owner != kGlobal && std::ranges::count(kReserved, attribute.name) > 0)
+      status = refused(what(), "a name by which netCDF-4 tells of dimensions", "another one");
+    else if (!is_type(static_cast<std::uint32_t>(attribute.type)))
+      status = refused(what(), "a type of HDF5", "one of classic netCDF");
+    else if (const bool fits =
+                 attribute.type == Type::kChar
+                     ? add_text_attribute(header, attribute.name,
+                                          {reinterpret_cast<const char*>(attribute.values.data()),
+                                           attribute.values.size()},
+                                          attribute.values.size())
+                     : add_number_attribute(header, attribute.name, attribute.type, attribute.count,
+                                            attribute.values);
+             !fits)
+      status = too_long(what());
+  });
+  return status;
+}
+
+}  // namespace nmb

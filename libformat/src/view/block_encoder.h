@@ -1,0 +1,68 @@
+// BlockEncoder: the dimensions and variables of a block as HDF5 data sets (spec/hdf5_view.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nmb/block_entry.h"
+#include "nmb/classic_header.h"
+#include "view/dimension_references.h"
+#include "view/group_encoder.h"
+#include "view/object_header.h"
+#include "view/value_places.h"
+#include "view/view_output.h"
+
+namespace nmb {
+
+// What data sets of all blocks share.
+struct DataSetOutput {
+  ViewOutput& out;
+  DimensionReferences& references;
+  unsigned node_rank;                // of trees of chunks
+  std::uint64_t next_dimension = 0;  // that the next block begins with
+  std::uint64_t chunks = 0;          // so far
+  std::uint64_t most_chunks;
+};
+
+class BlockEncoder {
+ public:
+  // All of them outlive it.
+  BlockEncoder(const BlockEntry& entry, const ClassicHeader& header, const ValuePlaces& places,
+               DataSetOutput& shared)
+      : entry_(entry),
+        metadata_(header.metadata),
+        layout_(header.layout),
+        places_(places),
+        shared_(shared) {}
+  // Writes the data sets, adds their links and the block's attributes to `group`. kUnsupported:
+  // what a view cannot show; kDamaged: more dimensions than the file's totals.
+  Status encode(ViewGroup* group);
+
+ private:
+  Status encode_dimension(DimId id, LinkList* links);
+  Status encode_variable(VarId id, LinkList* links);
+  Status add_fill_value(VarId id, bool grows);
+  Status add_contiguous(VarId id, std::uint64_t bytes);
+  Status add_chunked(VarId id, std::uint64_t record_bytes);
+  Status add_attributes(VarId owner, ObjectHeader& header) const;
+  Status add_scale(std::string_view name, std::uint64_t text_bytes, DimId id);
+  Status add_coordinates(const Variable& variable);
+  Status add_dimension_list(const Variable& variable);
+  bool is_coordinate(const Variable& variable, DimId id) const;
+  std::uint64_t length(DimId id) const;
+  std::string object(std::string_view kind, std::string_view name) const;
+  Status refused(const std::string& object, const std::string& found,
+                 const std::string& expected) const;
+  Status too_long(const std::string& object) const;
+
+  const BlockEntry& entry_;
+  const Metadata& metadata_;
+  const ClassicLayout& layout_;
+  const ValuePlaces& places_;
+  DataSetOutput& shared_;
+  ObjectHeader header_;
+  std::vector<VarId> coordinates_;  // of each dimension, or kGlobal
+};
+
+}  // namespace nmb

@@ -1,0 +1,21 @@
+// The tree of a record variable's chunks, one a record (spec/hdf5_view.md, "Variables").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nmb/status.h"
+#include "view/tree_level.h"
+#include "view/view_output.h"
+
+namespace nmb {
+
+// chunks: the records that are stored, ascending, and their addresses. rank: of the variable.
+// chunk_bytes: of one record. node_rank: half of the children that a node has room for. Returns the
+// tree's address, kUndefinedAddress without chunks.
+Result<std::uint64_t> append_chunk_tree(std::vector<TreeChild> chunks, std::size_t rank,
+                                        std::uint64_t chunk_bytes, unsigned node_rank,
+                                        ViewOutput& out);
+
+}  // namespace nmb

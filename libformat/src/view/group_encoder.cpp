@@ -1,0 +1,162 @@
+// Groups (see group_encoder.h).
+#include "view/group_encoder.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "nmb/text.h"
+#include "view/object_header.h"
+#include "view/tree_level.h"
+
+namespace nmb {
+
+namespace {
+
+Status refused(const ViewGroup& group, std::string_view link, const std::string& found,
+               const std::string& expected) {
+  const std::string name = (group.is_root ? "" : group.name + "/") + std::string(link);
+  return Status(Code::kUnsupported, "HDF5 view: object \"" + printable(name) + "\": found " +
+                                        found + ", expected " + expected);
+}
+
+Status check_name(const ViewGroup& group, std::string_view name) {
+  if (name.empty() || name == "." || name.find('/') != name.npos || name.find('\0') != name.npos)
+    return refused(group, name, "a name that HDF5 cannot hold",
+                   "one without / and NUL, other than \".\"");
+  constexpr std::size_t kMostBytes = 32767;
+  if (name.size() > kMostBytes)
+    return refused(group, name.substr(0, 80), "a name of " + std::to_string(name.size()) + " bytes",
+                   "at most " + std::to_string(kMostBytes));
+  return {};
+}
+
+// Of links in order of their names.
+Status check_names(const ViewGroup& group, std::span<const std::uint32_t> order) {
+  const LinkList& links = group.links;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::string_view name = links.name(order[i]);
+    NMB_TRY(check_name(group, name));
+    if (i > 0 && links.name(order[i - 1]) == name)
+      return refused(group, name, "two objects of one name",
+                     "one: a block and a variable of one "
+                     "name, or a dimension and a variable that it does not belong to, go into one "
+                     "group");
+  }
+  return {};
+}
+
+// Links as messages, in the order in which they were added.
+void add_links(const LinkList& links, ObjectHeader& header) {
+  Hdf5Bytes& out = header.bytes();
+  constexpr unsigned kOrderTracked = 1;
+  header.begin(HeaderMessage::kLinkInfo);
+  out.put8(0);
+  out.put8(kOrderTracked);
+  out.put64(links.size());
+  out.put64(kUndefinedAddress);
+  out.put64(kUndefinedAddress);
+  (void)header.end();
+  header.begin(HeaderMessage::kGroupInfo);
+  out.zeros(2);
+  (void)header.end();
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::string_view name = links.name(i);
+    const bool utf8 = is_utf8_beyond_ascii(name);
+    const bool long_name = name.size() > 0xFF;
+    header.begin(HeaderMessage::kLink);
+    out.put8(1);
+    out.put8((long_name ? 1 : 0) | 4 | (utf8 ? 16 : 0));  // order, character set
+    out.put64(i);
+    if (utf8) out.put8(1);
+    long_name ? out.put16(name.size()) : out.put8(static_cast<unsigned>(name.size()));
+    out.put(name);
+    out.put64(links.address(i));
+    (void)header.end();  // its name was checked
+  }
+}
+
+// The names of a symbol table; *offsets: of the name of each link in it.
+Result<std::uint64_t> append_names(const LinkList& links, std::span<const std::uint32_t> order,
+                                   std::vector<std::uint64_t>* offsets, ViewOutput& out) {
+  constexpr std::size_t kHeader = 32;
+  constexpr std::uint64_t kNoFreeSpace = 1;
+  Hdf5Bytes names;
+  names.zeros(8);  // the empty name, which is less than all
+  for (const std::uint32_t link : order) {
+    offsets->push_back(names.size());
+    names.put(links.name(link));
+    names.zeros_to(round_up(names.size() + 1, 8));
+  }
+  Hdf5Bytes heap;
+  heap.put("HEAP");
+  heap.put32(0);
+  heap.put64(names.size());
+  heap.put64(kNoFreeSpace);
+  heap.put64(hdf5_address(out.position()) + kHeader);
+  heap.put(names.bytes());
+  return out.append(heap.bytes());
+}
+
+// Leaves of the symbol table and the tree above them.
+Result<std::uint64_t> append_symbols(const LinkList& links, std::span<const std::uint32_t> order,
+                                     std::span<const std::uint64_t> offsets, ViewOutput& out) {
+  constexpr std::size_t kSymbol = 40;
+  Hdf5Bytes bytes;
+  std::vector<TreeChild> level;
+  for (std::size_t i = 0; i < order.size(); i += 2 * kLeafRank) {
+    const std::size_t count = std::min<std::size_t>(2 * kLeafRank, order.size() - i);
+    bytes.clear();
+    bytes.put("SNOD");
+    bytes.put8(1);
+    bytes.put8(0);
+    bytes.put16(count);
+    for (std::size_t k = i; k < i + count; ++k) {
+      bytes.put64(offsets[k]);
+      bytes.put64(links.address(order[k]));
+      bytes.zeros(kSymbol - 16);
+    }
+    bytes.zeros_to(8 + 2 * kLeafRank * kSymbol);
+    NMB_ASSIGN(const std::uint64_t address, out.append(bytes.bytes()));
+    // Names below a child are greater than its key and not greater than the next one's.
+    level.push_back({i == 0 ? 0 : offsets[i - 1], address});
+  }
+  const auto put_key = [](Hdf5Bytes& to, std::uint64_t key, bool) { to.put64(key); };
+  return append_tree(std::move(level), {TreeUse::kGroup, kNodeRank, 8}, offsets.back(), put_key,
+                     out);
+}
+
+}  // namespace
+
+Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out) {
+  const LinkList& links = group.links;
+  if (links.size() > ~std::uint32_t{0})
+    return refused(group, "", std::to_string(links.size()) + " objects", "fewer than 2^32");
+  std::vector<std::uint32_t> order(links.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return links.name(a) < links.name(b); });
+  NMB_TRY(check_names(group, order));
+  ObjectHeader header;
+  if (group.is_root) {
+    constexpr unsigned kFailIfUnknownAndOpenForWrite = 8;
+    header.begin(HeaderMessage::kReadOnly, kFailIfUnknownAndOpenForWrite);
+    header.bytes().put("NMB1");
+    (void)header.end();
+  }
+  if (links.size() <= kMostCompactLinks) {
+    add_links(links, header);
+  } else {
+    std::vector<std::uint64_t> offsets;
+    NMB_ASSIGN(const std::uint64_t names, append_names(links, order, &offsets, out));
+    NMB_ASSIGN(const std::uint64_t tree, append_symbols(links, order, offsets, out));
+    header.begin(HeaderMessage::kSymbolTable);
+    header.bytes().put64(tree);
+    header.bytes().put64(names);
+    (void)header.end();
+  }
+  header.bytes().put(group.attributes);
+  return out.append(header.finish());
+}
+
+}  // namespace nmb

@@ -1,0 +1,14 @@
+// lookup3: Bob Jenkins' hash of 2006 (burtleburtle.net/bob/c/lookup3.c), the checksum of HDF5
+// metadata.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace nmb {
+
+// hashlittle() of the bytes with initial value 0.
+std::uint32_t lookup3(std::span<const std::byte> bytes);
+
+}  // namespace nmb

@@ -1,0 +1,72 @@
+// ObjectHeader: an HDF5 object header of version 2, put together message by message, in one chunk
+// (spec/hdf5_view.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "nmb/types.h"
+#include "view/hdf5_bytes.h"
+
+namespace nmb {
+
+// Numbers of header messages in the HDF5 file format.
+enum class HeaderMessage : std::uint8_t {
+  kDataspace = 0x01,
+  kLinkInfo = 0x02,
+  kDatatype = 0x03,
+  kFillValue = 0x05,
+  kLink = 0x06,
+  kLayout = 0x08,
+  kGroupInfo = 0x0A,
+  kAttribute = 0x0C,
+  kSymbolTable = 0x11,
+  kTreeRanks = 0x13,
+  // None of HDF5's: a program that opens the file to write to it must know it.
+  kReadOnly = 0xE0,
+};
+
+class ObjectHeader {
+ public:
+  ObjectHeader() { start(); }
+  // Empty again.
+  void start();
+  // Between begin() and end() the message's bytes go to bytes().
+  void begin(HeaderMessage type, unsigned flags = 0);
+  // False: the message has more bytes than HDF5 counts, 65,535.
+  [[nodiscard]] bool end();
+  Hdf5Bytes& bytes() { return bytes_; }
+  // The header, whole; then start().
+  std::span<const std::byte> finish();
+
+ private:
+  static constexpr std::size_t kPrefix = 10, kMessagePrefix = 4;
+  Hdf5Bytes bytes_;
+  std::size_t message_ = 0;
+};
+
+// Parts of messages.
+void put_scalar_space(Hdf5Bytes& out);
+void put_null_space(Hdf5Bytes& out);
+void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths, bool grows = false);
+void put_text_type(Hdf5Bytes& out, std::uint64_t bytes);
+// Of numbers: as external form has it. Text: of one character.
+void put_type(Hdf5Bytes& out, Type type);
+void put_int32_type(Hdf5Bytes& out);           // little-endian
+void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to objects
+// Ahead of type, space and values of an attribute whose type and space take so many bytes.
+void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
+                          std::size_t space_bytes);
+
+// Whole messages; false as ObjectHeader::end().
+[[nodiscard]] bool add_text_attribute(ObjectHeader& to, std::string_view name,
+                                      std::string_view text, std::size_t bytes);
+[[nodiscard]] bool add_number_attribute(ObjectHeader& to, std::string_view name, Type type,
+                                        std::uint64_t count, std::span<const std::byte> values);
+// Not in 7-bit ASCII, but UTF-8.
+bool is_utf8_beyond_ascii(std::string_view text);
+
+}  // namespace nmb

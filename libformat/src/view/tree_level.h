@@ -1,0 +1,65 @@
+// HDF5's B-tree of version 1, built from its leaves up (spec/hdf5_view.md, "Trees").
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nmb/status.h"
+#include "view/hdf5_bytes.h"
+#include "view/view_output.h"
+
+namespace nmb {
+
+struct TreeChild {
+  std::uint64_t key;  // ahead of it
+  std::uint64_t address;
+};
+
+enum class TreeUse : unsigned { kGroup = 0, kChunks = 1 };
+
+struct TreeShape {
+  TreeUse use;
+  unsigned rank;          // half of the children that a node has room for
+  std::size_t key_bytes;  // of a key
+};
+
+// Writes the nodes above `children`, of which there is at least one, level by level, and returns
+// the root's address. Nodes are full but for the last of a level. put_key(Hdf5Bytes&, key, bool is
+// the last of all keys).
+template <class PutKey>
+Result<std::uint64_t> append_tree(std::vector<TreeChild> children, const TreeShape& shape,
+                                  std::uint64_t last_key, PutKey put_key, ViewOutput& out) {
+  const std::size_t room = 2 * std::size_t{shape.rank};
+  const std::size_t node_bytes = 24 + (room + 1) * shape.key_bytes + room * 8;
+  Hdf5Bytes bytes;
+  for (unsigned level = 0;; ++level) {
+    std::vector<TreeChild> nodes;
+    for (std::size_t i = 0; i < children.size(); i += room) {
+      const std::size_t end = std::min(children.size(), i + room);
+      const std::uint64_t own = hdf5_address(out.position());
+      const std::uint64_t step = round_up(node_bytes, 8);
+      bytes.clear();
+      bytes.put("TREE");
+      bytes.put8(static_cast<unsigned>(shape.use));
+      bytes.put8(level);
+      bytes.put16(end - i);
+      bytes.put64(i == 0 ? kUndefinedAddress : own - step);
+      bytes.put64(end == children.size() ? kUndefinedAddress : own + step);
+      for (std::size_t k = i; k < end; ++k) {
+        put_key(bytes, children[k].key, false);
+        bytes.put64(children[k].address);
+      }
+      const bool last = end == children.size();
+      put_key(bytes, last ? last_key : children[end].key, last);
+      bytes.zeros_to(node_bytes);
+      NMB_ASSIGN(const std::uint64_t address, out.append(bytes.bytes()));
+      nodes.push_back({children[i].key, address});
+    }
+    if (nodes.size() == 1) return nodes[0].address;
+    children = std::move(nodes);
+  }
+}
+
+}  // namespace nmb

@@ -1,0 +1,60 @@
+// Places of values (see value_places.h).
+#include "view/value_places.h"
+
+#include <algorithm>
+
+#include "extent/data_map.h"
+
+namespace nmb {
+
+Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& entry) {
+  ValuePlaces places;
+  if (entry.extent_length == 0) return places;
+  if (entry.extent_position != 0 || !entry.has_map()) {
+    places.runs_.push_back({0, entry.extent_length, entry.extent_position});
+    return places;
+  }
+  const Head& head = core.head();
+  const DataMap map(core.file(), head.identity.file_id, head.superblock.generation, entry.position,
+                    entry.map, entry.extent_length, head.superblock.piece_size);
+  NMB_TRY(map.for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
+    if (!piece.hole && !piece.is_plain())
+      return Status(Code::kUnsupported, "found compressed values, expected such as they are");
+    const std::uint64_t position = piece.hole ? 0 : piece.position;
+    if (!places.runs_.empty()) {
+      Run& last = places.runs_.back();
+      const std::uint64_t next =
+          last.position == 0 ? 0 : last.position + (piece.logical - last.begin);
+      if (next == position) {
+        last.end = piece.end();
+        return {};
+      }
+    }
+    places.runs_.push_back({piece.logical, piece.end(), position});
+    return {};
+  }));
+  return places;
+}
+
+Result<std::uint64_t> ValuePlaces::find(std::uint64_t offset, std::uint64_t length) const {
+  const auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::end);
+  const auto lacks = [](const char* found) {
+    return Status(Code::kUnsupported,
+                  std::string("found ") + found + ", expected them in one run of the file");
+  };
+  if (run == runs_.end() || offset < run->begin) return lacks("values that the block lacks");
+  if (length <= run->end - offset)
+    return run->position == 0 ? 0 : run->position + (offset - run->begin);
+  bool holes = false, stored = false;
+  for (auto next = run; next != runs_.end() && next->begin < offset + length; ++next)
+    (next->position == 0 ? holes : stored) = true;
+  if (holes && stored) return lacks("values of which some were never written");
+  return lacks("values in several places of the file");
+}
+
+std::uint64_t ValuePlaces::run_end(std::uint64_t offset) const {
+  const auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::end);
+  return run == runs_.end() ? offset : run->end;
+}
+
+}  // namespace nmb

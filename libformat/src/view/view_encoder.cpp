@@ -1,0 +1,195 @@
+// The walk through the blocks (see view_encoder.h).
+#include "view/view_encoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "nmb/text.h"
+#include "view/block_encoder.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr char kMagic[] = "\x89NMBVIEW";
+constexpr std::uint64_t kAddressBytes = 8, kLengthBytes = 8;
+
+// Half of the children of a node of a tree of chunks: blocks have few records or many.
+unsigned chunk_rank(const Totals& totals) {
+  if (totals.blocks == 0) return 2;
+  const std::uint64_t average = totals.records / totals.blocks;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(
+      std::bit_ceil(std::min<std::uint64_t>(average, 64) / 2 + 1), 2, 32));
+}
+
+class ViewEncoder {
+ public:
+  ViewEncoder(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink)
+      : core_(core), how_(how), sink_(sink) {}
+
+  Result<EncodedView> encode() {
+    const Superblock& superblock = core_.head().superblock;
+    const unsigned rank = chunk_rank(superblock.totals);
+    const std::uint64_t dimensions = superblock.totals.dimensions;
+    constexpr std::uint64_t kMostDimensions = 0x7FFFFFFF;
+    if (dimensions > kMostDimensions)
+      return Status(Code::kUnsupported, "HDF5 view: found " + std::to_string(dimensions) +
+                                            " dimensions, expected fewer than 2^31");
+    ViewOutput head(sink_, how_.position);
+    NMB_TRY(head.append(view_header()).status());
+    EncodedView view;
+    NMB_ASSIGN(view.extension, append_extension(rank, head));
+    NMB_TRY(head.flush());
+    DimensionReferences references(head.position(), dimensions);
+    ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(dimensions));
+    DataSetOutput shared{out, references, rank, 0, 0, how_.most_chunks};
+    open_groups_.push_back({});
+    open_groups_.back().is_root = true;
+    NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
+      if (how_.cancel && how_.cancel->load()) return Status(Code::kIo, "interrupted");
+      NMB_TRY(add_block(entry, shared));
+      return true;
+    }));
+    if (shared.next_dimension != dimensions)
+      return Status(Code::kDamaged, core_.file().name(), kNoOffset, "R-SB-8",
+                    "found fewer dimensions than the superblock's totals say");
+    while (open_groups_.size() > 1) NMB_TRY(close_newest(out));
+    NMB_ASSIGN(view.root, encode_group(open_groups_.back(), out));
+    NMB_TRY(out.flush());
+    NMB_TRY(references.write(sink_));
+    view.length = out.position() - how_.position;
+    return view;
+  }
+
+ private:
+  std::span<const std::byte> view_header() {
+    const Head& head = core_.head();
+    bytes_.clear();
+    bytes_.put(std::string_view(kMagic));
+    bytes_.put16(kViewVersion);
+    bytes_.put16(kViewHeaderSize);
+    bytes_.put32(0);
+    bytes_.put64(head.identity.file_id.low);
+    bytes_.put64(head.identity.file_id.high);
+    bytes_.put64(how_.position);
+    bytes_.put64(head.superblock.generation);
+    bytes_.zeros_to(kViewHeaderSize);
+    return bytes_.bytes();
+  }
+
+  Result<std::uint64_t> append_extension(unsigned rank, ViewOutput& out) {
+    ObjectHeader header;
+    header.begin(HeaderMessage::kTreeRanks);
+    header.bytes().put8(0);
+    header.bytes().put16(rank);
+    header.bytes().put16(kNodeRank);
+    header.bytes().put16(kLeafRank);
+    (void)header.end();
+    return out.append(header.finish());
+  }
+
+  // Blocks come in order of names: a group is complete when the next name is past all that begin
+  // with its own and a slash. Names of open groups are each the beginning of the next one's.
+  Status add_block(const BlockEntry& entry, DataSetOutput& shared) {
+    const std::string& name = entry.name;
+    while (open_groups_.size() > 1 && name.compare(open_groups_.back().name + "0") >= 0)
+      NMB_TRY(close_newest(shared.out));
+    std::size_t parts = 0;
+    for (std::size_t slash = name.find('/'); slash != name.npos;
+         slash = name.find('/', slash + 1)) {
+      open(name.substr(0, slash));
+      ++parts;
+    }
+    constexpr std::size_t kMostParts = 256;
+    if (parts >= kMostParts)
+      return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(name.substr(0, 80)) +
+                                            "...\": found a path of " + std::to_string(parts + 1) +
+                                            " groups, expected at most 256");
+    if (!name.empty()) open(name);
+    return encode(entry, shared, &open_groups_.back()).in_file(core_.file().name());
+  }
+
+  void open(std::string name) {
+    const auto longer = std::ranges::find_if(open_groups_, [&](const ViewGroup& group) {
+      return !group.is_root && group.name.size() >= name.size();
+    });
+    if (longer != open_groups_.end() && longer->name == name) return;
+    ViewGroup group;
+    group.name = std::move(name);
+    open_groups_.insert(longer, std::move(group));
+  }
+
+  Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) const {
+    const auto refused = [&](const std::string& found, const std::string& expected) {
+      return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
+                                            "\": found " + found + ", expected " + expected);
+    };
+    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended))
+      return refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
+    Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
+    if (!places.ok() && places.status().code() == Code::kUnsupported)
+      return refused("compressed values", "such as they are");
+    NMB_TRY(places.status());
+    NMB_ASSIGN(const StoredBlock stored, core_.load(entry, false));
+    NMB_ASSIGN(const ClassicHeader header,
+               decode_body(entry, stored.header.records, stored.body, core_.file()));
+    return BlockEncoder(entry, header, *places, shared).encode(group);
+  }
+
+  Status close_newest(ViewOutput& out) {
+    const ViewGroup group = std::move(open_groups_.back());
+    open_groups_.pop_back();
+    NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
+    const std::size_t slash = group.name.rfind('/');
+    const std::string_view name(group.name);
+    const std::string_view parent = slash == name.npos ? "" : name.substr(0, slash);
+    const std::string_view own = slash == name.npos ? name : name.substr(slash + 1);
+    for (auto at = open_groups_.rbegin(); at != open_groups_.rend(); ++at)
+      if (at->is_root ? parent.empty() : at->name == parent) {
+        at->links.add(own, address);
+        return {};
+      }
+    return Status(Code::kDamaged, core_.file().name(), kNoOffset, "R-NM-1",
+                  "found block \"" + printable(group.name) + "\" without a group above it");
+  }
+
+  const ReaderCore& core_;
+  const ViewEncoding& how_;
+  ViewSink& sink_;
+  Hdf5Bytes bytes_;
+  std::vector<ViewGroup> open_groups_;  // the root, then by length of their names
+};
+
+}  // namespace
+
+std::array<std::byte, kHdf5Size> EncodedView::superblock(std::uint64_t file_length) const {
+  Hdf5Bytes bytes;
+  bytes.put(std::string_view("\x89HDF\r\n\x1a\n", 8));
+  bytes.put8(2);
+  bytes.put8(kAddressBytes);
+  bytes.put8(kLengthBytes);
+  bytes.put8(0);
+  bytes.put64(kHdf5Position);
+  bytes.put64(extension);
+  bytes.put64(file_length);
+  bytes.put64(root);
+  bytes.put_checksum();
+  std::array<std::byte, kHdf5Size> out;
+  std::copy(bytes.bytes().begin(), bytes.bytes().end(), out.begin());
+  return out;
+}
+
+Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink) {
+  return ViewEncoder(core, how, sink).encode();
+}
+
+std::uint16_t view_version(std::span<const std::byte> first_bytes) {
+  if (first_bytes.size() < kViewHeaderSize || std::memcmp(first_bytes.data(), kMagic, 8) != 0)
+    return 0;
+  return load_le<std::uint16_t>(&first_bytes[8]);
+}
+
+}  // namespace nmb

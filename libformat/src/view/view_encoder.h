@@ -1,0 +1,41 @@
+// The HDF5 view of a generation (spec/hdf5_view.md): encoded from its blocks, the same bytes
+// whenever it is done.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "nmb/status.h"
+#include "reader/reader_core.h"
+#include "superblock/superblock.h"
+#include "view/view_output.h"
+
+namespace nmb {
+
+inline constexpr std::uint16_t kViewVersion = 1;
+
+struct ViewEncoding {
+  std::uint64_t position = 0;  // where the view begins, a multiple of 8
+  // More than so many records of variables are kUnsupported.
+  std::uint64_t most_chunks = ~std::uint64_t{0};
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+struct EncodedView {
+  std::uint64_t length = 0;               // a multiple of 8
+  std::uint64_t extension = 0, root = 0;  // addresses
+  // The HDF5 superblock that leads to the view in a file of this length.
+  std::array<std::byte, kHdf5Size> superblock(std::uint64_t file_length) const;
+};
+
+// Blocks are read through `core`, one at a time; what waits is the children of open groups and an
+// address for each dimension. kUnsupported: what a view cannot show, by name; kDamaged, kIo; kIo
+// "interrupted". After a failure the sink may have got some bytes.
+Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
+
+// Of the version of a view, its first bytes.
+std::uint16_t view_version(std::span<const std::byte> first_bytes);
+inline constexpr std::size_t kViewHeaderSize = 64;
+
+}  // namespace nmb

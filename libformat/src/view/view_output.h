@@ -1,0 +1,54 @@
+// ViewOutput: where the encoders of an HDF5 view put what they make (spec/hdf5_view.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nmb/status.h"
+#include "superblock/identity.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+// What takes the bytes of a view: a file, or who compares them with one.
+class ViewSink {
+ public:
+  virtual ~ViewSink() = default;
+  virtual Status write_at(std::uint64_t position, std::span<const std::byte> bytes) = 0;
+};
+
+// HDF5 counts addresses from its superblock.
+constexpr std::uint64_t hdf5_address(std::uint64_t position) { return position - kHdf5Position; }
+
+// Structures one behind the other, each at a multiple of 8, gathered into writes of up to 1 MiB.
+class ViewOutput {
+ public:
+  // The first one begins at `position`.
+  ViewOutput(ViewSink& sink, std::uint64_t position) : sink_(sink), position_(position) {}
+  // Where the next one begins.
+  std::uint64_t position() const { return position_ + waiting_.size(); }
+  // Returns the structure's address.
+  Result<std::uint64_t> append(std::span<const std::byte> bytes) {
+    if (waiting_.size() + bytes.size() > kCapacity) NMB_TRY(flush());
+    const std::uint64_t address = hdf5_address(position());
+    waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
+    waiting_.resize(round_up(waiting_.size(), 8));
+    return address;
+  }
+  Status flush() {
+    if (!waiting_.empty()) NMB_TRY(sink_.write_at(position_, waiting_));
+    position_ += waiting_.size();
+    waiting_.clear();
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kCapacity = 1 << 20;
+  ViewSink& sink_;
+  std::uint64_t position_;
+  std::vector<std::byte> waiting_;
+};
+
+}  // namespace nmb

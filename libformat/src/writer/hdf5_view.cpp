@@ -1,0 +1,16 @@
+// Adds a view to a file (see nmb/hdf5_view.h).
+#include "nmb/hdf5_view.h"
+
+namespace nmb {
+
+Status add_hdf5_view(const std::string& path, const WriterOptions& options) {
+  WriterOptions of_view;
+  of_view.sync = options.sync;
+  of_view.cancel = options.cancel;
+  of_view.layer = options.layer;
+  of_view.hdf5_view = Hdf5View::kOn;
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, of_view));
+  return writer->close();
+}
+
+}  // namespace nmb

@@ -1,0 +1,104 @@
+// Commits: the HDF5 view (spec/format.md, section 12).
+#include <algorithm>
+
+#include "view/view_encoder.h"
+#include "wire/checked.h"
+#include "wire/zero.h"
+#include "writer/extent_state.h"
+#include "writer/writer_impl.h"
+
+namespace nmb {
+
+// A commit that was ended between its slot and the HDF5 superblock has left zeros there, an HDF5
+// program that opened the file for writing and was ended a flag. By rank 0.
+Result<bool> Writer::Impl::repair_hdf5_superblock(const Head& head) {
+  const auto found = std::span(head.bytes).subspan(kHdf5Position, kHdf5Size);
+  if (all_zero(superblock_.hdf5) || std::ranges::equal(found, superblock_.hdf5)) return false;
+  NMB_TRY(file_->write_at(kHdf5Position, superblock_.hdf5));
+  return true;
+}
+
+// The view of the last generation does not show the next one.
+void Writer::Impl::retire_view(Superblock& next) {
+  const Place& view = superblock_.view;
+  if (!view.absent() && ranks_.rank() == 0)
+    dead_.push_back({view.position, round_up(view.length, 8), 0, false});
+  next.view = {};
+  next.hdf5 = {};
+  next.readonly_compatible &= ~kFeatureView;
+}
+
+// Collective: rank 0 writes the view of what all have written, behind it.
+Status Writer::Impl::write_view(Superblock& next) {
+  auto finish = [&]() -> Status {
+    NMB_TRY(buffer_.flush());
+    // MPI-IO shows ranks what others wrote when both have synced.
+    return options_.io == Io::kMpiIo ? file_->sync() : Status();
+  };
+  NMB_TRY(ranks_.agree(finish()));
+  if (ranks_.rank() != 0) return ranks_.agree({});
+  auto write = [&]() -> Status {
+    if (options_.io == Io::kMpiIo) NMB_TRY(file_->sync());
+    const Status status = encode_view_of(next);
+    if (status.ok()) return {};
+    const Status cut = file_->truncate(cursor_);
+    if (status.code() != Code::kUnsupported || options_.hdf5_view != Hdf5View::kAuto) return status;
+    if (options_.on_no_view) options_.on_no_view(status.message());
+    return cut;
+  };
+  return ranks_.agree(write());
+}
+
+Status Writer::Impl::encode_view_of(Superblock& next) {
+  class FileSink final : public ViewSink {
+   public:
+    explicit FileSink(OutputFile& file) : file_(file) {}
+    Status write_at(std::uint64_t position, std::span<const std::byte> bytes) override {
+      return file_.write_at(position, bytes);
+    }
+
+   private:
+    OutputFile& file_;
+  };
+  ViewEncoding how;
+  how.position = round_up(cursor_, 8);
+  how.cancel = options_.cancel;
+  if (options_.hdf5_view == Hdf5View::kAuto) {
+    const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
+    if (objects > kMostAutoViewObjects)
+      return Status(Code::kUnsupported, "HDF5 view: found " + std::to_string(objects) +
+                                            " dimensions and variables, expected at most " +
+                                            std::to_string(kMostAutoViewObjects));
+    how.most_chunks = kMostAutoViewRecords;
+  }
+  Head head;
+  head.identity = identity_;
+  head.superblock = next;
+  head.superblock.file_length = how.position;
+  head.dictionary = dictionary_;
+  const OutputSource source(*file_, how.position);
+  const ReaderCore core(source, std::move(head));
+  FileSink sink(*file_);
+  NMB_ASSIGN(const EncodedView view, encode_view(core, how, sink));
+  next.view = {how.position, view.length, 0};
+  NMB_ASSIGN(next.view.sum, sum_in_file(buffer_, how.position, view.length));
+  next.readonly_compatible |= kFeatureView;
+  cursor_ = how.position + view.length;
+  next.hdf5 = view.superblock(round_up(cursor_, kSlotUnit) + kSlotUnit);
+  return {};
+}
+
+// `ahead` of the trailer the one before is taken away, so that no HDF5 program sees a file of which
+// another generation is the newest; the new one follows the slot. A new file has no name yet.
+Status Writer::Impl::write_hdf5_superblock(const Superblock& next, bool ahead) {
+  const bool is_new = superblock_.generation == 0;
+  if (ahead && !is_new) {
+    constexpr std::array<std::byte, kHdf5Size> kNone{};
+    return all_zero(superblock_.hdf5) ? Status() : file_->write_at(kHdf5Position, kNone);
+  }
+  if (ahead != is_new || all_zero(next.hdf5)) return {};
+  NMB_TRY(file_->write_at(kHdf5Position, next.hdf5));
+  return options_.sync && !is_new ? file_->sync() : Status();
+}
+
+}  // namespace nmb

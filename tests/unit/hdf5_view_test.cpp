@@ -1,0 +1,178 @@
+// What nmb/hdf5_view.h and WriterOptions::hdf5_view promise; tests/interop/hdf5_view_test.py has
+// HDF5 programs read the views.
+#include "nmb/hdf5_view.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "nmb/reader.h"
+#include "superblock/superblock.h"
+#include "support/corpus.h"
+#include "support/faulty_output.h"
+#include "support/model.h"
+#include "support/programs.h"
+#include "support/vectors.h"
+#include "view/lookup3.h"
+
+namespace nmb::test {
+namespace {
+
+std::uint32_t lookup3_of(std::string_view text) { return lookup3(std::as_bytes(std::span(text))); }
+
+TEST(Lookup3, IsWhatItsAuthorTells) {
+  EXPECT_EQ(lookup3_of(""), 0xdeadbeefu);
+  EXPECT_EQ(lookup3_of("Four score and seven years ago"), 0x17770551u);
+}
+
+class Hdf5ViewTest : public testing::Test {
+ protected:
+  Hdf5ViewTest() {
+    options_.piece_size = 65536;
+    options_.sync = false;
+    options_.overwrite = true;
+    options_.on_no_view = [this](const std::string& reason) { reason_ = reason; };
+  }
+  std::string path() const { return (folder_.path() / "f.nmb").string(); }
+  WriterOptions with(Hdf5View view) const {
+    WriterOptions options = options_;
+    options.hdf5_view = view;
+    return options;
+  }
+  // A variable "v" of `records` records of `length` shorts, and "n" of ints.
+  BlockId define(Writer& writer, const std::string& name, std::uint64_t length) {
+    const BlockId block = *writer.define_block(name);
+    const DimId t = *writer.def_dim(block, "t", kUnlimited);
+    const DimId x = *writer.def_dim(block, "x", length);
+    const DimId dimensions[] = {t, x};
+    EXPECT_TRUE(writer.def_var(block, "n", Type::kInt, std::span(&x, 1)).ok());
+    EXPECT_TRUE(writer.def_var(block, "v", Type::kShort, dimensions).ok());
+    return block;
+  }
+  bool has_view() const {
+    const auto reader = Reader::open(path());
+    EXPECT_TRUE(reader.ok());
+    EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
+    const auto bytes = read_file(path());
+    const bool leads = bytes[kHdf5Position] != std::byte{0};
+    EXPECT_EQ((*reader)->has_hdf5_view(), leads);
+    return leads;
+  }
+  // Opens the file and writes records [first, first + count) of "v" of block "a".
+  Status grow(std::uint64_t first, std::uint64_t count, std::uint64_t length, Hdf5View view) {
+    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path(), with(view)));
+    NMB_TRY(writer->end_define());
+    NMB_ASSIGN(const BlockId block, writer->find_block("a"));
+    std::vector<std::int16_t> values(count * length, 7);
+    NMB_TRY(writer->put(block, 1, {{first, 0}, {count, length}, {}},
+                        std::span<const std::int16_t>(values)));
+    return writer->close();
+  }
+
+  TemporaryFolder folder_;
+  WriterOptions options_;
+  std::string reason_;
+};
+
+TEST_F(Hdf5ViewTest, RecordsOfSeveralGenerationsAreShownWhereEachLiesInOneRun) {
+  constexpr std::uint64_t kLength = 16384;  // a record is half a piece
+  {
+    auto writer = Writer::create(path(), with(Hdf5View::kOn));
+    ASSERT_TRUE(writer.ok());
+    const BlockId block = define(**writer, "a", kLength);
+    ASSERT_TRUE((*writer)->end_define().ok());
+    std::vector<std::int32_t> n(kLength, 3);
+    ASSERT_TRUE((*writer)->put(block, 0, std::span<const std::int32_t>(n)).ok());
+    ASSERT_TRUE((*writer)->close().ok());
+  }
+  EXPECT_TRUE(has_view());
+  ASSERT_TRUE(grow(0, 2, kLength, Hdf5View::kOn).ok());
+  EXPECT_TRUE(has_view());
+  ASSERT_TRUE(grow(2, 3, kLength, Hdf5View::kOff).ok());
+  EXPECT_FALSE(has_view());
+  const Status status = grow(5, 1, kLength, Hdf5View::kOn);
+  ASSERT_TRUE(status.ok()) << status.text();
+  EXPECT_TRUE(has_view());
+}
+
+TEST_F(Hdf5ViewTest, AVariableOfWhichAPartWasWrittenIsRefused) {
+  auto writer = Writer::create(path(), with(Hdf5View::kOn));
+  ASSERT_TRUE(writer.ok());
+  const BlockId block = define(**writer, "a", 200'000);
+  ASSERT_TRUE((*writer)->end_define().ok());
+  const std::vector<std::int32_t> values(100'000, 7);
+  ASSERT_TRUE(
+      (*writer)->put(block, 0, {{0}, {100'000}, {}}, std::span<const std::int32_t>(values)).ok());
+  const Status status = (*writer)->close();
+  EXPECT_EQ(status.code(), Code::kUnsupported) << status.text();
+  EXPECT_NE(status.text().find("variable \"a/n\": found values of which some were never written"),
+            std::string::npos)
+      << status.text();
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(Hdf5ViewTest, ABlockOfHolesAloneIsShown) {
+  auto writer = Writer::create(path(), with(Hdf5View::kOn));
+  ASSERT_TRUE(writer.ok());
+  define(**writer, "a", 200'000);
+  ASSERT_TRUE((*writer)->close().ok());
+  EXPECT_TRUE(has_view());
+}
+
+TEST_F(Hdf5ViewTest, AutoLeavesItOutAndSaysWhy) {
+  auto writer = Writer::create(path(), with(Hdf5View::kAuto));
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->define_block("a/v").ok());
+  define(**writer, "a", 4);
+  ASSERT_TRUE((*writer)->close().ok());
+  EXPECT_FALSE(has_view());
+  EXPECT_EQ(reason_.find("HDF5 view: object \"a/v\": found two objects of one name"), 0u)
+      << reason_;
+}
+
+TEST_F(Hdf5ViewTest, AutoLeavesItOutOfVeryManyObjects) {
+  auto writer = Writer::create(path(), with(Hdf5View::kAuto));
+  ASSERT_TRUE(writer.ok());
+  const BlockId block = *(*writer)->define_block("a");
+  for (std::uint64_t i = 0; i <= kMostAutoViewObjects; ++i)
+    ASSERT_TRUE((*writer)->def_dim(block, "d" + std::to_string(i), 1).ok());
+  ASSERT_TRUE((*writer)->close().ok());
+  EXPECT_FALSE(has_view());
+  EXPECT_NE(reason_.find("at most 100000"), std::string::npos) << reason_;
+  const Status status = add_hdf5_view(path(), options_);
+  ASSERT_TRUE(status.ok()) << status.text();
+  EXPECT_TRUE(has_view());
+}
+
+TEST_F(Hdf5ViewTest, EveryFailureOfAddingOneLeavesTheFileOrTheView) {
+  {
+    auto writer = Writer::create(path(), options_);
+    ASSERT_TRUE(writer.ok());
+    define(**writer, "a/b", 4);
+    define(**writer, "c", 4);
+    ASSERT_TRUE((*writer)->close().ok());
+  }
+  const auto before = read_file(path());
+  Fault count;
+  WriterOptions options;
+  options.layer = count.layer();
+  ASSERT_TRUE(add_hdf5_view(path(), options).ok());
+  const auto after = read_file(path());
+  for (std::uint64_t call = 0; call < count.calls; ++call) {
+    for (const Fault::How how : {Fault::How::kOnce, Fault::How::kForEver, Fault::How::kShort}) {
+      SCOPED_TRACE(call);
+      write_file(path(), {reinterpret_cast<const char*>(before.data()), before.size()});
+      Fault fault{call, how};
+      options.layer = fault.layer();
+      ASSERT_EQ(add_hdf5_view(path(), options).code(), Code::kIo);
+      ASSERT_EQ(
+          findings_of(std::filesystem::path(path()), {"R-FL-2", "R-SB-1", "R-SB-3", "R-SB-12"}),
+          "");
+      ASSERT_TRUE(add_hdf5_view(path(), options_).ok());
+      ASSERT_EQ(read_file(path()), after);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nmb::test
