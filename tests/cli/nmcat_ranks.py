@@ -67,9 +67,10 @@ def check_mpi_io(tools, launcher, files):
         tools.check(done.returncode == 2, f"threads by MPI-IO: exit code {done.returncode}, expected 2")
         tools.check(words_of(done) == expected, f"found {words_of(done)}, expected {expected}")
         return
-    nmcat(tools, [], *files, "-o", "one.nmb", "-j1")
+    nmcat(tools, [], *files, "-o", "one.nmb", "-j1", "--hdf5-view", "on")
     for ranks, more in (("1", ()), ("2", ()), ("5", ("-j2",))):
-        done = nmcat(tools, [*launcher[:-1], ranks], *files, "-o", "many.nmb", "-f", *by_mpi_io, *more)
+        done = nmcat(tools, [*launcher[:-1], ranks], *files, "-o", "many.nmb", "-f", "--hdf5-view", "on", *by_mpi_io,
+                     *more)
         what = f"{launcher[0]} -n {ranks} by MPI-IO"
         tools.check(done.returncode == 0, f"{what}: exit code {done.returncode}: {done.stderr}")
         tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "many.nmb", what)
@@ -93,7 +94,9 @@ def test(tools):
         check_same(tools, launcher, *files)
         check_same(tools, launcher, *files, *SPLIT)
         check_same(tools, launcher, *files, *SPLIT, "--aggregators", "2", "--align", "4K")
-        check_same(tools, launcher, *files, "--compress", "zstd")
+        check_same(tools, launcher, *files, "--compress", "zstd", "--hdf5-view", "auto")
+        check_same(tools, launcher, *files, *SPLIT, "--hdf5-view", "on")
+        check_same(tools, launcher, *files, "--compress", "zstd", "--hdf5-view", "on")
         check_same(tools, launcher, *files, *SPLIT, "--inline", "0", "--compress", "deflate:1")
         check_same(tools, launcher, files[0])
         check_same(tools, launcher, *files, *SPLIT, files[0], files[3])

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/file_list.h"
+#include "common/hdf5_view_option.h"
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
@@ -127,6 +128,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
       "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
       "rest; inputs lie in the folder of OUT or below");
   tool.offer_external(app);
+  offer_hdf5_view(app, &hdf5_view_);
   app.add_flag("--append", options_.append,
                "pack: add to OUT, an NMB file that is there; what it has stays as it is");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
@@ -248,7 +250,7 @@ Status PackCommand::take_output() {
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--dry-run", "--resume", "--append", "--link", "--no-provenance"})
+        "--dry-run", "--resume", "--append", "--link", "--no-provenance", "--hdf5-view"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
@@ -439,6 +441,7 @@ Status PackCommand::execute() {
     };
   options_.external = common.external;
   if (options_.link) NMB_TRY(check_link());
+  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;

@@ -43,7 +43,7 @@ class PackCommand {
                    missing_ = "error";
   std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
                                                  inline_limit_;
-  std::string alignment_, compress_, io_ = "posix", report_path_, digest_;
+  std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_;
   std::vector<std::string> hints_;
   bool no_sync_ = false;
   bool resume_ = false, no_provenance_ = false;

@@ -94,6 +94,8 @@ class Converter {
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
     if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
+    if (options_.hdf5_view != Hdf5View::kOff && to != "nmb")
+      return usage("--hdf5-view", "an NMB output");
     if (!record_.of.block_by.empty() && to != "nmb")
       return usage("--block-by or --regroup", "an NMB output");
     return {};
@@ -112,6 +114,7 @@ class Converter {
     PackOptions options = pack_options(record_.of.output);
     options.writer.overwrite = may_replace();
     options.writer.sync = options_.sync;
+    options.writer.hdf5_view = options_.hdf5_view;
     options.writer.layer = layer();
     return pack_input(options);
   }

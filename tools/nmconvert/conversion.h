@@ -9,6 +9,7 @@
 #include "nmb/compression.h"
 #include "nmb/external_file.h"
 #include "nmb/status.h"
+#include "nmb/writer.h"
 #include "nmconvert/conversion_record.h"
 
 namespace nmb::tools {
@@ -28,6 +29,7 @@ struct ConversionOptions {
   bool repack = false;       // an NMB file into another
   ExternalPaths external = ExternalPaths::kBeneath;  // of an NMB input, which files are opened
   std::optional<std::uint32_t> inline_limit;         // of an NMB output, in bytes
+  Hdf5View hdf5_view = Hdf5View::kOff;               // of an NMB output
   std::size_t cache_bytes = 64 << 20;                // of a reader
   const std::atomic<bool>* cancel = nullptr;
 };

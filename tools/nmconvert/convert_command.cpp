@@ -1,9 +1,11 @@
 // nmconvert (see convert_command.h).
 #include "nmconvert/convert_command.h"
 
+#include "common/hdf5_view_option.h"
 #include "common/interrupt.h"
 #include "common/progress.h"
 #include "common/ranks.h"
+#include "nmb/hdf5_view.h"
 #include "nmconvert/conversion_report.h"
 
 namespace nmb::tools {
@@ -44,6 +46,10 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "their metadata: 0 to 65536 (default: 4096)")
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536));
+  offer_hdf5_view(app, &hdf5_view_);
+  app.add_option("--add-hdf5-view", add_hdf5_view_,
+                 "add the view to FILE, an NMB file, in place; nothing else of it changes")
+      ->type_name("FILE");
   app.add_flag("--repack", repack_,
                "of an NMB file, another without what changes left behind: dead space, old values; "
                "values in other files are copied in");
@@ -134,7 +140,22 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
   return out;
 }
 
+// In place, by one process.
+Status ConvertCommand::add_view() const {
+  for (const CLI::Option* option : tool_.app().get_options())
+    if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
+        !option->check_lname("no-sync") && !option->check_lname("color") &&
+        !option->check_lname("quiet") && !option->check_lname("no-progress"))
+      return Status(Code::kUsage,
+                    "found --add-hdf5-view with " + option->get_name() + ", expected FILE alone");
+  WriterOptions options;
+  options.sync = !no_sync_;
+  options.cancel = catch_interrupts();
+  return add_hdf5_view(add_hdf5_view_, options);
+}
+
 Status ConvertCommand::execute() {
+  if (!add_hdf5_view_.empty()) return add_view();
   NMB_TRY(check_arguments());
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   ConversionOptions options;
@@ -149,6 +170,7 @@ Status ConvertCommand::execute() {
   options.repack = repack_;
   options.external = tool_.options().external;
   options.inline_limit = inline_limit_;
+  options.hdf5_view = hdf5_view_of(hdf5_view_);
   options.cancel = catch_interrupts();
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);

@@ -21,9 +21,11 @@ class ConvertCommand {
   // --compress, --shuffle, --chunk.
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
+  Status add_view() const;
 
   Tool& tool_;
-  std::string input_, output_, digest_, compress_, chunk_, block_by_, regroup_;
+  std::string input_, output_, digest_, compress_, chunk_, block_by_, regroup_, hdf5_view_,
+      add_hdf5_view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
   bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,

@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
        "  nmconvert all.nmb rank_0007.nc --extract rank_0007\n"
        "  nmconvert in.nc out.nc --to cdf5\n"
        "  nmconvert netcdf4.nc out.nc --to cdf5 --lossy\n"
+       "  nmconvert in.nc out.nmb --hdf5-view on       # ncdump -h out.nmb, h5ls -r out.nmb\n"
+       "  nmconvert --add-hdf5-view out.nmb            # the same, of a file that is there\n"
        "  nmconvert in.nc out.nmb --digest sha256 --json\n"
        "  nmconvert in.nc out.nmb --block-by 'prefix:^([a-z]+)_' # atm_t: variable t of block atm\n"
        "  nmconvert run.nc out.nmb --regroup dim:time  # a block a time step: time/0000, ...\n"

@@ -39,6 +39,7 @@ Status SummaryCommand::run(const InspectedFile& file) {
     json["uncommitted"] = size - reader->file_length();
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader->external_files());
     json["external_files"] = files.size();
+    json["hdf5_view"] = reader->has_hdf5_view();
   }
   json["blocks"] = totals.blocks;
   json["objects"] = totals.variables;
@@ -50,15 +51,18 @@ Status SummaryCommand::run(const InspectedFile& file) {
 
   Table table(tool_.out(), {{""}, {""}});
   for (const auto& [key, value] : json.items()) {
-    if (key == "schema" || ((key == "uncommitted" || key == "external_files") && value == 0))
+    if (key == "schema" || ((key == "uncommitted" || key == "external_files") && value == 0) ||
+        value == false)
       continue;
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "size" || key == "uncommitted")
       text = bytes_text(value.get<std::uint64_t>(), tool_.options().bytes);
     // Names in the document stand for bytes.
     if (key == "file") text = file.file().name();
+    if (key == "hdf5_view") text = "yes";
     NMB_TRY(table.row({std::string(key == "file_id"          ? "file id"
                                    : key == "external_files" ? "external files"
+                                   : key == "hdf5_view"      ? "HDF5 view"
                                                              : key),
                        text}));
   }

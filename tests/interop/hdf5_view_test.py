@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+"""NMB files with an HDF5 view: netCDF-C and HDF5 show what the classic files hold that the blocks were made of, read as
+they are and by their programs; what has no view is refused by name; views come and go with commits.
+
+    hdf5_view_test.py --tools FOLDER
+
+Files of NMB_CORPUS and samples of the workload beside it take part where they are there. Skipped (exit code 77) without
+h5py and netCDF4-python.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from view_comparison import Comparison  # noqa: E402
+
+HDF5_PROGRAMS = all(shutil.which(p) for p in ("h5ls", "h5dump", "h5stat", "h5repack", "h5diff", "ncdump", "nccopy"))
+CDF5_ONLY = ["u1", "u2", "u4", "i8", "u8"]
+
+
+def every_type(path, kind, records):
+    types = ["i1", "S1", "i2", "i4", "f4", "f8"] + (CDF5_ONLY if kind == "NETCDF3_64BIT_DATA" else [])
+    with netCDF4.Dataset(path, "w", format=kind) as d:
+        d.setncatts({"title": "every type", "empty": "", "numbers": numpy.arange(5, dtype="i4"), "one": numpy.float64(2.5)})
+        for name, length in (("x", 3), ("y", 4), ("t", None), ("alone", 7)):
+            d.createDimension(name, length)
+        for t in types:
+            scalar = d.createVariable(f"scalar_{t}", t, ())
+            scalar[...] = b"c" if t == "S1" else 7
+            fixed = d.createVariable(f"fixed_{t}", t, ("x", "y"), fill_value=b"-" if t == "S1" else 9)
+            fixed[...] = numpy.full((3, 4), b"z") if t == "S1" else numpy.arange(12).reshape(3, 4)
+            fixed.setncatts({"units": "K", "range": numpy.array([1, 2], "i2")})
+            grows = d.createVariable(f"grows_{t}", t, ("t", "y"))
+            for r in range(records):
+                grows[r] = numpy.full(4, b"r") if t == "S1" else numpy.arange(4) + r
+        d.createVariable("t", "f8", ("t",))[:] = numpy.arange(records)
+        d.createVariable("x", "i2", ("x",))[:] = [3, 2, 1]
+
+
+def one_record_variable(path):
+    """Records without padding."""
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as d:
+        d.createDimension("t", None)
+        d.createDimension("three", 3)
+        d.createVariable("odd", "i1", ("t", "three"))[:] = numpy.arange(210).reshape(70, 3) % 100
+
+
+def names_that_need_care(path):
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as d:
+        for name, length in (("time", 2), ("\u00e9t\u00e9", 3), ("space dim", 2), ("lat", 5), ("n" * 200, 2)):
+            d.createDimension(name, length)
+        # Names of dimensions that they do not begin with, and a coordinate of two dimensions.
+        d.createVariable("lat", "f4", ("time", "lat"))[...] = numpy.arange(10).reshape(2, 5)
+        d.createVariable("time", "S1", ("time", "\u00e9t\u00e9"))[...] = numpy.full((2, 3), b"q")
+        d.createVariable("\u00e9t\u00e9", "f8", ())[...] = 3
+        for name in ("a-b.c", "with blank", "n" * 250, "\u65e5\u672c", "_FillValue_not", "Z", "a"):
+            v = d.createVariable(name, "i4", ("space dim",))
+            v[...] = [1, 2]
+            v.setncattr("\u00fcnits", "gr\u00fcn")
+
+
+def no_variables(path):
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as d:
+        d.createDimension("t", None)
+        d.createDimension("n", 4)
+        d.note = "nothing here"
+
+
+def many_records(path, records):
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as d:
+        d.createDimension("t", None)
+        d.createDimension("n", 2)
+        d.createVariable("a", "i2", ("t",))[:] = numpy.arange(records) % 3000
+        d.createVariable("b", "f4", ("t", "n"))[:] = numpy.arange(2 * records).reshape(records, 2)
+
+
+def many_variables(path, count):
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as d:
+        for i in range(9):
+            d.createDimension(f"d{i}", i + 1)
+        for i in range(count):
+            d.createVariable(f"v{(i * 7919) % count}", "i2", (f"d{i % 9}",))
+
+
+def large(path):
+    """Values of more than one piece, which lie in one run."""
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as d:
+        d.createDimension("n", 900_000)
+        d.createVariable("a", "i1", ())[...] = 1
+        d.createVariable("big", "f4", ("n",))[...] = numpy.arange(900_000, dtype="f4")
+
+
+class ViewTest:
+    def __init__(self, test):
+        self.test = test
+        self.comparison = Comparison()
+
+    def path(self, name):
+        return self.test.work / name
+
+    def compare(self, path, sources, programs=True, values=True):
+        self.test.run("nmverify", path)
+        self.comparison.blocks(path, sources)
+        if programs and HDF5_PROGRAMS:
+            self.comparison.programs(path, self.test.work, values)
+
+    def generated(self):
+        made = {}
+        for kind in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"):
+            for records in (0, 1, 5):
+                made[f"{kind}_{records}.nc"] = lambda p, k=kind, r=records: every_type(p, k, r)
+        made |= {"one.nc": one_record_variable, "names.nc": names_that_need_care, "none.nc": no_variables, "large.nc": large,
+                 "records.nc": lambda p: many_records(p, 5000), "some.nc": lambda p: many_variables(p, 247),
+                 "more.nc": lambda p: many_variables(p, 248), "many.nc": lambda p: many_variables(p, 3000)}
+        sources = {}
+        for name, make in made.items():
+            make(self.path(name))
+            out = self.path(name + ".nmb")
+            self.test.run("nmconvert", self.path(name), out, "--hdf5-view", "on")
+            self.compare(out, {"": self.path(name)})
+            sources[name[:-3]] = self.path(name)
+        self.test.run("nmcat", *sources.values(), "-o", "all.nmb", "--hdf5-view", "on", "-j", "1")
+        self.test.run("nmcat", *sources.values(), "-o", "two.nmb", "--hdf5-view", "on", "-j", "2")
+        self.test.check(self.path("all.nmb").read_bytes() == self.path("two.nmb").read_bytes(), "other bytes on two threads")
+        self.compare(self.path("all.nmb"), sources)
+        self.paths(sources["one"], sources["names"])
+        self.commits(sources)
+        self.damage()
+
+    def paths(self, one, two):
+        """Blocks at all depths, in an order in which groups are complete late."""
+        names = ["a", "a-", "a-/x", "a/b", "a/b/c/d", "a.b/c", "ab", "b/c", "b/c-d/e", "b/c/d"]
+        self.path("tree").mkdir()
+        inputs = []
+        for i, name in enumerate(names):
+            copy = self.path("tree") / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            while copy.is_dir() or copy.exists():
+                copy = copy.with_name(copy.name + ".nc")
+            copy = copy.with_name(copy.name + ".nc")
+            shutil.copy((one, two)[i % 2], copy)
+            inputs.append(copy)
+        for i, name in enumerate(names):
+            append = ["--append"] if i else []
+            self.test.run("nmcat", inputs[i], "-o", "tree.nmb", "--block-name", name, *append, "--hdf5-view", "auto" if i % 3 else "on")
+        self.compare(self.path("tree.nmb"), dict(zip(names, inputs)), values=False)
+
+    def commits(self, sources):
+        test, path = self.test, self.path("grows.nmb")
+        test.run("nmcat", sources["one"], "-o", path)
+        test.check(path.read_bytes()[512:560] == bytes(48), "a superblock without a view")
+        test.run("nmconvert", "--add-hdf5-view", path)
+        self.compare(path, {"one": sources["one"]})
+        same = path.read_bytes()
+        test.run("nmconvert", "--add-hdf5-view", path)
+        test.check(path.read_bytes() == same, "a view that was there is made again")
+        # A writer was killed ahead of the last step, or did nothing more.
+        path.write_bytes(same[:512] + bytes(48) + same[560:])
+        test.run("nmverify", path)
+        test.run("nmconvert", "--add-hdf5-view", path)
+        test.check(path.read_bytes() == same, "the HDF5 superblock is not written again")
+        test.run("nmcat", sources["names"], "-o", path, "--append")
+        test.check(path.read_bytes()[512:560] == bytes(48), "a view of the generation before")
+        test.run("nmverify", path)
+        test.check("HDF5 view" not in test.run("nminspect", path), "nminspect tells of a view that is gone")
+        test.run("nmcat", sources["large"], "-o", path, "--append", "--hdf5-view", "on")
+        self.compare(path, {name: sources[name] for name in ("one", "names", "large")})
+        test.check("HDF5 view" in test.run("nminspect", path), "nminspect does not tell of the view")
+        before = path.read_bytes()
+        for mode in ("r+", "a"):
+            try:
+                with h5py.File(path, mode) as file:
+                    file["one/odd"][0] = 9
+                test.check(False, f"HDF5 writes to a file with a view ({mode})")
+            except (OSError, KeyError):
+                pass
+        test.check(path.read_bytes() == before, "HDF5 has changed the file")
+        test.run("nmconvert", path, "repacked.nmb", "--repack")
+        test.check(self.path("repacked.nmb").read_bytes()[512:560] == bytes(48), "--repack keeps the view")
+        test.run("nmconvert", path, "back.nc", "--extract", "large")
+        test.check(self.path("back.nc").read_bytes() == sources["large"].read_bytes(), "other bytes come back")
+
+    def damage(self):
+        """Each byte of a view, and of what leads to it, is looked at."""
+        whole = self.path("one.nc.nmb").read_bytes()
+        at = whole.index(b"\x89NMBVIEW")
+        for offset in [*range(512, 560, 5), *range(at, at + 1500, 61)]:
+            for bit in (1, 128):
+                data = bytearray(whole)
+                data[offset] ^= bit
+                self.path("bad.nmb").write_bytes(data)
+                self.test.run("nmverify", "bad.nmb", exit_code=1)
+
+    def refusals(self):
+        test = self.test
+
+        def refused(source, reason, *options, append=False):
+            out = self.path("refused.nmb")
+            test.run("nmcat", source, "-o", out, "--hdf5-view", "on", "-f", *options, exit_code=2, says=reason)
+            test.check(not out.exists(), f"{source}: something was written")
+            test.run("nmcat", source, "-o", out, "--hdf5-view", "auto", "-f", *options, says=reason)
+            test.check(out.exists() and out.read_bytes()[512:560] == bytes(48), f"{source}: auto leaves something")
+            test.run("nmverify", out)
+            before = out.read_bytes()
+            test.run("nmconvert", "--add-hdf5-view", out, exit_code=2, says=reason)
+            test.check(out.read_bytes() == before, f"{source}: another file after a view that was refused")
+            out.unlink()
+
+        with h5py.File(self.path("h.h5"), "w") as f:
+            f["x"] = [1, 2]
+        refused("h.h5", "kind 6")
+        refused("large.nc", "compressed values", "--compress", "zstd")
+        with netCDF4.Dataset(self.path("long.nc"), "w", format="NETCDF3_CLASSIC") as d:
+            d.text = "x" * 70000
+        refused("long.nc", "attribute \"text\": found an attribute")
+        with netCDF4.Dataset(self.path("scale.nc"), "w", format="NETCDF3_CLASSIC") as d:
+            d.createVariable("v", "i4", ()).CLASS = "x"
+        refused("scale.nc", "attribute \"CLASS\"")
+        # A block and a variable of one name; records that grow, of which one lies in two places, are in the unit tests.
+        shutil.copy(self.path("one.nc"), self.path("odd.nc"))
+        test.run("nmcat", "one.nc", "-o", "clash.nmb", "--block-name", "a")
+        test.run("nmcat", "odd.nc", "-o", "clash.nmb", "--append", "--block-name", "a/odd", "--hdf5-view", "on", exit_code=2,
+                 says="object \"a/odd\": found two objects of one name")
+        test.run("nmverify", "clash.nmb")
+        test.run("nmcat", "odd.nc", "-o", "clash.nmb", "--append", "--block-name", "a/odd", "--hdf5-view", "auto", says="two objects")
+        test.run("nmverify", "clash.nmb")
+        test.run("nmcat", "one.nc", "-o", "x.nc", "--hdf5-view", "on", exit_code=2, says="--hdf5-view")
+        test.run("nmcat", "one.nc", "-o", "x.nmb", "--hdf5-view", "on", "--dry-run", exit_code=2, says="dry run")
+        test.run("nmconvert", "one.nc", "x.nc", "--to", "cdf5", "--hdf5-view", "on", exit_code=2, says="an NMB output")
+        test.run("nmconvert", "--add-hdf5-view", "one.nc", exit_code=2, says="one.nc")
+        test.run("nmconvert", "--add-hdf5-view", "nowhere.nmb", exit_code=2)
+        test.run("nmconvert", "--add-hdf5-view", "large.nc.nmb", "one.nc", exit_code=2, says="FILE alone")
+
+    def workload(self, corpus):
+        generator = corpus.resolve().parent / "workload" / "gen_graphs.py"
+        if not generator.exists():
+            return
+        folder = self.path("workload")
+        subprocess.run([sys.executable, generator, "--out", folder, "--format", "cdf5", "--samples", "300", "--nfiles", "4",
+                        "--max-hits", "120", "--data"], check=True, capture_output=True)
+        sources = sorted(folder.iterdir())
+        self.test.run("nmcat", *sources, "--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}",
+                      "-o", "samples.nmb", "--hdf5-view", "on")
+        self.test.run("nmverify", "samples.nmb")
+        names = self.test.run("nminspect", "ls", "samples.nmb").split()
+        self.test.check(len(names) >= 300, f"found {len(names)} samples")
+        for i, name in enumerate(names[:: max(1, len(names) // 60)]):
+            self.test.run("nmconvert", "samples.nmb", f"sample{i}.nc", "--extract", name)
+            self.comparison.blocks(self.path("samples.nmb"), {name: self.path(f"sample{i}.nc")})
+        if HDF5_PROGRAMS:
+            self.comparison.programs(self.path("samples.nmb"), self.test.work, False)
+
+    def corpus(self, corpus):
+        shown = 0
+        for source in sorted(corpus.rglob("*")):
+            if not source.is_file() or {"bad", "hostile"} & set(source.parts) or source.stat().st_size > 10_000_000:
+                continue
+            with source.open("rb") as stream:
+                if stream.read(4) not in (b"CDF\x01", b"CDF\x02", b"CDF\x05"):
+                    continue
+            out = self.path("corpus.nmb")
+            said = self.test.run("nmconvert", source, out, "--hdf5-view", "auto", "-f", "--no-sync", exit_code=None)
+            del said
+            if self.test.exit_code != 0 or out.read_bytes()[512:520] != b"\x89HDF\r\n\x1a\n":
+                continue
+            shown += 1
+            self.compare(out, {"": source}, values=False)
+        self.test.check(shown > 50, f"{shown} files of the collection have a view")
+
+
+def check(test):
+    view = ViewTest(test)
+    view.generated()
+    view.refusals()
+    if "NMB_CORPUS" in os.environ:
+        view.workload(Path(os.environ["NMB_CORPUS"]))
+        view.corpus(Path(os.environ["NMB_CORPUS"]))
+    test.check(view.comparison.variables > 100, "too little was compared")
+    test.problems += view.comparison.problems
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))

@@ -1,0 +1,22 @@
+// The option (see hdf5_view_option.h).
+#include "common/hdf5_view_option.h"
+
+#include "common/tool.h"
+
+namespace nmb::tools {
+
+void offer_hdf5_view(CLI::App& app, std::string* word) {
+  app.add_option("--hdf5-view", *word,
+                 "of an NMB output: on, HDF5 and netCDF-4 programs open it as it is (ncdump -h "
+                 "OUT.nmb), or it is not written, where it has what they cannot be shown; auto, "
+                 "the same of up to 100,000 dimensions and variables, and else without; off "
+                 "(default)")
+      ->type_name("WHEN")
+      ->check(one_of({"auto", "on", "off"}));
+}
+
+Hdf5View hdf5_view_of(const std::string& word) {
+  return word == "on" ? Hdf5View::kOn : word == "auto" ? Hdf5View::kAuto : Hdf5View::kOff;
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,16 @@
+// --hdf5-view: whether an NMB output gets an HDF5 view.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "nmb/writer.h"
+
+namespace nmb::tools {
+
+// `word`, which outlives the app, is what hdf5_view_of() takes.
+void offer_hdf5_view(CLI::App& app, std::string* word);
+// auto, on or off.
+Hdf5View hdf5_view_of(const std::string& word);
+
+}  // namespace nmb::tools
