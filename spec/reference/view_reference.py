@@ -10,7 +10,7 @@ import classic_reference as classic
 BASE = 512
 HEADER_LENGTH = 64
 NONE = 2**64 - 1
-COMPACT, LEAF, NODE = 256, 32, 64  # links of a compact group, of a leaf; children of a node
+COMPACT, LEAF, NODE = 1024, 32, 64  # links of a compact group, of a leaf; children of a node
 HEAP, HEAP_OBJECTS = 4096, 170
 ALONE = "This is a netCDF dimension but not a netCDF variable. "
 OWN_NAMES = {b"CLASS", b"NAME", b"DIMENSION_LIST", b"REFERENCE_LIST", b"_Netcdf4Dimid", b"_Netcdf4Coordinates"}

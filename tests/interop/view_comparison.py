@@ -9,7 +9,7 @@ import numpy
 
 SCALE_ATTRIBUTES = {"CLASS", "NAME", "DIMENSION_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"}
 NON_COORDINATE = "_nc4_non_coord_"
-ORDERED = 256  # a group of more links has them in order of names
+ORDERED = 1024  # a group of more links has them in order of names
 
 
 def same_values(a, b):

@@ -18,7 +18,7 @@ namespace nmb {
 // kData reads all other values and decodes their chunks.
 enum class VerifyLevel : std::uint8_t {
   kIndex,   // head, superblocks, index, dead-space segments
-  kBlocks,  // headers and bodies of blocks, data maps, sections
+  kBlocks,  // headers and bodies of blocks, data maps, sections, the HDF5 view
   kData,    // values, also those in other files, dead ranges, bytes that belong to no structure
 };
 

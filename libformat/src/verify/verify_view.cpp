@@ -25,8 +25,7 @@ class ComparingSink final : public ViewSink {
     NMB_TRY(file_.read_at(position, buffer_));
     const auto differ = std::ranges::mismatch(bytes, buffer_);
     if (differ.in1 == bytes.end()) return {};
-    differs_at_ =
-        std::min(end, position + static_cast<std::uint64_t>(differ.in1 - bytes.begin()));
+    differs_at_ = std::min(end, position + static_cast<std::uint64_t>(differ.in1 - bytes.begin()));
     return Status(Code::kConflict, "another byte");
   }
   std::uint64_t differs_at() const { return differs_at_; }  // 0: nothing does

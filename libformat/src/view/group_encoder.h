@@ -13,7 +13,7 @@
 namespace nmb {
 
 // A group with more links has a symbol table.
-inline constexpr std::size_t kMostCompactLinks = 256;
+inline constexpr std::size_t kMostCompactLinks = 1024;
 // Half of what a leaf and a node of a symbol table hold, at most.
 inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
 

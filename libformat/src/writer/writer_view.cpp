@@ -21,8 +21,11 @@ Result<bool> Writer::Impl::repair_hdf5_superblock(const Head& head) {
 // The view of the last generation does not show the next one.
 void Writer::Impl::retire_view(Superblock& next) {
   const Place& view = superblock_.view;
-  if (!view.absent() && ranks_.rank() == 0)
+  if (!view.absent() && ranks_.rank() == 0) {
     dead_.push_back({view.position, round_up(view.length, 8), 0, false});
+    if (options_.hdf5_view == Hdf5View::kOff && options_.on_no_view)
+      options_.on_no_view("HDF5 view: the file had one, and none was asked for");
+  }
   next.view = {};
   next.hdf5 = {};
   next.readonly_compatible &= ~kFeatureView;
