@@ -248,9 +248,10 @@ class ViewTest:
         self.test.run("nmverify", "samples.nmb")
         names = self.test.run("nminspect", "ls", "samples.nmb").split()
         self.test.check(len(names) >= 300, f"found {len(names)} samples")
-        for i, name in enumerate(names[:: max(1, len(names) // 60)]):
-            self.test.run("nmconvert", "samples.nmb", f"sample{i}.nc", "--extract", name)
-            self.comparison.blocks(self.path("samples.nmb"), {name: self.path(f"sample{i}.nc")})
+        some = {name: self.path(f"sample{i}.nc") for i, name in enumerate(names[:: max(1, len(names) // 60)])}
+        for name, path in some.items():
+            self.test.run("nmconvert", "samples.nmb", path, "--extract", name)
+        self.comparison.blocks(self.path("samples.nmb"), some)
         if HDF5_PROGRAMS:
             self.comparison.programs(self.path("samples.nmb"), self.test.work, False)
 

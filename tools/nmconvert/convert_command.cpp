@@ -140,18 +140,21 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
   return out;
 }
 
-// In place, by one process.
-Status ConvertCommand::add_view() const {
+// In place, by one rank.
+Status ConvertCommand::add_view() {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
         !option->check_lname("no-sync") && !option->check_lname("color") &&
-        !option->check_lname("quiet") && !option->check_lname("no-progress"))
+        !option->check_lname("quiet") && !option->check_lname("no-progress") &&
+        !option->check_lname("mpi"))
       return Status(Code::kUsage,
                     "found --add-hdf5-view with " + option->get_name() + ", expected FILE alone");
   WriterOptions options;
   options.sync = !no_sync_;
   options.cancel = catch_interrupts();
-  return add_hdf5_view(add_hdf5_view_, options);
+  return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
+    return ranks.agree(ranks.rank() == 0 ? add_hdf5_view(add_hdf5_view_, options) : Status());
+  });
 }
 
 Status ConvertCommand::execute() {

@@ -21,7 +21,7 @@ class ConvertCommand {
   // --compress, --shuffle, --chunk.
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
-  Status add_view() const;
+  Status add_view();
 
   Tool& tool_;
   std::string input_, output_, digest_, compress_, chunk_, block_by_, regroup_, hdf5_view_,
