@@ -251,8 +251,8 @@ class View:
     def block(self, entry, c, links):
         if c.kind == 6:
             raise NoView("a block of kind 6")
-        if any(p.codec for p in entry.pieces):
-            raise NoView("coded pieces")
+        if any(p.codec or getattr(p, "file_number", 0) for p in entry.pieces):
+            raise NoView("coded pieces, or pieces in other files")
         runs = runs_of(entry.pieces)
         lengths = [entry["records"] if d.is_record else d.length for d in c.dimensions]
         by_name = {d.name: i for i, d in enumerate(c.dimensions)}

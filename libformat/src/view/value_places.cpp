@@ -14,10 +14,9 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
     places.runs_.push_back({0, entry.extent_length, entry.extent_position});
     return places;
   }
-  const Head& head = core.head();
-  const DataMap map(core.file(), head.identity.file_id, head.superblock.generation, entry.position,
-                    entry.map, entry.extent_length, head.superblock.piece_size);
-  NMB_TRY(map.for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
+  NMB_TRY(core.map_of(entry).for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
+    if (!piece.hole && piece.file != 0)
+      return Status(Code::kUnsupported, "found values in other files, expected them in this one");
     if (!piece.hole && !piece.is_plain())
       return Status(Code::kUnsupported, "found compressed values, expected such as they are");
     const std::uint64_t position = piece.hole ? 0 : piece.position;

@@ -12,7 +12,7 @@ namespace nmb {
 
 class ValuePlaces {
  public:
-  // kUnsupported: pieces with a codec.
+  // kUnsupported: pieces with a codec, or in other files; the message says which.
   static Result<ValuePlaces> of(const ReaderCore& core, const BlockEntry& entry);
   // The position of [offset, offset + length) of the extent, length not 0; 0: none of it is stored.
   // kUnsupported: in part, or not in one run.

@@ -131,7 +131,8 @@ class ViewEncoder {
       return refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
     Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() == Code::kUnsupported)
-      return refused("compressed values", "such as they are");
+      return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
+                                            "\": " + places.status().message());
     NMB_TRY(places.status());
     NMB_ASSIGN(const StoredBlock stored, core_.load(entry, false));
     NMB_ASSIGN(const ClassicHeader header,
