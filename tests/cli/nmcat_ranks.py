@@ -96,7 +96,6 @@ def test(tools):
         check_same(tools, launcher, *files, *SPLIT, "--aggregators", "2", "--align", "4K")
         check_same(tools, launcher, *files, "--compress", "zstd", "--hdf5-view", "auto")
         check_same(tools, launcher, *files, *SPLIT, "--hdf5-view", "on")
-        check_same(tools, launcher, *files, "--compress", "zstd", "--hdf5-view", "on")
         check_same(tools, launcher, *files, *SPLIT, "--inline", "0", "--compress", "deflate:1")
         check_same(tools, launcher, files[0])
         check_same(tools, launcher, *files, *SPLIT, files[0], files[3])

@@ -214,6 +214,7 @@ class ViewTest:
             f["x"] = [1, 2]
         refused("h.h5", "kind 6")
         refused("large.nc", "compressed values", "--compress", "zstd")
+        refused("large.nc", "values in other files", "--link")
         with netCDF4.Dataset(self.path("long.nc"), "w", format="NETCDF3_CLASSIC") as d:
             d.text = "x" * 70000
         refused("long.nc", "attribute \"text\": found an attribute")
