@@ -29,6 +29,7 @@ import zstandard
 sys.dont_write_bytecode = True
 import classic_reference as classic  # noqa: E402
 import extended_reference as extended  # noqa: E402
+import statistics_reference as statistics  # noqa: E402
 import view_reference  # noqa: E402
 
 # --- 1. Conventions --------------------------------------------------------------------------------
@@ -767,6 +768,8 @@ class Page:
 
 
 class Row:
+    statistics = None  # of a block: what its statistics section says
+
     def __init__(self, page, row):
         self.page, self.number = page, row
         self.name, self.name_at = page.names[row]
@@ -914,6 +917,8 @@ def read_entry(file, entry):
             file.used_features[feature] |= mask
             check_place(file, "R-SC-1", place, entry.at(name + " position"), name)
             read_sections(file, place[0], place[1], name)
+            if name == "statistics" and body and entry.pieces is not None:
+                check_statistics(file, entry, body, place)
 
 
 def check_entry(file, entry):
@@ -1322,6 +1327,44 @@ def read_sections(file, position, length, what):
             bytes(file.data[at + 16 : at + 16 + section["length"]]),
         )
         at = stop
+
+
+# 9.2 Statistics
+
+
+def check_statistics(file, entry, c, place):
+    at, end, first = place[0], place[0] + place[1], True
+    what = f"statistics of {text(entry.name)}"
+    while end - at >= 16:
+        section = Fields(file, None, at, SECTION)
+        if (section["type"], section["version"], section["codec"]) == (statistics.TYPE, 1, 0):
+            payload = bytes(file.data[at + 16 : min(end, at + 16 + section["length"])])
+            try:
+                if not first:
+                    raise statistics.Broken("a second section")
+                state, rows = statistics.decode(payload, c)
+                first = False
+            except statistics.Broken as broken:
+                file.find("R-ST-1", at, f"{what}: {broken}")
+                return
+            if state != statistics.state_of(entry):
+                file.find("R-ST-2", at, f"{what}: those of other definitions or values")
+                return
+            entry.statistics = rows
+            count_again(file, entry, c, at, what)
+        at += 16 + up(section["length"])
+
+
+def count_again(file, entry, c, at, what):
+    properties = read_hdf5_section(file, entry, c)
+    fills = {p[1]: p[3] for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
+    for v, row in zip(c.variables, entry.statistics):
+        raw = read_values(file, entry, c, v, properties)[0] if row.kind else None
+        if raw is None:
+            continue
+        expected = statistics.count(c, v, bytes(raw), fills.get(v.number), row.histogram is not None)
+        if row != expected:
+            file.find("R-ST-3", at, f"{what}: {variable_path(entry, v)}: not those of its values")
 
 
 # --- 10. Values ------------------------------------------------------------------------------------
@@ -2016,8 +2059,22 @@ def block_document(file, entry, header, c):
         size = c.extension.size_of(v.type) if c.extension else classic.SIZES[v.type]
         if raw is not None and len(raw) // size <= SMALL:
             item["values"] = values
+        if entry.statistics:
+            item["statistics"] = statistics_document(c, v, entry.statistics[v.number])
         document["variables"].append(item)
     return document
+
+
+def statistics_document(c, variable, row):
+    if not row.kind:
+        return None
+    out = dict(zip(("elements", "missing", "nan"), row.counts))
+    code = statistics.classic_type(c, variable.type)[0]
+    if row.range:
+        out["range"] = [values_text(code, value)[0] for value in row.range]
+    if row.histogram:
+        out["histogram"] = {"bits": row.histogram[0], "buckets": [list(b) for b in row.histogram[1]]}
+    return out
 
 
 def nmb_document(file):

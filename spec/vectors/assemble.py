@@ -726,6 +726,12 @@ class Assembler:
             self.write_map(entry)
         elif length and not spec["hole"]:
             entry.row |= {"extent position": extent_position, "extent sum": extent_sum}
+        if "counted" in spec:
+            parts = ("sum", "extent length", "extent sum", "records", "data map sum")
+            state = sum64(struct.pack("<5Q", *(entry.row.get(part, 0) for part in parts)))
+            payload = struct.pack("<Q", state) + spec["counted"]
+            section = struct.pack("<4HQ", 6, 0, 1, 0, len(payload)) + payload
+            spec["statistics"] = section + bytes(-len(payload) % 8) + spec.get("statistics", b"")
         for kind, mask in (("storage", 0), ("statistics", 1), ("tags", 2)):
             if kind in spec:
                 at = self.allocate(len(spec[kind]))
@@ -1273,6 +1279,8 @@ class BlockText:
             self.extent_bytes = (self.extent_bytes or b"") + encode_bytes(rest)
         elif key == "stored":
             self.spec["stored"] = encode_bytes(rest)
+        elif key == "counted":
+            self.spec[key] = self.spec.get(key, b"") + encode_bytes(rest)
         elif key in ("tags", "statistics", "storage"):
             self.spec[key] = encode_bytes(rest)
         else:

@@ -33,6 +33,9 @@ struct DatasetText {
 // The name of a type as these texts have it: of a block's own types that are classic but for the
 // order of bytes, the classic name.
 NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
+// A number in external form, with the fewest digits that read back the same value; "NaN",
+// "Infinity", "-Infinity". type: a classic one but kChar.
+NMB_EXPORT std::string number_text(Type type, const std::byte* external);
 // Whether a dimension's length is not fixed for good.
 NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
 

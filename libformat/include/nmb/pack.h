@@ -176,7 +176,10 @@ struct PackReport {
   std::uint64_t value_bytes = 0;             // moved
   std::uint64_t linked_bytes = 0;            // that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
-  std::uint64_t bytes_out = 0;               // of a dry run: FilePlan::file_length
+  // Variables whose values were not counted, with WriterOptions::statistics: what is neither
+  // numbers nor text, or in chunks of filters that are not decoded.
+  std::uint64_t without_statistics = 0;
+  std::uint64_t bytes_out = 0;  // of a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // of a dry run that did not fail
 };

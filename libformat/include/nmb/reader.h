@@ -19,6 +19,7 @@
 #include "nmb/external_file.h"
 #include "nmb/finding.h"
 #include "nmb/piece_codec.h"
+#include "nmb/statistics.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
 
@@ -127,6 +128,10 @@ class Reader {
   // One of them by its file number, from 1; opened when it is read, one of few that are. kDamaged
   // (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not allow it; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
+  // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.2),
+  // without reading any values; nullopt: it keeps none. Read at each call. kDamaged, also where
+  // they are of other values than the block's; kIo.
+  NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

@@ -24,6 +24,7 @@
 #include "nmb/metadata.h"
 #include "nmb/output_file.h"
 #include "nmb/request.h"
+#include "nmb/statistics.h"
 #include "nmb/status.h"
 #include "nmb/stored_piece.h"
 #include "nmb/totals.h"
@@ -60,6 +61,10 @@ struct WriterOptions {
   std::uint32_t inline_limit = 4096;   // at most 65,536; of a new file
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
   int compression_level = 1;
+  // Kept of the values of each block that a commit writes (nmb/statistics.h). kUsage in a dry run.
+  // Values that are moved are counted on their way, others are read again. A block that is changed
+  // without them loses those it had.
+  StatisticsLevel statistics = StatisticsLevel::kNone;
   unsigned threads = 1;                       // that move values of packed blocks
   bool overwrite = false;                     // a new file may replace an existing one
   bool sync = true;                           // commits wait for the device
@@ -333,6 +338,9 @@ class Writer {
   NMB_EXPORT std::uint64_t linked_bytes() const;
   // Rows of the file table, where the last commit added some; known to rank 0 alone.
   NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
+  // Variables of blocks that this rank has written whose values were not counted, with
+  // WriterOptions::statistics.
+  NMB_EXPORT std::uint64_t without_statistics() const;
   // kUsage but after close() of a dry run.
   NMB_EXPORT Result<FilePlan> planned() const;
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "nmb/dump.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -91,6 +92,10 @@ void NumberText::set_number(Type type, const std::byte* value) {
     case Type::kDouble:
       return set_real(std::bit_cast<double>(load_be<std::uint64_t>(value)));
   }
+}
+
+std::string number_text(Type type, const std::byte* external) {
+  return std::string(NumberText(type, external).text());
 }
 
 }  // namespace nmb

@@ -63,6 +63,8 @@ class Packer {
     NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.link) report_.external_files = writer_->external_files();
+    NMB_ASSIGN(report_.without_statistics,
+               ranks_.all_reduce(writer_->without_statistics(), std::plus<>()));
     if (options_.writer.dry_run) return describe_plan(largest_load);
     return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
   }

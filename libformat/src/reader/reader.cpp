@@ -10,6 +10,7 @@
 #include "nmb/file_source.h"
 #include "parallel/shared_reads.h"
 #include "reader/reader_core.h"
+#include "statistics/statistics_section.h"
 
 namespace nmb {
 
@@ -233,6 +234,10 @@ Result<std::vector<ExternalFile>> Reader::external_files() const {
 
 Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
   return state_->core().external().open(number);
+}
+
+Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
+  return read_statistics(file(), block.entry, block.metadata);
 }
 
 Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {

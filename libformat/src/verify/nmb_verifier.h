@@ -86,6 +86,10 @@ class NmbVerifier {
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
 
+  // Statistics (verify_statistics.cpp): section 9.2.
+  void check_statistics(const EntryRow& row);
+  void count_again(const BlockEntry& entry);
+
   // Values (verify_extent.cpp): section 10.
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);

@@ -22,6 +22,7 @@ struct BlockVerdict {
   bool damaged = false;
   std::optional<BlockEntry>
       chunked{};  // set: it has chunks, which are looked at if it is not damaged
+  std::optional<BlockEntry> counted{};  // set: it has statistics, which likewise are compared
 };
 
 // Bytes under one sum, with padding to a multiple of 8 but in another file. They lie within the

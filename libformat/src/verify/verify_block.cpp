@@ -101,6 +101,7 @@ void NmbVerifier::check_sections_of(const EntryRow& row) {
         std::tuple(kTagsPosition, &e.tags, "tags")})
     if (!place->absent() && check_place(*place, "R-SC-1", row.at(column), what + object))
       check_sections(*place, what + object);
+  if (!e.statistics.absent() && !block_->damaged) check_statistics(row);
 }
 
 }  // namespace nmb

@@ -94,6 +94,7 @@ void NmbVerifier::tell_values() {
     if (verdict == current) continue;
     block_ = verdict;
     if (verdict->chunked && !verdict->damaged) check_chunks(*verdict->chunked);
+    if (verdict->counted && !verdict->damaged) count_again(*verdict->counted);
     ++(verdict->damaged ? summary_.damaged_blocks : summary_.sound_blocks);
     if (verdict->damaged && options_.on_damaged_block) options_.on_damaged_block(verdict->name);
   }

@@ -12,6 +12,7 @@
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
 #include "writer/extent_state.h"
+#include "writer/statistics_tap.h"
 #include "writer/value_mover.h"
 
 namespace nmb {
@@ -90,7 +91,8 @@ struct BlockState {
   std::unique_ptr<PackedBlock> packed;
   std::unique_ptr<StoredValues> stored;
   std::unique_ptr<LinkState> linked;
-  std::unique_ptr<Move> move;  // values that the next commit moves
+  std::unique_ptr<Move> move;          // values that the next commit moves
+  std::unique_ptr<StatisticsTap> tap;  // of these, while they are moved
   std::unique_ptr<OldContent> old;
   std::unique_ptr<BlockEntry> committed;  // the entry of the last generation
   std::unique_ptr<std::vector<std::byte>> own_body;

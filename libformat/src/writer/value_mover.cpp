@@ -97,6 +97,7 @@ Status move_large(const Part& part, OutputFile& file, std::vector<std::byte>& bu
     const bool is_there = file.recall(position, bytes);
     if (!is_there) NMB_TRY(read_moved(*part.move, at, bytes, &stored));
     if (part.move->summed) stream.add(bytes);
+    if (part.move->tap) NMB_TRY(part.move->tap->take(at, bytes));
     if (stored) NMB_TRY(file.write_at(position, bytes));
     at += bytes.size();
   }
@@ -117,6 +118,7 @@ Status run_job(const Job& job, OutputFile& file, std::vector<std::byte>& buffer)
       NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
     }
     if (part.move->summed) part.keep_sum(sum_of(bytes));
+    if (part.move->tap) NMB_TRY(part.move->tap->take(part.from, bytes));
     filled = at + bytes.size();
   }
   if (!stored) return {};

@@ -15,6 +15,17 @@
 
 namespace nmb {
 
+// Sees the values of one extent on their way, once each; called by any of the threads.
+class ValueTap {
+ public:
+  ValueTap() = default;
+  ValueTap(const ValueTap&) = delete;
+  ValueTap& operator=(const ValueTap&) = delete;
+  virtual ~ValueTap() = default;
+  // Bytes of the extent from `offset` on. A failure is the move's.
+  virtual Status take(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+};
+
 // One extent to be filled from a source; bytes that no run covers are zero.
 struct Move {
   std::shared_ptr<const ByteSource> source;
@@ -28,6 +39,7 @@ struct Move {
   // Windows of other lengths, in place of those of piece_size: where each ends; the next begins at
   // the multiple of 8 behind it. Without holes and origin.
   std::vector<std::uint64_t> ends;
+  ValueTap* tap = nullptr;  // not of what another rank moves
   bool summed = true;
   // Filled by the mover if `summed`: one sum for each window that is no hole.
   std::vector<std::uint64_t> sums;

@@ -68,6 +68,9 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
                                  options.alignment < 4096 || options.alignment > (1u << 30)))
     return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
+  if (options.statistics != StatisticsLevel::kNone && options.dry_run)
+    return Status(Code::kUsage,
+                  "found statistics in a dry run, expected none: their length depends on values");
   if (!create && options.dry_run)
     return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
   if (options.dry_run && options.hdf5_view != Hdf5View::kOff)
@@ -114,6 +117,7 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"hints", text_of(options.hints)},
           {"dry run", number(options.dry_run)},
           {"HDF5 view", number(static_cast<std::uint64_t>(options.hdf5_view))},
+          {"statistics", number(options.statistics)},
           {"resume key", quoted(options.resume_key)}};
 }
 
@@ -435,6 +439,7 @@ std::uint64_t Writer::generation() const { return impl_->generation(); }
 std::uint64_t Writer::pending_bytes() const { return impl_->pending_bytes(); }
 std::uint64_t Writer::linked_bytes() const { return impl_->linked_bytes(); }
 const std::vector<ExternalFile>& Writer::external_files() const { return impl_->external_files(); }
+std::uint64_t Writer::without_statistics() const { return impl_->without_statistics(); }
 Result<FilePlan> Writer::planned() const { return impl_->planned(); }
 
 }  // namespace nmb

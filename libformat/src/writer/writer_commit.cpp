@@ -61,6 +61,8 @@ std::uint64_t Writer::Impl::block_end(BlockId id) const {
 
 // Collective.
 Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
+  for (const Commitment& commitment : blocks)
+    if (state(commitment.id).move) tap_values(commitment.id);
   std::vector<Move*> moves;
   bool sparse = false;
   std::uint64_t from = ~std::uint64_t{0}, to = 0;
@@ -182,6 +184,7 @@ Status Writer::Impl::write_block(Commitment& c) {
     } else if (block.move) {
       NMB_TRY(read_moved(*block.move, 0, values));
       c.extent_sum = sum_of(values);
+      if (block.tap) NMB_TRY(block.tap->take(0, values));
     } else if (!c.hole) {
       NMB_TRY(file_->read_at(block.run_position, values));
     }
@@ -417,6 +420,7 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_maps(blocks));
     index_bytes_ = cursor_ - maps;
     NMB_TRY(write_blocks(blocks));
+    NMB_TRY(write_statistics(blocks));
     NMB_TRY(write_tombstones());
     Superblock next = superblock_;
     next.generation = new_generation();
@@ -428,8 +432,10 @@ Status Writer::Impl::write_generation(bool closing) {
       next.incompatible |= (state(c.id).codec != 0 ? kFeatureZstdBody : 0) |
                            (state(c.id).kind == Kind::kExtended ? kFeatureExtendedBody : 0) |
                            (coded ? kFeaturePieceCodec : 0);
+      next.compatible |= c.statistics.absent() ? 0 : kFeatureStatistics;
     }
     NMB_ASSIGN(next.incompatible, ranks_.all_reduce(next.incompatible, std::bit_or<>()));
+    NMB_ASSIGN(next.compatible, ranks_.all_reduce(next.compatible, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
     NMB_TRY(ranks_.agree(write_file_table(next)));
@@ -591,6 +597,9 @@ Status Writer::Impl::write_tombstones() {
       const BlockEntry& entry = *block.committed;
       gone.push_back(&entry);
       parts.push_back({entry.order, block_length(entry.name.size(), 0)});
+      if (const Place& place = entry.statistics; block.removed && !place.absent())
+        dead_.push_back(
+            {place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
       if (!block.removed || !entry.has_map()) continue;
       NMB_TRY(retire_data_map(core_->map_of(entry), *this));
     }
@@ -642,6 +651,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     block.retained = BlockState::kNotRetained;
     block.sharing.reset();
     block.move.reset();
+    block.tap.reset();
     block.stored.reset();
     block.linked.reset();
     block.packed.reset();

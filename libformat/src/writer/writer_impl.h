@@ -136,6 +136,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t pending_bytes() const { return pending_bytes_; }
   std::uint64_t linked_bytes() const { return linked_bytes_; }
   const std::vector<ExternalFile>& external_files() const { return files_; }
+  std::uint64_t without_statistics() const { return without_statistics_; }
   bool defining_mode() const { return define_mode_; }
   const Status& out_of_memory() const { return out_of_memory_; }
   // Ahead of every use of a handle.
@@ -175,6 +176,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint64_t extent_sum = 0;       // without a map
     std::uint64_t header_sum = 0;
     Place map;
+    Place statistics;
     std::vector<Piece> pieces;
   };
   class Changes;  // what the index is told
@@ -282,6 +284,13 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status finish_extent(Commitment& block);
   Status write_map(Commitment& block, PageSink& sink);
   Status write_block(Commitment& block);
+  // writer_statistics.cpp
+  Result<std::unique_ptr<BlockCounter>> counter_of(BlockId id);
+  void tap_values(BlockId id);
+  Status count_extent(BlockId id, BlockCounter* counter);
+  std::shared_ptr<const ByteSource> extent_source(BlockId id);
+  Result<std::vector<std::byte>> count_block(Commitment& c);
+  Status write_statistics(std::vector<Commitment>& blocks);
   Status write_dictionary();
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
   Status check_sections() const;
@@ -330,6 +339,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
 
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
   std::uint64_t next_order_ = 0;
+  std::uint64_t without_statistics_ = 0;  // variables, of all commits
   std::uint64_t pending_bytes_ = 0;
   std::uint64_t linked_bytes_ = 0;
   std::uint64_t index_bytes_ = 0;  // of the last commit

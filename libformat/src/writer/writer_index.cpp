@@ -31,6 +31,7 @@ BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
   entry.records = block.records;
   entry.samples = block.samples;
   entry.map = c.map;
+  entry.statistics = c.statistics;
   entry.order = block.order;
   return entry;
 }

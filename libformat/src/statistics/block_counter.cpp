@@ -1,0 +1,231 @@
+// Counting the values of a block (see statistics/block_counter.h).
+#include "statistics/block_counter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "nmb/extension.h"
+#include "nmb/values.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+// Bytes that are there.
+struct Given {
+  std::uint64_t offset;
+  const std::byte* bytes;
+  void copy(const ValueForm&, std::uint64_t, std::uint64_t from, std::size_t length,
+            std::byte* to) const {
+    std::memcpy(to, bytes + (from - offset), length);
+  }
+  void count(const ValueForm& form, std::uint64_t from, std::uint64_t elements, ValueCounts* counts,
+             HistogramBuilder* histogram) const {
+    count_values(form, bytes + (from - offset), elements, counts, histogram);
+  }
+};
+
+// Fill values.
+struct Hole {
+  void copy(const ValueForm& form, std::uint64_t element, std::uint64_t from, std::size_t length,
+            std::byte* to) const {
+    std::memcpy(to, form.hole.data() + (from - element), length);
+  }
+  void count(const ValueForm& form, std::uint64_t, std::uint64_t elements, ValueCounts* counts,
+             HistogramBuilder* histogram) const {
+    count_holes(form, elements, counts, histogram);
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadata,
+                                                         const ClassicLayout& layout,
+                                                         std::uint64_t records,
+                                                         StatisticsLevel level) {
+  auto made = std::make_unique<BlockCounter>();
+  made->level_ = level;
+  made->record_size_ = layout.record_size;
+  made->records_ = records;
+  made->record_begin_ = layout.record_begin - layout.header_length;
+  made->variables_.resize(metadata.variable_count());
+  made->totals_.resize(metadata.variable_count());
+  const Extension* const extension = metadata.extension().get();
+  std::vector<hdf5::Property> properties;
+  if (extension) {
+    NMB_ASSIGN(properties, hdf5::decode_properties(extension->hdf5));
+  }
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    Slot slot;
+    slot.variable = v;
+    if (!value_form(metadata, v, properties, &slot.form)) continue;
+    if (const Storage* storage = extension ? extension->storage_of(v) : nullptr) {
+      made->variables_[v].computed = made->take_stored(metadata, *storage, properties, slot);
+      continue;
+    }
+    const bool is_record = metadata.is_record_variable(v);
+    const std::uint64_t base = is_record ? layout.record_begin : layout.header_length;
+    const std::uint64_t begin = metadata.begin(v);
+    const std::optional<std::uint64_t> bytes = metadata.slice_bytes(v);
+    std::uint64_t end = 0, all = bytes.value_or(0);
+    if (!bytes || (*bytes > 0 && begin < base) ||
+        (is_record && !checked_mul(*bytes, records, &all)) ||
+        (*bytes > 0 && !checked_add(begin - base, *bytes, &end)))
+      return Status(Code::kDamaged, "found variable " + std::string(metadata.variable(v).name) +
+                                        " outside of the extent, expected it within");
+    made->note(&slot, all / slot.form.size());
+    if (all == 0) continue;
+    slot.begin = begin - base;
+    slot.end = end;
+    if (is_record && *bytes == layout.record_size) {
+      // Records that lie side by side are an array.
+      slot.begin += made->record_begin_;
+      slot.end = slot.begin + all;
+      made->fixed_.push_back(slot);
+    } else {
+      (is_record ? made->record_ : made->fixed_).push_back(slot);
+    }
+  }
+  for (std::vector<Slot>* slots : {&made->fixed_, &made->record_})
+    std::sort(slots->begin(), slots->end(),
+              [](const Slot& a, const Slot& b) { return a.begin < b.begin; });
+  return made;
+}
+
+// A variable that is counted.
+void BlockCounter::note(Slot* slot, std::uint64_t elements) {
+  slot->most_buckets = Histogram::most_buckets(elements);
+  variables_[slot->variable] = {true, slot->form.type, slot->form.nan_is_missing, elements};
+}
+
+void BlockCounter::begin(const Slot& slot, Local* local) const {
+  local->counts = ValueCounts();
+  local->with_histogram = level_ == StatisticsLevel::kHistogram && slot.form.type != Type::kChar;
+  if (local->with_histogram) local->histogram.begin(slot.most_buckets);
+}
+
+void BlockCounter::keep(const Slot& slot, const Local& local) {
+  std::lock_guard lock(mutex_);
+  Total& total = totals_[slot.variable];
+  total.counts.add(local.counts);
+  if (!local.with_histogram) return;
+  if (total.histogram.buckets.empty()) {
+    total.histogram = local.histogram.take();
+    return;
+  }
+  HistogramBuilder all;
+  all.begin(slot.most_buckets);
+  all.merge(total.histogram);
+  all.merge(local.histogram.take());
+  total.histogram = all.take();
+}
+
+// Bytes [from, to) of the element that begins at `element`.
+template <class Bytes>
+void BlockCounter::keep_cut(const Slot& slot, std::uint64_t element, std::uint64_t from,
+                            std::uint64_t to, const Bytes& bytes, Local* local) {
+  const std::size_t size = slot.form.size();
+  std::lock_guard lock(mutex_);
+  const auto cut = cuts_.try_emplace(element).first;
+  Cut& value = cut->second;
+  bytes.copy(slot.form, element, from, to - from, value.bytes.data() + (from - element));
+  for (std::uint64_t at = from - element; at < to - element; ++at)
+    value.there = static_cast<std::uint8_t>(value.there | 1u << at);
+  if (value.there != (1u << size) - 1) return;
+  count_values(slot.form, value.bytes.data(), 1, &local->counts, local->builder());
+  cuts_.erase(cut);
+}
+
+// What of [from, to) lies in the slot, which begins at `base`.
+template <class Bytes>
+void BlockCounter::count_slot(const Slot& slot, std::uint64_t base, std::uint64_t from,
+                              std::uint64_t to, const Bytes& bytes, Local* local) {
+  const std::uint64_t size = slot.form.size();
+  const std::uint64_t begin = base + slot.begin;
+  from = std::max(from, begin);
+  to = std::min(to, base + slot.end);
+  if (from >= to) return;
+  if (const std::uint64_t behind = (from - begin) % size; behind != 0) {
+    const std::uint64_t element = from - behind, end = std::min(to, element + size);
+    keep_cut(slot, element, from, end, bytes, local);
+    from = end;
+  }
+  const std::uint64_t elements = (to - from) / size;
+  bytes.count(slot.form, from, elements, &local->counts, local->builder());
+  from += elements * size;
+  if (from < to) keep_cut(slot, from, from, to, bytes, local);
+}
+
+template <class Bytes>
+void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& bytes) {
+  Local local;
+  auto slot = std::upper_bound(fixed_.begin(), fixed_.end(), from,
+                               [](std::uint64_t at, const Slot& s) { return at < s.end; });
+  for (; slot != fixed_.end() && slot->begin < to; ++slot) {
+    begin(*slot, &local);
+    count_slot(*slot, 0, from, to, bytes, &local);
+    keep(*slot, local);
+  }
+  if (record_.empty() || to <= record_begin_) return;
+  const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
+  const std::uint64_t end = std::min(records_, (to - record_begin_ - 1) / record_size_ + 1);
+  const auto base = [&](std::uint64_t record) { return record_begin_ + record * record_size_; };
+  if (first >= end) return;
+  for (const Slot& each : record_) {
+    if (base(first) + each.end <= from && end - first == 1) continue;
+    if (base(first) + each.begin >= to) break;
+    begin(each, &local);
+    count_slot(each, base(first), from, to, bytes, &local);
+    if constexpr (std::is_same_v<Bytes, Hole>) {
+      // All between the first and the last lie in the hole whole.
+      if (end - first > 2)
+        bytes.count(each.form, 0, (end - first - 2) * ((each.end - each.begin) / each.form.size()),
+                    &local.counts, local.builder());
+    } else {
+      for (std::uint64_t record = first + 1; record + 1 < end; ++record)
+        count_slot(each, base(record), from, to, bytes, &local);
+    }
+    if (end - first > 1) count_slot(each, base(end - 1), from, to, bytes, &local);
+    keep(each, local);
+  }
+}
+
+void BlockCounter::add(std::uint64_t offset, std::span<const std::byte> bytes) {
+  count(offset, offset + bytes.size(), Given{offset, bytes.data()});
+}
+
+void BlockCounter::add_hole(std::uint64_t from, std::uint64_t to) {
+  if (from < to) count(from, to, Hole{});
+}
+
+Result<BlockStatistics> BlockCounter::finish() {
+  BlockStatistics out;
+  out.level = level_;
+  out.variables.resize(variables_.size());
+  for (std::size_t v = 0; v < variables_.size(); ++v) {
+    const Variable& variable = variables_[v];
+    if (!variable.computed) continue;
+    Total& total = totals_[v];
+    VariableStatistics& statistics = out.variables[v];
+    statistics.computed = true;
+    statistics.type = variable.type;
+    statistics.elements = total.counts.elements;
+    statistics.missing = total.counts.missing;
+    statistics.nans = total.counts.nans;
+    if (variable.nan_is_missing) statistics.missing += std::exchange(statistics.nans, 0);
+    if (statistics.elements != variable.elements)
+      return Status(Code::kDamaged, "found " + std::to_string(statistics.elements) +
+                                        " values of variable " + std::to_string(v) + ", expected " +
+                                        std::to_string(variable.elements));
+    if (variable.type == Type::kChar || statistics.ordered() == 0) continue;
+    statistics.has_range = true;
+    key_value(variable.type, total.counts.least, statistics.minimum.data());
+    key_value(variable.type, total.counts.greatest, statistics.maximum.data());
+    statistics.histogram = std::move(total.histogram);
+  }
+  return out;
+}
+
+}  // namespace nmb

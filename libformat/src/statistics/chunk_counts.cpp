@@ -1,0 +1,170 @@
+// Counting values in chunks (see statistics/block_counter.h; spec/format.md, section 15.2).
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include "parallel/workers.h"
+#include "statistics/block_counter.h"
+#include "values/chunk_filters.h"
+#include "values/chunk_table.h"
+#include "wire/checked.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = 4096;
+// Bytes of chunks that threads decode at a time, but for one chunk.
+constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
+// A few bytes may make a large chunk, and many rows of a table may lead to them.
+constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
+
+// Values elsewhere, or none at all.
+bool has_none(std::span<const hdf5::Property> properties, VarId variable) {
+  using Number = hdf5::Property::Number;
+  return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
+    return p.owner == variable && p.attribute == hdf5::kNoAttribute &&
+           (p.number == Number::kExternalFiles || p.number == Number::kVirtual ||
+            (p.number == Number::kSpace && p.space.space_class == hdf5::SpaceClass::kNull));
+  });
+}
+
+// Where a chunk lies, and how much of it lies within the array.
+class ChunkShape {
+ public:
+  ChunkShape(const std::vector<std::uint64_t>& lengths, const std::vector<std::uint64_t>& chunk)
+      : lengths_(lengths), chunk_(chunk), inside_(chunk.size()) {}
+  void set(std::uint64_t number) {
+    for (std::size_t i = chunk_.size(); i-- > 0;) {
+      const std::uint64_t across = (lengths_[i] - 1) / chunk_[i] + 1;
+      inside_[i] = std::min(chunk_[i], lengths_[i] - number % across * chunk_[i]);
+      number /= across;
+    }
+  }
+  std::uint64_t elements() const {
+    std::uint64_t all = 1;
+    for (const std::uint64_t n : inside_) all *= n;
+    return all;
+  }
+  // Calls visit(element of the chunk, elements) for each run of those inside.
+  template <class Visit>
+  void for_each_run(Visit visit) const {
+    std::size_t last = inside_.size();
+    std::uint64_t run = 1, pitch = 1;
+    // Whole rows are one run.
+    while (last > 0 && run == pitch) {
+      --last;
+      run *= inside_[last];
+      pitch *= chunk_[last];
+    }
+    const std::uint64_t rows = elements() / std::max<std::uint64_t>(run, 1);
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      std::uint64_t left = row, at = 0, step = pitch;
+      for (std::size_t i = last; i-- > 0;) {
+        at += left % inside_[i] * step;
+        left /= inside_[i];
+        step *= chunk_[i];
+      }
+      visit(at, run);
+    }
+  }
+
+ private:
+  const std::vector<std::uint64_t>& lengths_;
+  const std::vector<std::uint64_t>& chunk_;
+  std::vector<std::uint64_t> inside_;
+};
+
+}  // namespace
+
+bool BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
+                               std::span<const hdf5::Property> properties, Slot slot) {
+  const VarId v = slot.variable;
+  const std::uint64_t size = slot.form.size();
+  const auto bytes = metadata.array_bytes(v);
+  if (!bytes || storage.kind == StorageKind::kHeap || has_none(properties, v)) return false;
+  slot.form.hole = {};
+  std::ranges::copy(fill_value_set(properties, v, size), slot.form.hole.begin());
+  const bool in_chunks = storage.kind == StorageKind::kChunked && *bytes > 0;
+  if (in_chunks && unknown_filter(storage.filters)) return false;
+  note(&slot, *bytes / size);
+  if (in_chunks) {
+    Chunked chunked{slot, {}, storage, metadata.begin(v)};
+    for (const DimId d : metadata.variable(v).dimensions)
+      chunked.lengths.push_back(metadata.dimension(d).length);
+    chunked_.push_back(std::move(chunked));
+    return true;
+  }
+  Local local;
+  begin(slot, &local);
+  count_holes(slot.form, *bytes / size, &local.counts, local.builder());
+  keep(slot, local);
+  return true;
+}
+
+Status BlockCounter::count_chunks(const std::shared_ptr<const ByteSource>& extent,
+                                  unsigned threads) {
+  for (const Chunked& chunked : chunked_) NMB_TRY(count_chunks_of(chunked, extent, threads));
+  return {};
+}
+
+Status BlockCounter::count_chunks_of(const Chunked& chunked,
+                                     const std::shared_ptr<const ByteSource>& extent,
+                                     unsigned threads) {
+  const Storage& storage = chunked.storage;
+  const Slot& slot = chunked.slot;
+  const std::uint64_t region = storage.region_length;
+  if (chunked.begin > extent->size() || region > extent->size() - chunked.begin)
+    return Status(Code::kDamaged, "found chunks outside of the extent, expected them within");
+  const ChunkTable table(std::make_shared<SharedRange>(extent, chunked.begin, region), storage,
+                         slot.form.size());
+  std::uint64_t chunks = 1;
+  for (std::size_t i = 0; i < storage.chunk.size(); ++i)
+    chunks *= (chunked.lengths[i] - 1) / storage.chunk[i] + 1;
+  std::uint64_t budget = kMostDecoded + kMostTimes * region;
+  if (budget / kMostTimes < region) budget = ~std::uint64_t{0};
+  const auto at_once = static_cast<unsigned>(std::min<std::uint64_t>(
+      threads, std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes())));
+  Local all;
+  begin(slot, &all);
+  for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
+    NMB_ASSIGN(const std::vector<ChunkRow> rows,
+               table.rows(first, std::min(kRowsAtOnce, chunks - first)));
+    for (const ChunkRow& row : rows) {
+      if (row.stored_length == 0) continue;
+      if (table.chunk_bytes() > budget) {
+        variables_[slot.variable] = {};
+        return {};
+      }
+      budget -= table.chunk_bytes();
+    }
+    std::atomic<std::size_t> next{0};
+    NMB_TRY(share_work(
+        std::min<std::size_t>(at_once, rows.size()), [&](const std::atomic<bool>& stop) -> Status {
+          Local local;
+          begin(slot, &local);
+          ChunkShape shape(chunked.lengths, storage.chunk);
+          for (std::size_t i; !stop && (i = next++) < rows.size();) {
+            shape.set(first + i);
+            if (rows[i].stored_length == 0) {
+              count_holes(slot.form, shape.elements(), &local.counts, local.builder());
+              continue;
+            }
+            NMB_ASSIGN(const std::vector<std::byte> values, table.load(first + i, rows[i]));
+            shape.for_each_run([&](std::uint64_t at, std::uint64_t count) {
+              count_values(slot.form, values.data() + at * slot.form.size(), count, &local.counts,
+                           local.builder());
+            });
+          }
+          std::lock_guard lock(mutex_);
+          all.counts.add(local.counts);
+          if (local.with_histogram) all.histogram.merge(local.histogram.take());
+          return {};
+        }));
+  }
+  keep(slot, all);
+  return {};
+}
+
+}  // namespace nmb

@@ -1,0 +1,19 @@
+// Statistics of a block, counted from its values (spec/format.md, section 9.2).
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "nmb/byte_range.h"
+#include "nmb/dataset.h"
+#include "nmb/statistics.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// holes: of the extent, ascending; not read. Reads windows of 1 MiB on several threads; memory: one
+// for each. kDamaged, kIo.
+Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
+                                    StatisticsLevel level, unsigned threads);
+
+}  // namespace nmb

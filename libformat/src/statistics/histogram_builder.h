@@ -1,0 +1,55 @@
+// HistogramBuilder: counts values in buckets that grow wider as there are more of them
+// (spec/format.md, section 9.2). What it holds depends on the values alone, not on their order.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nmb/statistics.h"
+
+namespace nmb {
+
+// The code of a value at kMostBits. number: not NaN.
+inline std::uint32_t histogram_code(double number) {
+  const auto bits = std::bit_cast<std::uint64_t>(number + 0.0);  // -0 + 0 is 0
+  const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
+  const std::uint64_t ordered = bits ^ (sign | (std::uint64_t{1} << 63));
+  return static_cast<std::uint32_t>(ordered >> (64 - Histogram::kMostBits));
+}
+// Of integers: what is past 53 bits is cut off, so that the conversion is exact.
+inline double toward_zero(std::uint64_t value) {
+  return static_cast<double>(value >> 53 ? value & ~std::uint64_t{0x7ff} : value);
+}
+inline double toward_zero(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return value < 0 ? -toward_zero(std::uint64_t{0} - bits) : toward_zero(bits);
+}
+
+class HistogramBuilder {
+ public:
+  // As if nothing was counted. most: buckets.
+  void begin(std::uint64_t most);
+  // codes: at kMostBits.
+  void add(std::span<const std::uint32_t> codes);
+  void add(std::uint32_t code, std::uint64_t count);
+  // Counts what `other` has, which may have other bits.
+  void merge(const Histogram& other);
+  Histogram take() const;
+
+ private:
+  struct Slot {
+    std::uint32_t code = 0;
+    std::uint64_t count = 0;  // 0: free
+  };
+  bool insert(std::uint32_t code, std::uint64_t count);
+  void coarsen_for(std::span<const std::uint32_t> codes);
+  void coarsen(unsigned shift);
+
+  std::vector<Slot> slots_;  // open addressing; a power of 2, at most half full
+  std::uint64_t most_ = 0, used_ = 0;
+  unsigned shift_ = 0;  // from codes at kMostBits
+};
+
+}  // namespace nmb

@@ -1,0 +1,328 @@
+// Counting values (see statistics/value_counter.h). The loops are plain, so that the compiler
+// vectorises them.
+#include "statistics/value_counter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "nmb/hdf5_section.h"
+#include "nmb/values.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+namespace {
+
+// Values that are swapped, looked at and coded together: they stay in the first cache.
+constexpr std::size_t kBatch = 1024;
+
+template <class T>
+inline constexpr bool kIsReal = std::is_floating_point_v<T>;
+
+// Integers of a value's size that ascend as values do; those of NaN lie beyond the infinities.
+template <class T>
+struct KeyOf {
+  using Key = T;
+};
+template <>
+struct KeyOf<float> {
+  using Key = std::int32_t;
+};
+template <>
+struct KeyOf<double> {
+  using Key = std::int64_t;
+};
+template <class T>
+using Key = typename KeyOf<T>::Key;
+
+template <class T>
+Key<T> key_of(std::make_unsigned_t<Key<T>> bits) {
+  using K = Key<T>;
+  if constexpr (kIsReal<T>) {
+    const K k = static_cast<K>(bits);
+    return k ^ ((k >> (8 * sizeof(K) - 1)) & std::numeric_limits<K>::max());
+  } else {
+    return static_cast<K>(bits);
+  }
+}
+template <class T>
+T number_of(Key<T> key) {
+  if constexpr (kIsReal<T>) {
+    using K = Key<T>;
+    return std::bit_cast<T>(key ^ ((key >> (8 * sizeof(K) - 1)) & std::numeric_limits<K>::max()));
+  } else {
+    return key;
+  }
+}
+template <class T>
+constexpr Key<T> infinity_key() {
+  return std::bit_cast<Key<T>>(std::numeric_limits<T>::infinity());
+}
+
+// Keys of all types as those of one: u64 so turned that it ascends as i64.
+template <class T>
+std::int64_t widened(Key<T> key) {
+  if constexpr (std::is_same_v<T, std::uint64_t>)
+    return static_cast<std::int64_t>(key ^ (std::uint64_t{1} << 63));
+  else
+    return static_cast<std::int64_t>(key);
+}
+template <class T>
+Key<T> narrowed(std::int64_t key) {
+  if constexpr (std::is_same_v<T, std::uint64_t>)
+    return static_cast<std::uint64_t>(key) ^ (std::uint64_t{1} << 63);
+  else
+    return static_cast<Key<T>>(key);
+}
+
+// Calls visit(T{}) with the type's own.
+template <class Visit>
+auto with_type(Type type, Visit visit) {
+  switch (type) {
+    case Type::kByte:
+      return visit(std::int8_t{});
+    case Type::kShort:
+      return visit(std::int16_t{});
+    case Type::kInt:
+      return visit(std::int32_t{});
+    case Type::kInt64:
+      return visit(std::int64_t{});
+    case Type::kFloat:
+      return visit(float{});
+    case Type::kDouble:
+      return visit(double{});
+    case Type::kUShort:
+      return visit(std::uint16_t{});
+    case Type::kUInt:
+      return visit(std::uint32_t{});
+    case Type::kUInt64:
+      return visit(std::uint64_t{});
+    case Type::kUByte:
+    case Type::kChar:
+      break;
+  }
+  return visit(std::uint8_t{});
+}
+
+template <class T>
+std::uint32_t code_of(Key<T> key) {
+  const T number = number_of<T>(key);
+  if constexpr (kIsReal<T>)
+    return histogram_code(static_cast<double>(number));
+  else if constexpr (sizeof(T) < 8)
+    return histogram_code(static_cast<double>(number));
+  else
+    return histogram_code(toward_zero(number));
+}
+
+// All bits set: yes. What is looked at is a mask and not a bool, and counters are as wide as keys,
+// so that whole registers of keys are looked at together.
+template <class T>
+struct Masks {
+  using K = Key<T>;
+  template <int kMissing>
+  static K missing(K key, const std::array<K, 4>& values) {
+    K mask = 0;
+    for (std::size_t i = 0; i < kMissing; ++i) mask = static_cast<K>(mask | yes(key == values[i]));
+    return mask;
+  }
+  static K nan(K key) {
+    if constexpr (kIsReal<T>)
+      return yes((key ^ (key >> (8 * sizeof(K) - 1))) > infinity_key<T>());
+    else
+      return 0;
+  }
+  static K yes(bool is) { return static_cast<K>(-static_cast<K>(is)); }
+};
+
+// At most kBatch keys.
+template <class T, int kMissing>
+void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, ValueCounts* counts,
+                HistogramBuilder* histogram) {
+  using K = Key<T>;
+  using Counter = std::conditional_t<sizeof(K) == 1, std::uint32_t, std::make_unsigned_t<K>>;
+  constexpr K kMost = std::numeric_limits<K>::max(), kLeast = std::numeric_limits<K>::min();
+  std::array<K, 4> missing{};
+  for (std::size_t i = 0; i < 4; ++i) missing[i] = narrowed<T>(form.missing[i]);
+  K least = kMost, greatest = kLeast;
+  Counter missing_here = 0, nans = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const K key = keys[i];
+    const K is_missing = Masks<T>::template missing<kMissing>(key, missing);
+    const K is_nan = Masks<T>::nan(key);
+    const K out = static_cast<K>(is_missing | is_nan);
+    const K low = static_cast<K>((key & ~out) | (kMost & out));
+    const K high = static_cast<K>((key & ~out) | (kLeast & out));
+    least = low < least ? low : least;
+    greatest = high > greatest ? high : greatest;
+    missing_here = static_cast<Counter>(missing_here + (static_cast<Counter>(is_missing) & 1));
+    nans = static_cast<Counter>(nans + (static_cast<Counter>(is_nan) & 1));
+  }
+  counts->elements += count;
+  counts->missing += missing_here;
+  counts->nans += nans;
+  if (std::size_t{missing_here} + nans == count) return;
+  counts->least = std::min(counts->least, widened<T>(least));
+  counts->greatest = std::max(counts->greatest, widened<T>(greatest));
+  if (!histogram) return;
+  std::array<std::uint32_t, kBatch> codes;
+  std::size_t coded = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const K key = keys[i];
+    codes[coded] = code_of<T>(key);
+    coded += (Masks<T>::template missing<kMissing>(key, missing) | Masks<T>::nan(key)) == 0;
+  }
+  histogram->add({codes.data(), coded});
+}
+
+template <class T>
+void count_typed(const ValueForm& form, const std::byte* values, std::size_t count,
+                 ValueCounts* counts, HistogramBuilder* histogram) {
+  using Bits = std::make_unsigned_t<Key<T>>;
+  std::array<Key<T>, kBatch> keys;
+  for (std::size_t at = 0; at < count; at += kBatch) {
+    const std::size_t part = std::min(kBatch, count - at);
+    const std::byte* from = values + at * sizeof(T);
+    if (form.swapped)
+      for (std::size_t i = 0; i < part; ++i)
+        keys[i] = key_of<T>(load_le<Bits>(from + i * sizeof(T)));
+    else
+      for (std::size_t i = 0; i < part; ++i)
+        keys[i] = key_of<T>(load_be<Bits>(from + i * sizeof(T)));
+    if (form.missing_count == 0)
+      count_keys<T, 0>(keys.data(), part, form, counts, histogram);
+    else if (form.missing_count == 1)
+      count_keys<T, 1>(keys.data(), part, form, counts, histogram);
+    else if (form.missing_count == 2)
+      count_keys<T, 2>(keys.data(), part, form, counts, histogram);
+    else
+      count_keys<T, 4>(keys.data(), part, form, counts, histogram);
+  }
+}
+
+// A value of `metadata`'s type `type`, as stored, as one that is missing.
+void add_missing(std::span<const std::byte> stored, ValueForm* form) {
+  std::array<std::byte, 8> external{};
+  std::ranges::copy(stored, external.begin());
+  if (form->swapped)
+    std::reverse(external.begin(), external.begin() + static_cast<long>(stored.size()));
+  const std::int64_t key = value_key(form->type, external.data());
+  const bool is_real = form->type == Type::kFloat || form->type == Type::kDouble;
+  if (is_real && is_nan_key(form->type, key)) {
+    form->nan_is_missing = true;
+    return;
+  }
+  const auto add = [&](std::int64_t k) {
+    const auto end = form->missing.begin() + form->missing_count;
+    if (std::find(form->missing.begin(), end, k) == end) form->missing[form->missing_count++] = k;
+  };
+  add(key);
+  // -0 and 0 are equal.
+  if (is_real && (key == 0 || key == -1)) add(-1 - key);
+}
+
+}  // namespace
+
+std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
+                                          VarId variable, std::size_t size) {
+  for (const hdf5::Property& p : properties)
+    if (p.owner == variable && p.attribute == hdf5::kNoAttribute &&
+        p.number == hdf5::Property::Number::kCreation &&
+        p.creation.fill_state == hdf5::FillState::kUser && p.creation.fill_value.size() == size)
+      return p.creation.fill_value;
+  return {};
+}
+
+std::int64_t value_key(Type type, const std::byte* external) {
+  return with_type(type, [&](auto t) {
+    using T = decltype(t);
+    return widened<T>(key_of<T>(load_be<std::make_unsigned_t<Key<T>>>(external)));
+  });
+}
+
+void key_value(Type type, std::int64_t key, std::byte* external) {
+  with_type(type, [&](auto t) {
+    using T = decltype(t);
+    using Bits = std::make_unsigned_t<Key<T>>;
+    store_be(external, std::bit_cast<Bits>(number_of<T>(narrowed<T>(key))));
+  });
+}
+
+bool is_nan_key(Type type, std::int64_t key) {
+  const std::int64_t infinity =
+      type == Type::kFloat ? infinity_key<float>() : infinity_key<double>();
+  return key > infinity || key < -infinity - 1;
+}
+
+bool value_form(const Metadata& metadata, VarId variable,
+                std::span<const hdf5::Property> properties, ValueForm* form) {
+  const Variable v = metadata.variable(variable);
+  const Extension* const extension = metadata.extension().get();
+  const bool own = TypeTable::is_extended(v.type);
+  *form = ValueForm();
+  if (own) {
+    const std::optional<Type> same = extension->types.classic(v.type);
+    if (!same) return false;
+    form->type = *same;
+    form->swapped = extension->types.is_swapped(v.type);
+  } else {
+    form->type = v.type;
+  }
+  const std::size_t size = form->size();
+  if (!own) {
+    const std::vector<std::byte> fill = fill_value(metadata, variable);
+    std::ranges::copy(fill, form->hole.begin());
+  }
+  const auto stated = [&](std::string_view name) -> std::span<const std::byte> {
+    const auto attribute = metadata.find_attribute(variable, name);
+    if (!attribute || attribute->type != v.type || attribute->count != 1) return {};
+    return attribute->values.first(size);
+  };
+  if (const auto fill = stated("_FillValue"); !fill.empty())
+    add_missing(fill, form);
+  else if (const auto set = fill_value_set(properties, variable, size); size > 1 && !set.empty())
+    add_missing(set, form);
+  else if (!own && size > 1)
+    add_missing(std::span(form->hole).first(size), form);
+  if (const auto missing = stated("missing_value"); !missing.empty()) add_missing(missing, form);
+  // What is counted for three counts for four.
+  if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
+  return true;
+}
+
+void ValueCounts::add(const ValueCounts& other) {
+  elements += other.elements;
+  missing += other.missing;
+  nans += other.nans;
+  least = std::min(least, other.least);
+  greatest = std::max(greatest, other.greatest);
+}
+
+void ValueCounts::repeat(std::uint64_t times) {
+  elements *= times;
+  missing *= times;
+  nans *= times;
+}
+
+void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
+                  ValueCounts* counts, HistogramBuilder* histogram) {
+  with_type(form.type,
+            [&](auto t) { count_typed<decltype(t)>(form, values, count, counts, histogram); });
+}
+
+void count_holes(const ValueForm& form, std::uint64_t count, ValueCounts* counts,
+                 HistogramBuilder* histogram) {
+  if (count == 0) return;
+  ValueCounts one;
+  HistogramBuilder code;
+  if (histogram) code.begin(1);
+  count_values(form, form.hole.data(), 1, &one, histogram ? &code : nullptr);
+  one.repeat(count);
+  counts->add(one);
+  if (!histogram) return;
+  for (const Histogram::Bucket& bucket : code.take().buckets) histogram->add(bucket.code, count);
+}
+
+}  // namespace nmb

@@ -1,0 +1,33 @@
+// Counting values on their way (see writer/statistics_tap.h).
+#include "writer/statistics_tap.h"
+
+#include <utility>
+
+#include "statistics/statistics_section.h"
+
+namespace nmb {
+
+Status StatisticsTap::take(std::uint64_t offset, std::span<const std::byte> bytes) {
+  std::call_once(once_, [&] {
+    Result<std::unique_ptr<BlockCounter>> made = make_();
+    make_ = {};
+    if (made.ok())
+      counter_ = std::move(*made);
+    else
+      status_ = made.status();
+  });
+  NMB_TRY(status_);
+  counter_->add(offset, bytes);
+  // Whoever takes the last bytes sees what all others have counted. Blocks are many, and what they
+  // are counted with is larger than what is found.
+  if (left_.fetch_sub(bytes.size(), std::memory_order_acq_rel) != bytes.size()) return {};
+  for (const ByteRange& hole : holes_) counter_->add_hole(hole.begin, hole.end);
+  if (counter_->has_chunks()) return {};
+  NMB_ASSIGN(const BlockStatistics statistics, counter_->finish());
+  sections_ = encode_statistics(statistics, 0);
+  not_computed_ = statistics.not_computed();
+  counter_.reset();
+  return {};
+}
+
+}  // namespace nmb

@@ -1,0 +1,228 @@
+"""Statistics of values (format.md, section 9.2): the section's payload, and what values make of it.
+
+Part of nmb_reference.py. Slow: it looks at one value after the other.
+"""
+
+import math
+import struct
+
+import classic_reference as classic
+import extended_reference as extended
+import xxhash
+
+TYPE = 6
+ELEMENTS, MISSING, NAN = range(3)
+NOT_COUNTED, NO_RANGE, RANGE = range(3)
+MOST_BITS = 24
+
+
+class Broken(Exception):
+    """The payload breaks R-ST-1."""
+
+
+class Row:
+    """What is said of one variable."""
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.counts = [0, 0, 0]
+        self.range = None  # two values, external form
+        self.histogram = None  # bits, [(code, count)]
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
+
+
+def state_of(entry):
+    names = ("sum", "extent length", "extent sum", "records", "data map sum")
+    return xxhash.xxh3_64_intdigest(struct.pack("<5Q", *(entry[name] for name in names)))
+
+
+def width_of(largest):
+    return (largest.bit_length() + 7) // 8
+
+
+def most_buckets(elements):
+    return min(256, max(16, elements // 16))
+
+
+def classic_type(c, code):
+    """(the classic type whose values those are, whether their bytes are little-endian) or None."""
+    if code in classic.SIZES:
+        return code, False
+    t = c.extension.types[code - extended.FIRST_TYPE]
+    if t.class_ == extended.STRING:
+        return (classic.CHAR, False) if t.size == 1 and not t["variable length"] else None
+    if t.class_ not in (extended.INTEGER, extended.FLOAT):
+        return None
+    if t["bit offset"] or t["precision"] != 8 * t.size or t["byte order"] > 1:
+        return None
+    little = t["byte order"] == 0 and t.size > 1
+    if t.class_ == extended.INTEGER:
+        found = {1: (7, 1), 2: (8, 3), 4: (9, 4), 8: (11, 10)}.get(t.size)
+        return (found[t["signed"]], little) if found else None
+    parts = ("sign position", "exponent position", "exponent size", "mantissa position", "mantissa size")
+    layout = tuple(t[part] for part in (*parts, "exponent bias", "normalization"))
+    if (t.size, *layout) == (4, 31, 23, 8, 0, 23, 127, 2):
+        return 5, little
+    if (t.size, *layout) == (8, 63, 52, 11, 0, 52, 1023, 2):
+        return 6, little
+    return None
+
+
+# --- The payload -----------------------------------------------------------------------------------
+
+
+def decode(payload, c):
+    """(state, [Row]); Broken."""
+    items = Payload(payload)
+    state, count, level = items.number(8), items.number(4), items.number(1)
+    widths = [items.number(1) for _ in range(3)]
+    if count != len(c.variables):
+        raise Broken(f"{count} variables, the block has {len(c.variables)}")
+    if level not in (1, 2) or max(widths) > 8:
+        raise Broken(f"level {level}, widths {widths}")
+    types = [classic_type(c, v.type) for v in c.variables]
+    rows = [Row(kind) for kind in items.take(count)]
+    for row, type_ in zip(rows, types):
+        if row.kind > RANGE or row.kind and not type_:
+            raise Broken(f"a row of kind {row.kind}")
+    for column, width in enumerate(widths):
+        for row in rows:
+            row.counts[column] = items.number(width)
+        if width_of(max((row.counts[column] for row in rows), default=0)) != width:
+            raise Broken(f"a column of width {width}")
+    for row, type_ in zip(rows, types):
+        elements, missing, nan = row.counts
+        left = elements - missing - nan
+        code = type_ and type_[0]
+        if left < 0 or elements >> 63 or nan and code not in (5, 6) or not row.kind and elements:
+            raise Broken(f"counts {row.counts} of type {code}, kind {row.kind}")
+        if row.kind and (row.kind == RANGE) != (code != classic.CHAR and left > 0):
+            raise Broken(f"counts {row.counts} of type {code}, kind {row.kind}")
+        if row.kind == RANGE:
+            size = classic.SIZES[code]
+            row.range = tuple(items.take(size)[::-1] for _ in range(2))
+            numbers = [number_of(code, value) for value in row.range]
+            if any(map(is_nan, numbers)) or order_of(numbers[0]) > order_of(numbers[1]):
+                raise Broken(f"minimum {numbers[0]}, maximum {numbers[1]}")
+    for row in rows:
+        if level == 2 and row.kind == RANGE:
+            row.histogram = decode_histogram(items, row.counts)
+    if items.at != len(payload):
+        raise Broken(f"{len(payload) - items.at} bytes behind the last item")
+    return state, rows
+
+
+def decode_histogram(items, counts):
+    bits, width, count = items.number(1), items.number(1), items.number(2)
+    if not (1 <= bits <= MOST_BITS and 1 <= width <= 8 and 1 <= count <= most_buckets(counts[ELEMENTS])):
+        raise Broken(f"a histogram of {bits} bits, width {width}, {count} buckets")
+    codes = [items.number(3) for _ in range(count)]
+    values = [items.number(width) for _ in range(count)]
+    if codes != sorted(set(codes)) or codes[-1] >> bits or min(values) == 0:
+        raise Broken("buckets that do not ascend, or are empty")
+    if width_of(max(values)) != width or sum(values) != counts[ELEMENTS] - counts[MISSING] - counts[NAN]:
+        raise Broken("buckets that do not hold what was counted")
+    return bits, list(zip(codes, values))
+
+
+class Payload:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, n):
+        if n > len(self.data) - self.at:
+            raise Broken(f"{len(self.data) - self.at} bytes, expected at least {n}")
+        self.at += n
+        return self.data[self.at - n : self.at]
+
+    def number(self, n):
+        return int.from_bytes(self.take(n), "little")
+
+
+# --- Values ----------------------------------------------------------------------------------------
+
+
+def number_of(code, external):
+    return struct.unpack(">" + classic.CODES[code], external)[0]
+
+
+def is_nan(value):
+    return isinstance(value, float) and math.isnan(value)
+
+
+def order_of(value):
+    """-0 is less than 0."""
+    return (value, math.copysign(1, value)) if isinstance(value, float) else (value, 0)
+
+
+def equal(a, b):
+    return a == b or is_nan(a) and is_nan(b)
+
+
+def missing_of(c, variable, code, little, fill_set):
+    """The values that are missing. fill_set: the fill value that the hdf5 section tells, as stored."""
+    size = classic.SIZES[code]
+    one = lambda raw: number_of(code, raw[::-1] if little else raw)
+    stated = {
+        a.name: a.raw[:size]
+        for a in variable.attributes
+        if a.type == variable.type and a.count == 1 and a.name in (b"_FillValue", b"missing_value")
+    }
+    out = [one(stated[b"missing_value"])] if b"missing_value" in stated else []
+    if b"_FillValue" in stated:
+        out.append(one(stated[b"_FillValue"]))
+    elif size > 1 and fill_set and len(fill_set) == size:
+        out.append(one(fill_set))
+    elif size > 1 and variable.type in classic.SIZES:
+        out.append(number_of(code, classic.DEFAULT_FILL[code]))
+    return out
+
+
+def count(c, variable, raw, fill_set, with_histogram):
+    """The Row that the values make, whose bytes are `raw`, as stored."""
+    code, little = classic_type(c, variable.type)
+    size = classic.SIZES[code]
+    values = [v[0] for v in struct.iter_unpack(("<" if little else ">") + classic.CODES[code], raw)]
+    missing = missing_of(c, variable, code, little, fill_set)
+    row, left = Row(NO_RANGE), []
+    for value in values:
+        if any(equal(value, m) for m in missing):
+            row.counts[MISSING] += 1
+        elif is_nan(value):
+            row.counts[NAN] += 1
+        else:
+            left.append(value)
+    row.counts[ELEMENTS] = len(values)
+    if left and code != classic.CHAR:
+        row.kind = RANGE
+        pack = struct.Struct(">" + classic.CODES[code]).pack
+        row.range = pack(min(left, key=order_of)), pack(max(left, key=order_of))
+        if with_histogram:
+            row.histogram = histogram_of(left, most_buckets(len(values)))
+    return row
+
+
+def histogram_of(values, most):
+    bits, counts = MOST_BITS, {}
+    for value in values:
+        code = code_of(value)
+        counts[code] = counts.get(code, 0) + 1
+    while len(counts) > most:
+        bits, coarser = bits - 1, {}
+        for code, n in counts.items():
+            coarser[code >> 1] = coarser.get(code >> 1, 0) + n
+        counts = coarser
+    return bits, sorted(counts.items())
+
+
+def code_of(value):
+    """The first bits of the value as binary64, rounded toward zero; all turned where it is negative."""
+    if isinstance(value, int):
+        excess = max(0, abs(value).bit_length() - 53)
+        magnitude = abs(value) >> excess << excess
+        value = -magnitude if value < 0 else magnitude
+    bits = struct.unpack(">Q", struct.pack(">d", float(value) + 0.0))[0]
+    bits = bits ^ (2**64 - 1) if bits >> 63 else bits | 1 << 63
+    return bits >> 64 - MOST_BITS

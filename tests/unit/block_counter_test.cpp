@@ -1,0 +1,346 @@
+// Statistics counted from the bytes of an extent: values of each type, in any parts, in any order.
+#include "statistics/block_counter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "nmb/values.h"
+#include "statistics/histogram_builder.h"
+#include "statistics/statistics_section.h"
+
+namespace nmb::test {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+std::vector<std::byte> external(Type type, const std::vector<T>& values) {
+  std::vector<std::byte> out(values.size() * type_size(type));
+  (void)convert_to_external(memory_type_of<T>(), values.data(), values.size(), type, out.data());
+  return out;
+}
+
+template <class T>
+T value_of(Type type, const std::array<std::byte, 8>& bytes) {
+  T out{};
+  EXPECT_EQ(convert_from_external(type, bytes.data(), 1, memory_type_of<T>(), &out), 0u);
+  return out;
+}
+
+// Definitions, and an extent for them.
+struct Sample {
+  Metadata metadata;
+  ClassicLayout layout;
+  std::uint64_t records = 0;
+  std::vector<std::byte> extent;
+
+  std::unique_ptr<BlockCounter> counter(StatisticsLevel level = StatisticsLevel::kHistogram) const {
+    auto made = BlockCounter::make(metadata, layout, records, level);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    return std::move(*made);
+  }
+  BlockStatistics whole(StatisticsLevel level = StatisticsLevel::kHistogram) const {
+    const auto all = counter(level);
+    all->add(0, extent);
+    auto statistics = all->finish();
+    EXPECT_TRUE(statistics.ok()) << statistics.status().text();
+    return *statistics;
+  }
+};
+
+// One variable of these values.
+template <class T>
+Sample one(Type type, const std::vector<T>& values, const std::vector<T>& fill = {},
+           const std::vector<T>& missing = {}) {
+  Sample s;
+  const DimId x = *s.metadata.add_dimension("x", std::max<std::size_t>(values.size(), 1));
+  const VarId v = *s.metadata.add_variable("v", type, std::vector<DimId>{x});
+  for (const auto& [name, stated] : {std::pair("_FillValue", &fill), {"missing_value", &missing}})
+    if (!stated->empty())
+      (void)s.metadata.put_attribute(v, name, type, external(type, *stated)).ok();
+  s.layout = *layout_classic(s.metadata, Kind::kCdf5);
+  s.extent = external(type, values);
+  s.extent.resize((s.extent.size() + 3) / 4 * 4);
+  return s;
+}
+
+template <class T>
+void expect_range(const VariableStatistics& v, T least, T greatest) {
+  ASSERT_TRUE(v.has_range);
+  EXPECT_EQ(value_of<T>(v.type, v.minimum), least);
+  EXPECT_EQ(value_of<T>(v.type, v.maximum), greatest);
+}
+
+TEST(BlockCounter, CountsEachType) {
+  using I64 = std::numeric_limits<std::int64_t>;
+  using U64 = std::numeric_limits<std::uint64_t>;
+  expect_range<std::int64_t>(
+      one<std::int64_t>(Type::kInt64, {5, I64::min(), I64::max(), 0}).whole().variables[0],
+      I64::min(), I64::max());
+  expect_range<std::uint64_t>(
+      one<std::uint64_t>(Type::kUInt64, {5, U64::max(), 1}).whole().variables[0], 1, U64::max());
+  expect_range<std::int8_t>(one<std::int8_t>(Type::kByte, {-128, 127, 0}).whole().variables[0],
+                            -128, 127);
+  expect_range<std::uint8_t>(one<std::uint8_t>(Type::kUByte, {200, 3}).whole().variables[0], 3,
+                             200);
+  expect_range<std::uint16_t>(one<std::uint16_t>(Type::kUShort, {40000, 3}).whole().variables[0], 3,
+                              40000);
+  expect_range<std::uint32_t>(
+      one<std::uint32_t>(Type::kUInt, {4000000000u, 3}).whole().variables[0], 3, 4000000000u);
+  expect_range<float>(one<float>(Type::kFloat, {-1.5f, 3e38f}).whole().variables[0], -1.5f, 3e38f);
+}
+
+TEST(BlockCounter, CountsNanInfinityAndNegativeZero) {
+  for (const Type type : {Type::kFloat, Type::kDouble}) {
+    const VariableStatistics v =
+        one<double>(type, {kNan, -kInfinity, 1, -kNan, kInfinity, 0}).whole().variables[0];
+    EXPECT_EQ(v.elements, 6u);
+    EXPECT_EQ(v.nans, 2u);
+    EXPECT_EQ(v.missing, 0u);
+    expect_range<double>(v, -kInfinity, kInfinity);
+    std::uint64_t counted = 0;
+    for (const auto& bucket : v.histogram.buckets) counted += bucket.count;
+    EXPECT_EQ(counted, 4u);
+    EXPECT_EQ(v.histogram.range(v.histogram.buckets.back()).greatest, kInfinity);
+    EXPECT_EQ(v.histogram.range(v.histogram.buckets.front()).least, -kInfinity);
+
+    // Whichever comes first.
+    for (const std::vector<double>& zeros :
+         {std::vector<double>{0.0, -0.0}, std::vector<double>{-0.0, 0.0}}) {
+      const VariableStatistics z = one<double>(type, zeros).whole().variables[0];
+      EXPECT_TRUE(std::signbit(value_of<double>(type, z.minimum)));
+      EXPECT_FALSE(std::signbit(value_of<double>(type, z.maximum)));
+      EXPECT_EQ(z.histogram.buckets.size(), 1u);
+    }
+    const VariableStatistics nothing = one<double>(type, {kNan, kNan}).whole().variables[0];
+    EXPECT_EQ(nothing.nans, 2u);
+    EXPECT_FALSE(nothing.has_range);
+  }
+}
+
+TEST(BlockCounter, TellsMissingValues) {
+  // The default of the type, but of one byte.
+  EXPECT_EQ(one<std::int16_t>(Type::kShort, {-32767, 1}).whole().variables[0].missing, 1u);
+  EXPECT_EQ(one<std::int8_t>(Type::kByte, {-127, 1}).whole().variables[0].missing, 0u);
+  EXPECT_EQ(one<std::uint8_t>(Type::kUByte, {255, 1}).whole().variables[0].missing, 0u);
+  // The stated ones.
+  EXPECT_EQ(one<std::int8_t>(Type::kByte, {-127, 1}, {1}).whole().variables[0].missing, 1u);
+  EXPECT_EQ(one<int>(Type::kInt, {1, 2, 3, -2147483647}, {1}, {2}).whole().variables[0].missing,
+            2u);
+  // Of several values none is it.
+  EXPECT_EQ(one<int>(Type::kInt, {1, 2, 3}, {}, {2, 3}).whole().variables[0].missing, 0u);
+  // 0 and -0; NaN; both.
+  EXPECT_EQ(one<double>(Type::kDouble, {0, -0.0, 1}, {0}).whole().variables[0].missing, 2u);
+  EXPECT_EQ(one<double>(Type::kDouble, {0, -0.0, 1, 5}, {-0.0}, {5}).whole().variables[0].missing,
+            3u);
+  const VariableStatistics nan =
+      one<float>(Type::kFloat, {0, std::nanf("1"), 1}, {std::nanf("2")}).whole().variables[0];
+  EXPECT_EQ(nan.missing, 1u);
+  EXPECT_EQ(nan.nans, 0u);
+  const VariableStatistics all = one<int>(Type::kInt, {7, 7, 7}, {7}).whole().variables[0];
+  EXPECT_EQ(all.missing, 3u);
+  EXPECT_FALSE(all.has_range);
+  EXPECT_TRUE(all.histogram.buckets.empty());
+}
+
+TEST(BlockCounter, CountsTextWithoutRange) {
+  const VariableStatistics v = one<char>(Type::kChar, {'a', '-', 'b'}, {'-'}).whole().variables[0];
+  EXPECT_TRUE(v.computed);
+  EXPECT_EQ(v.elements, 3u);
+  EXPECT_EQ(v.missing, 1u);
+  EXPECT_FALSE(v.has_range);
+}
+
+TEST(BlockCounter, CountsNothing) {
+  Sample s;
+  const DimId t = *s.metadata.add_dimension("t", kUnlimited);
+  (void)*s.metadata.add_variable("v", Type::kInt, std::vector<DimId>{t});
+  s.layout = *layout_classic(s.metadata, Kind::kCdf5);
+  const VariableStatistics v = s.whole().variables[0];
+  EXPECT_TRUE(v.computed);
+  EXPECT_EQ(v.elements, 0u);
+  EXPECT_FALSE(v.has_range);
+}
+
+// Variables of many types, fixed and of records, with begins at every multiple of 4 and, of one
+// short record variable alone, of 1.
+Sample many(unsigned seed, bool alone) {
+  std::mt19937 random(seed);
+  Sample s;
+  const DimId t = *s.metadata.add_dimension("t", kUnlimited);
+  const DimId x = *s.metadata.add_dimension("x", 7 + seed % 3);
+  const Type types[] = {Type::kShort, Type::kDouble, Type::kByte,  Type::kInt64, Type::kFloat,
+                        Type::kChar,  Type::kUInt64, Type::kUByte, Type::kInt,   Type::kUShort};
+  for (std::size_t i = 0; i < std::size(types); ++i)
+    (void)*s.metadata.add_variable("f" + std::to_string(i), types[i], std::vector<DimId>{x});
+  if (alone)
+    (void)*s.metadata.add_variable("r", Type::kShort, std::vector<DimId>{t, x});
+  else
+    for (std::size_t i = 0; i < std::size(types); ++i)
+      (void)*s.metadata.add_variable("r" + std::to_string(i), types[i], std::vector<DimId>{t, x});
+  s.records = s.layout.records = 5;
+  s.layout = *layout_classic(s.metadata, Kind::kCdf5);
+  s.extent.resize(s.layout.end(5) - s.layout.header_length);
+  for (std::byte& b : s.extent) b = static_cast<std::byte>(random());
+  return s;
+}
+
+std::vector<std::byte> bytes_of(const BlockStatistics& statistics) {
+  return encode_statistics(statistics, 0);
+}
+
+TEST(BlockCounter, IsTheSameForAnyParts) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const Sample s = many(seed, seed % 2 == 1);
+    const std::vector<std::byte> expected = bytes_of(s.whole());
+    std::mt19937 random(seed);
+    for (std::size_t width = 1; width < 40; ++width) {
+      // Parts of this width from any first offset, in any order, some of them by another thread.
+      std::vector<std::size_t> begins{0};
+      for (std::size_t at = 1 + random() % width; at < s.extent.size(); at += width)
+        begins.push_back(at);
+      std::vector<std::pair<std::size_t, std::size_t>> parts;
+      for (std::size_t i = 0; i < begins.size(); ++i)
+        parts.push_back({begins[i], i + 1 < begins.size() ? begins[i + 1] : s.extent.size()});
+      std::shuffle(parts.begin(), parts.end(), random);
+      const auto counter = s.counter();
+      const auto add = [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i)
+          counter->add(parts[i].first, std::span(s.extent).subspan(
+                                           parts[i].first, parts[i].second - parts[i].first));
+      };
+      std::thread other([&] { add(0, parts.size() / 2); });
+      add(parts.size() / 2, parts.size());
+      other.join();
+      const auto statistics = counter->finish();
+      ASSERT_TRUE(statistics.ok()) << statistics.status().text();
+      ASSERT_EQ(bytes_of(*statistics), expected) << "seed " << seed << ", width " << width;
+    }
+  }
+}
+
+TEST(BlockCounter, CountsHolesAsFillValues) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const Sample s = many(seed, seed % 2 == 1);
+    const FillPattern fill(s.metadata, s.layout);
+    std::mt19937 random(seed);
+    for (int turn = 0; turn < 60; ++turn) {
+      std::uint64_t from = random() % s.extent.size(), to = random() % s.extent.size();
+      if (from > to) std::swap(from, to);
+      Sample filled = s;
+      fill.fill(from, std::span(filled.extent).subspan(from, to - from));
+      const auto counter = s.counter();
+      counter->add(to, std::span(s.extent).subspan(to));
+      counter->add_hole(from, to);
+      counter->add(0, std::span(s.extent).first(from));
+      const auto statistics = counter->finish();
+      ASSERT_TRUE(statistics.ok()) << statistics.status().text();
+      ASSERT_EQ(bytes_of(*statistics), bytes_of(filled.whole())) << from << " to " << to;
+    }
+  }
+}
+
+TEST(BlockCounter, CountsHugeHolesAtOnce) {
+  Sample s;
+  const DimId t = *s.metadata.add_dimension("t", kUnlimited);
+  const DimId x = *s.metadata.add_dimension("x", 1 << 10);
+  (void)*s.metadata.add_variable("a", Type::kInt, std::vector<DimId>{t, x});
+  (void)*s.metadata.add_variable("b", Type::kUByte, std::vector<DimId>{t, x});
+  s.records = std::uint64_t{1} << 40;
+  s.layout = *layout_classic(s.metadata, Kind::kCdf5);
+  const auto counter = s.counter();
+  counter->add_hole(0, s.layout.end(s.records) - s.layout.header_length);
+  const auto statistics = counter->finish();
+  ASSERT_TRUE(statistics.ok()) << statistics.status().text();
+  EXPECT_EQ(statistics->variables[0].missing, std::uint64_t{1} << 50);
+  expect_range<std::uint8_t>(statistics->variables[1], 255, 255);
+  EXPECT_EQ(statistics->variables[1].histogram.buckets[0].count, std::uint64_t{1} << 50);
+}
+
+TEST(BlockCounter, TellsOfValuesThatWereNotGiven) {
+  const Sample s = one<double>(Type::kDouble, {1, 2, 3});
+  const auto counter = s.counter();
+  counter->add(0, std::span(s.extent).first(20));
+  EXPECT_EQ(counter->finish().status().code(), Code::kDamaged);
+}
+
+// Straight from the specification.
+Histogram expected_histogram(const std::vector<double>& values, std::size_t elements) {
+  std::map<std::uint32_t, std::uint64_t> codes;
+  for (double value : values) {
+    if (value == 0) value = 0.0;
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const std::uint64_t ordered = bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
+    ++codes[static_cast<std::uint32_t>(ordered >> 40)];
+  }
+  Histogram out;
+  while (codes.size() > Histogram::most_buckets(elements)) {
+    std::map<std::uint32_t, std::uint64_t> coarser;
+    for (const auto& [code, count] : codes) coarser[code >> 1] += count;
+    codes = std::move(coarser);
+    --out.bits;
+  }
+  for (const auto& [code, count] : codes) out.buckets.push_back({code, count});
+  return out;
+}
+
+TEST(BlockCounter, MakesTheHistogramOfTheSpecification) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  for (int turn = 0; turn < 30; ++turn) {
+    std::vector<double> values(1 + random() % 9000);
+    for (double& value : values) {
+      value = normal(random);
+      if (turn % 3 == 1) value = 280 + 10 * value;
+      if (turn % 3 == 2) value = std::exp(200 * value);
+      if (random() % 50 == 0) value = 0;
+    }
+    EXPECT_EQ(one<double>(Type::kDouble, values).whole().variables[0].histogram,
+              expected_histogram(values, values.size()));
+  }
+  // Integers past 2^53 are cut off.
+  const std::vector<std::uint64_t> large{(std::uint64_t{1} << 60) - 1, ~std::uint64_t{0}};
+  const Histogram histogram = one(Type::kUInt64, large).whole().variables[0].histogram;
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_LT(histogram.range(histogram.buckets[i]).greatest, std::ldexp(1.0, i == 0 ? 60 : 64));
+}
+
+TEST(BlockCounter, EncodesWhatItDecodes) {
+  for (const StatisticsLevel level : {StatisticsLevel::kBasic, StatisticsLevel::kHistogram}) {
+    const Sample s = many(3, false);
+    const BlockStatistics statistics = s.whole(level);
+    const std::vector<std::byte> sections = encode_statistics(statistics, 77);
+    const auto payload = std::span(sections).subspan(16);
+    std::uint64_t length = 0;
+    std::memcpy(&length, sections.data() + 8, 8);
+    std::uint64_t state = 0;
+    const auto decoded = decode_statistics(payload.first(length), s.metadata, &state);
+    ASSERT_TRUE(decoded.ok()) << decoded.status().text();
+    EXPECT_EQ(state, 77u);
+    EXPECT_EQ(decoded->level, level);
+    EXPECT_EQ(decoded->variables, statistics.variables);
+    for (std::size_t cut = 0; cut < length; ++cut) {
+      const auto bad = decode_statistics(payload.first(cut), s.metadata, &state);
+      ASSERT_EQ(bad.status().rule(), "R-ST-1") << cut;
+    }
+    // Whatever a byte is: no crash, and no more memory than there are bytes.
+    std::mt19937 random(5);
+    for (std::size_t at = 8; at < length; ++at) {
+      std::vector<std::byte> changed(payload.begin(),
+                                     payload.begin() + static_cast<std::ptrdiff_t>(length));
+      changed[at] ^= static_cast<std::byte>(1 + random() % 255);
+      (void)decode_statistics(changed, s.metadata, &state).ok();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nmb::test

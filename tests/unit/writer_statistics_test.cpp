@@ -1,0 +1,184 @@
+// Statistics that a writer keeps: of values that were put, changed, moved; gone with the values
+// that they were of.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "nmb/reader.h"
+#include "nmb/writer.h"
+#include "support/corpus.h"
+#include "support/model.h"
+#include "support/programs.h"
+#include "wire/owned_bytes.h"
+
+namespace nmb::test {
+namespace {
+
+class WriterStatisticsTest : public testing::Test {
+ protected:
+  WriterStatisticsTest() {
+    options_.piece_size = 65536;
+    options_.sync = false;
+    options_.overwrite = true;
+    options_.statistics = StatisticsLevel::kBasic;
+  }
+  std::string path() const { return (folder_.path() / "f.nmb").string(); }
+  std::unique_ptr<Writer> create() { return std::move(*Writer::create(path(), options_)); }
+  std::unique_ptr<Writer> open(StatisticsLevel level) {
+    options_.statistics = level;
+    return std::move(*Writer::open(path(), options_));
+  }
+  // Those of a block, of a file in which nothing is wrong.
+  std::optional<BlockStatistics> statistics(const std::string& block) {
+    EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
+    const auto reader = *Reader::open(path());
+    auto found = reader->statistics(**reader->block(block));
+    EXPECT_TRUE(found.ok()) << found.status().text();
+    return *found;
+  }
+  static std::int32_t number(const std::array<std::byte, 8>& bytes) {
+    std::int32_t out = 0;
+    (void)convert_from_external(Type::kInt, bytes.data(), 1, MemoryType::kInt32, &out);
+    return out;
+  }
+  // Of variable 0, ints.
+  void expect(const std::string& block, std::uint64_t elements, std::uint64_t missing, int least,
+              int greatest) {
+    const auto found = statistics(block);
+    ASSERT_TRUE(found) << block;
+    const VariableStatistics& v = found->variables.at(0);
+    EXPECT_EQ(v.elements, elements);
+    EXPECT_EQ(v.missing, missing);
+    EXPECT_EQ(number(v.minimum), least);
+    EXPECT_EQ(number(v.maximum), greatest);
+  }
+  // Ints "v" over records of 3.
+  static BlockId records_block(Writer& writer, const std::string& name) {
+    const BlockId block = *writer.define_block(name);
+    const DimId t = *writer.def_dim(block, "t", kUnlimited);
+    const DimId x = *writer.def_dim(block, "x", 3);
+    EXPECT_TRUE(writer.def_var(block, "v", Type::kInt, {{t, x}}).ok());
+    return block;
+  }
+  static void put(Writer& writer, BlockId block, std::uint64_t record,
+                  const std::vector<int>& values) {
+    const Hyperslab slab{{record, 0}, {values.size() / 3, 3}, {}};
+    ASSERT_TRUE(writer.put(block, 0, slab, std::span<const int>(values)).ok());
+  }
+  void write_two_blocks() {
+    const auto writer = create();
+    const BlockId a = records_block(*writer, "a"), b = records_block(*writer, "b");
+    ASSERT_TRUE(writer->end_define().ok());
+    put(*writer, a, 0, {1, 2, 3, 4, 5, 6});
+    put(*writer, b, 0, {7, 8, 9});
+    ASSERT_TRUE(writer->close().ok());
+    expect("a", 6, 0, 1, 6);
+    expect("b", 3, 0, 7, 9);
+  }
+  TemporaryFolder folder_;
+  WriterOptions options_;
+};
+
+TEST_F(WriterStatisticsTest, ValuesThatChangeLoseThem) {
+  write_two_blocks();
+  auto writer = open(StatisticsLevel::kNone);
+  const BlockId a = *writer->find_block("a");
+  ASSERT_TRUE(writer->end_define().ok());
+  put(*writer, a, 1, {0, 0, 0});
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_FALSE(statistics("a"));
+  expect("b", 3, 0, 7, 9);
+}
+
+TEST_F(WriterStatisticsTest, OrGetNewOnes) {
+  write_two_blocks();
+  auto writer = open(StatisticsLevel::kHistogram);
+  const BlockId a = *writer->find_block("a");
+  ASSERT_TRUE(writer->end_define().ok());
+  put(*writer, a, 3, {-7, 0, 0});
+  ASSERT_TRUE(writer->sync().ok());
+  // Record 2 was never written.
+  expect("a", 12, 3, -7, 6);
+  EXPECT_EQ(statistics("a")->level, StatisticsLevel::kHistogram);
+  EXPECT_EQ(statistics("b")->level, StatisticsLevel::kBasic);
+  put(*writer, a, 2, {100, 0, 0});
+  ASSERT_TRUE(writer->close().ok());
+  expect("a", 12, 0, -7, 100);
+}
+
+TEST_F(WriterStatisticsTest, ADefinitionThatChangesIsAnotherBlock) {
+  for (const StatisticsLevel level : {StatisticsLevel::kNone, StatisticsLevel::kBasic}) {
+    options_.statistics = StatisticsLevel::kBasic;
+    write_two_blocks();
+    auto writer = open(level);
+    const BlockId a = *writer->find_block("a"), b = *writer->find_block("b");
+    ASSERT_TRUE(
+        writer->put_att(a, 0, "missing_value", Type::kInt, std::as_bytes(std::span("\0\0\0\4", 4)))
+            .ok());
+    ASSERT_TRUE(writer->rename_block(b, "c").ok());
+    ASSERT_TRUE(writer->close().ok());
+    if (level == StatisticsLevel::kNone) {
+      EXPECT_FALSE(statistics("a"));
+      EXPECT_FALSE(statistics("c"));
+    } else {
+      expect("a", 6, 1, 1, 6);
+      expect("c", 3, 0, 7, 9);
+    }
+  }
+}
+
+TEST_F(WriterStatisticsTest, ABlockThatIsRemovedTakesThemAlong) {
+  write_two_blocks();
+  auto writer = open(StatisticsLevel::kNone);
+  ASSERT_TRUE(writer->remove_block(*writer->find_block("a")).ok());
+  ASSERT_TRUE(writer->close().ok());
+  expect("b", 3, 0, 7, 9);
+  writer = open(StatisticsLevel::kNone);
+  ASSERT_TRUE(writer->remove_block(*writer->find_block("b")).ok());
+  const BlockId b = records_block(*writer, "b");
+  ASSERT_TRUE(writer->end_define().ok());
+  put(*writer, b, 0, {1, 1, 1});
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_FALSE(statistics("b"));
+}
+
+TEST_F(WriterStatisticsTest, MovedValuesInManyForms) {
+  // Bytes that a window's edge cuts: shorts ahead of doubles.
+  const std::uint64_t n = 3 * 65536 / 8;
+  const auto define = [&](Writer& writer, const std::string& name) {
+    const BlockId block = *writer.define_block(name);
+    const DimId x = *writer.def_dim(block, "x", n);
+    EXPECT_TRUE(writer.def_var(block, "s", Type::kInt, {}).ok());
+    EXPECT_TRUE(writer.def_var(block, "d", Type::kDouble, {{x}}).ok());
+    return block;
+  };
+  std::vector<double> values(n);
+  std::iota(values.begin(), values.end(), -5.0);
+  std::vector<std::byte> extent(4 + 8 * n);
+  (void)convert_to_external(MemoryType::kDouble, values.data(), n, Type::kDouble,
+                            extent.data() + 4);
+  const auto source = std::make_shared<OwnedBytes>(extent, "values");
+  for (const unsigned threads : {1u, 3u}) {
+    options_.threads = threads;
+    const auto writer = create();
+    const BlockId moved = define(*writer, "moved"), put = define(*writer, "put");
+    ASSERT_TRUE(writer->end_define().ok());
+    ASSERT_TRUE(writer->take_values(moved, source, {{0, 0, 0, 0, extent.size(), 1}}).ok());
+    ASSERT_TRUE(writer->put(put, 0, std::span<const int>(std::vector<int>{0})).ok());
+    ASSERT_TRUE(writer->put(put, 1, std::span<const double>(values)).ok());
+    ASSERT_TRUE(writer->close().ok());
+    const auto a = statistics("moved"), b = statistics("put");
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(a->variables, b->variables);
+    EXPECT_EQ(a->variables[1].elements, n);
+    EXPECT_EQ(a->not_computed(), 0u);
+  }
+}
+
+TEST_F(WriterStatisticsTest, ADryRunKeepsNone) {
+  options_.dry_run = true;
+  EXPECT_EQ(Writer::create(path(), options_).status().code(), Code::kUsage);
+}
+
+}  // namespace
+}  // namespace nmb::test
