@@ -18,6 +18,7 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/sha256.h"
+#include "common/statistics_option.h"
 #include "common/temporary_name.h"
 #include "common/units.h"
 #include "nmb/extract.h"
@@ -103,6 +104,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "how values are stored: none, deflate[:1-9] or zstd[:1-19] (default: as they are; "
                  "what is compressed in an NMB or HDF5 input stays so)")
       ->type_name("CODEC[:LEVEL]");
+  offer_statistics(app, &statistics_);
   app.add_option(
          "--inline", inline_limit_,
          "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
@@ -250,7 +252,7 @@ Status PackCommand::take_output() {
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--dry-run", "--resume", "--append", "--link", "--no-provenance", "--hdf5-view"})
+        "--dry-run", "--resume", "--append", "--link", "--no-provenance", "--hdf5-view", "--stats"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
@@ -418,6 +420,11 @@ Status PackCommand::execute() {
     if (options_.writer.alignment == 0)
       return Status(Code::kUsage, "found --align " + alignment_ + ", expected at least 4096");
   }
+  options_.writer.statistics = statistics_level(statistics_);
+  if (options_.writer.statistics != StatisticsLevel::kNone && options_.writer.dry_run)
+    return Status(Code::kUsage, "found --dry-run with --stats " + statistics_ +
+                                    ", expected one of them: the length of statistics depends on "
+                                    "values");
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
@@ -534,6 +541,8 @@ void PackCommand::tell(const PackReport& report) {
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
+  if (report.without_statistics > 0)
+    diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   for (const Status& status : report.unreadable) diagnostics.error(status);
   for (const std::string& text : grouped(report.conflicts, kShownConflicts))
     diagnostics.error(Status(Code::kConflict, text));
@@ -573,6 +582,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["attributes"] = report.totals.attributes;
   json["records"] = report.totals.records;
   json["samples"] = report.totals.samples;
+  json["without_statistics"] = report.without_statistics;
   if (report.plan) json["plan"] = plan_json(options_, report);
   json["conflicts"] = conflicts_json(report.conflicts);
   json["differing"] = conflicts_json(report.differing);

@@ -40,7 +40,7 @@ class PackCommand {
   Tool& tool_;
   PackOptions options_;
   std::string to_, mode_ = "pack", shared_, atts_ = "first", on_mismatch_ = "error",
-                   missing_ = "error";
+                   missing_ = "error", statistics_ = "none";
   std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
                                                  inline_limit_;
   std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_;

@@ -93,7 +93,10 @@ class Batch {
     NMB_ASSIGN(std::vector<Conversion> conversions,
                plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block,
                                 arguments_.report));
-    for (Conversion& conversion : conversions) conversion.block_by = arguments_.block_by;
+    for (Conversion& conversion : conversions) {
+      conversion.block_by = arguments_.block_by;
+      conversion.statistics = arguments_.statistics;
+    }
     if (!arguments_.report.empty()) {
       NMB_ASSIGN(report_, ReportFile::open(arguments_.report, "nmb/convert/1"));
     }

@@ -15,6 +15,7 @@ struct BatchArguments {
   std::string to;                    // --to
   std::optional<std::string> block;  // --extract
   std::string block_by;              // --block-by or --regroup
+  std::string statistics = "none";   // --stats
   std::string sort;                  // --sort
   std::string report;                // --report
   bool resume = false;               // --resume

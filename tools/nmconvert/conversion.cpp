@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "common/statistics_option.h"
 #include "common/temporary_name.h"
 #include "nmb/classic_view.h"
 #include "nmb/extract.h"
@@ -96,6 +97,7 @@ class Converter {
     if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
     if (options_.hdf5_view != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", "an NMB output");
+    if (record_.of.statistics != "none" && to != "nmb") return usage("--stats", "an NMB output");
     if (!record_.of.block_by.empty() && to != "nmb")
       return usage("--block-by or --regroup", "an NMB output");
     return {};
@@ -116,6 +118,7 @@ class Converter {
     options.writer.sync = options_.sync;
     options.writer.hdf5_view = options_.hdf5_view;
     options.writer.layer = layer();
+    options.writer.statistics = statistics_level(record_.of.statistics);
     return pack_input(options);
   }
 
@@ -169,6 +172,7 @@ class Converter {
     PackReport report;
     const Status status = pack(options, &report, ranks_);
     record_.warnings = std::move(report.warnings);
+    record_.without_statistics = report.without_statistics;
     for (const PackConflict& conflict : report.conflicts)
       record_.conflicts.push_back(conflict.text());
     return status;

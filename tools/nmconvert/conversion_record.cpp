@@ -47,6 +47,7 @@ Json record_json(const ConversionRecord& record) {
   json["to"] = text_or_null(record.of.to);
   json["extract"] = record.of.block ? Json(json_text(*record.of.block)) : Json();
   json["block_by"] = record.of.block_by.empty() ? Json() : Json(json_text(record.of.block_by));
+  json["statistics"] = record.of.statistics;
   json["status"] = outcome_word(record.outcome);
   json["exit"] = static_cast<int>(exit_of(record.status.code()));
   json["code"] = code_word(record.status.code());
@@ -58,6 +59,7 @@ Json record_json(const ConversionRecord& record) {
   json["conflicts"] = Json::array();
   for (const std::string& conflict : record.conflicts)
     json["conflicts"].push_back(json_text(conflict));
+  json["without_statistics"] = record.without_statistics;
   json["bytes_in"] = known(record.bytes_in);
   json["modified_in"] = known(record.modified_in);
   json["bytes_out"] = known(record.bytes_out);
@@ -75,6 +77,8 @@ std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
                                {"to", record.of.to},
                                {"extract", known(record.of.block)},
                                {"block_by", record.of.block_by},
+                               {"statistics", record.of.statistics},
+                               {"without_statistics", record.without_statistics},
                                {"outcome", static_cast<int>(record.outcome)},
                                {"code", static_cast<int>(record.status.code())},
                                {"message", record.status.ok() ? "" : record.status.text()},
@@ -101,6 +105,8 @@ Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
   record.of.to = text(json, "to").value_or("");
   record.of.block = text(json, "extract");
   record.of.block_by = text(json, "block_by").value_or("");
+  record.of.statistics = text(json, "statistics").value_or("none");
+  record.without_statistics = number<std::uint64_t>(json, "without_statistics").value_or(0);
   record.outcome = static_cast<Outcome>(number<int>(json, "outcome").value_or(2));
   const auto code = static_cast<Code>(number<int>(json, "code").value_or(0));
   if (code != Code::kOk) record.status = Status(code, text(json, "message").value_or(""));
@@ -132,8 +138,12 @@ std::optional<ConversionRecord> done_record(std::string_view line) {
   record.modified_out = number<std::int64_t>(json, "modified_out");
   if (!input || !output || !record.bytes_in || !record.modified_in || !record.bytes_out)
     return std::nullopt;
-  record.of = {*input, *output, text(json, "to").value_or(""), text(json, "extract"),
-               text(json, "block_by").value_or("")};
+  record.of = {*input,
+               *output,
+               text(json, "to").value_or(""),
+               text(json, "extract"),
+               text(json, "block_by").value_or(""),
+               text(json, "statistics").value_or("none")};
   record.outcome = Outcome::kDone;
   // Reports of before there were any have none.
   if (const auto losses = json.find("losses"); losses != json.end() && losses->is_array())

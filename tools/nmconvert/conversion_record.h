@@ -20,6 +20,7 @@ struct Conversion {
   std::string to;                    // nmb, cdf1, cdf2 or cdf5; "": the classic kind of the block
   std::optional<std::string> block;  // of an NMB input, the one to take out
   std::string block_by = {};         // what becomes a block (PackOptions); "": as in the input
+  std::string statistics = "none";   // of an NMB output: none, basic or histogram
 };
 
 struct ConversionRecord {
@@ -34,8 +35,9 @@ struct ConversionRecord {
   Outcome outcome = Outcome::kFailed;
   Status status;
   std::vector<std::string> warnings;
-  std::vector<std::string> losses;     // what the target cannot hold, each with its object
-  std::vector<std::string> conflicts;  // why blocks cannot be made as asked for
+  std::vector<std::string> losses;       // what the target cannot hold, each with its object
+  std::vector<std::string> conflicts;    // why blocks cannot be made as asked for
+  std::uint64_t without_statistics = 0;  // variables whose values were not counted
   std::optional<std::uint64_t> bytes_in, bytes_out;
   std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970
   double seconds = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "common/statistics_option.h"
 #include "common/units.h"
 
 namespace nmb::tools {
@@ -51,6 +52,8 @@ void ConversionReport::tell(const ConversionRecord& record) {
 void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
   diagnose_losses(record);
+  if (record.without_statistics > 0)
+    tool_.diagnostics().note(without_statistics_text(record.of.output, record.without_statistics));
   for (const std::string& conflict : record.conflicts)
     tool_.diagnostics().error(Status(Code::kConflict, conflict));
   if (failure) tool_.diagnostics().error(record.status);

@@ -5,6 +5,7 @@
 #include "common/interrupt.h"
 #include "common/progress.h"
 #include "common/ranks.h"
+#include "common/statistics_option.h"
 #include "nmb/hdf5_view.h"
 #include "nmconvert/conversion_report.h"
 
@@ -50,6 +51,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add the view to FILE, an NMB file, in place; nothing else of it changes")
       ->type_name("FILE");
+  offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "of an NMB file, another without what changes left behind: dead space, old values; "
                "values in other files are copied in");
@@ -180,7 +182,7 @@ Status ConvertCommand::execute() {
 }
 
 Status ConvertCommand::execute_one(const ConversionOptions& options) {
-  Conversion what{input_, output_, batch_.to, batch_.block, batch_.block_by};
+  Conversion what{input_, output_, batch_.to, batch_.block, batch_.block_by, batch_.statistics};
   if (what.to.empty()) {
     if (output_.ends_with(".nmb"))
       what.to = "nmb";

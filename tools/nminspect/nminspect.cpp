@@ -8,6 +8,7 @@
 #include "nminspect/header_command.h"
 #include "nminspect/ls_command.h"
 #include "nminspect/provenance_command.h"
+#include "nminspect/stats_command.h"
 #include "nminspect/summary_command.h"
 
 int main(int argc, char** argv) {
@@ -33,6 +34,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<HeaderCommand>(tool));
   commands.push_back(std::make_unique<DumpCommand>(tool));
   commands.push_back(std::make_unique<ProvenanceCommand>(tool));
+  commands.push_back(std::make_unique<StatsCommand>(tool));
   tool.set_default_command("summary");
   return tool.main(argc, argv, [&] {
     const auto chosen = std::find_if(commands.begin(), commands.end(),

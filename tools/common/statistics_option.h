@@ -1,0 +1,35 @@
+// The option --stats of nmcat and nmconvert.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+#include "common/tool.h"
+#include "nmb/statistics.h"
+
+namespace nmb::tools {
+
+inline void offer_statistics(CLI::App& app, std::string* level) {
+  app.add_option("--stats", *level,
+                 "of an NMB output, keep what values of each variable are: none (default); basic, "
+                 "how many are there, missing and NaN, minimum and maximum; histogram, that too "
+                 "(nminspect stats tells them)")
+      ->type_name("LEVEL")
+      ->check(one_of({"none", "basic", "histogram"}));
+}
+
+inline StatisticsLevel statistics_level(std::string_view text) {
+  return text == "basic"       ? StatisticsLevel::kBasic
+         : text == "histogram" ? StatisticsLevel::kHistogram
+                               : StatisticsLevel::kNone;
+}
+
+// "FILE: 3 variables without statistics ...".
+inline std::string without_statistics_text(const std::string& file, std::uint64_t count) {
+  return file + ": " + std::to_string(count) + (count == 1 ? " variable" : " variables") +
+         " without statistics: neither numbers nor text, in other files, or in chunks that are "
+         "not decoded";
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,220 @@
+// nminspect stats (see stats_command.h).
+#include "nminspect/stats_command.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/json_document.h"
+#include "common/table.h"
+#include "nmb/dump.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+namespace {
+
+std::string value_text(const VariableStatistics& v, const std::array<std::byte, 8>& value) {
+  return v.has_range ? number_text(v.type, value.data()) : "-";
+}
+
+// Integers and finite numbers with all their digits, others as text.
+Json number_json(const VariableStatistics& v, const std::array<std::byte, 8>& value) {
+  if (!v.has_range) return Json();
+  const std::string text = number_text(v.type, value.data());
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
+Json bound_json(double bound) {
+  std::array<std::byte, 8> external{};
+  const auto bits = std::bit_cast<std::uint64_t>(bound);
+  for (std::size_t i = 0; i < 8; ++i) external[i] = static_cast<std::byte>(bits >> (56 - 8 * i));
+  const std::string text = number_text(Type::kDouble, external.data());
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
+Json variable_json(std::string_view name, const VariableStatistics& v, bool with_histogram) {
+  Json json{{"variable", json_text(name)}, {"computed", v.computed}};
+  if (!v.computed) return json;
+  json["type"] = type_name(v.type);
+  json["elements"] = v.elements;
+  json["missing"] = v.missing;
+  json["nan"] = v.nans;
+  json["min"] = number_json(v, v.minimum);
+  json["max"] = number_json(v, v.maximum);
+  if (!with_histogram) return json;
+  json["histogram"] = Json::array();
+  for (const Histogram::Bucket& bucket : v.histogram.buckets) {
+    const Histogram::Range range = v.histogram.range(bucket);
+    json["histogram"].push_back(
+        Json::array({bound_json(range.least), bound_json(range.greatest), bucket.count}));
+  }
+  return json;
+}
+
+// What was found goes out, block by block.
+class StatsListing {
+ public:
+  StatsListing(Tool& tool, bool histogram)
+      : out_(tool.out()),
+        json_(tool.options().json),
+        histogram_(histogram),
+        table_(tool.out(), columns(histogram)) {}
+
+  Status begin(const InspectedFile& file) {
+    if (!json_) return {};
+    Json json = json_document("stats");
+    json["file"] = json_text(file.file().name());
+    std::string head = json.dump(-1, ' ', true);
+    head.back() = ',';
+    return out_.write(head + "\"blocks\":[");
+  }
+  // statistics: nullopt: the block has none.
+  Status block(const Block& block, const std::optional<BlockStatistics>& statistics) {
+    ++blocks_;
+    if (!statistics) ++without_;
+    const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
+    if (has_histogram) ++histograms_;
+    if (json_) return block_json(block, statistics, has_histogram);
+    if (!statistics) return {};
+    for (VarId v = 0; v < statistics->variables.size(); ++v) {
+      const std::string name = full_name(block.name, block.metadata.variable(v).name);
+      NMB_TRY(histogram_ ? bucket_rows(name, statistics->variables[v])
+                         : row(name, statistics->variables[v]));
+    }
+    return {};
+  }
+  Status end() { return json_ ? out_.write("\n]}\n") : table_.finish(); }
+
+  std::uint64_t blocks() const { return blocks_; }
+  std::uint64_t without() const { return without_; }
+  std::uint64_t histograms() const { return histograms_; }
+
+ private:
+  static std::vector<Table::Column> columns(bool histogram) {
+    using Align = Table::Align;
+    if (histogram)
+      return {
+          {"object"}, {"from", Align::kRight}, {"to", Align::kRight}, {"values", Align::kRight}};
+    return {{"object"},
+            {"type"},
+            {"elements", Align::kRight},
+            {"missing", Align::kRight},
+            {"NaN", Align::kRight},
+            {"minimum", Align::kRight},
+            {"maximum", Align::kRight}};
+  }
+  Status row(const std::string& name, const VariableStatistics& v) {
+    if (!v.computed) return table_.row({name, "-", "-", "-", "-", "-", "-"});
+    return table_.row({name, std::string(type_name(v.type)), std::to_string(v.elements),
+                       std::to_string(v.missing), std::to_string(v.nans), value_text(v, v.minimum),
+                       value_text(v, v.maximum)});
+  }
+  Status bucket_rows(const std::string& name, const VariableStatistics& v) {
+    for (const Histogram::Bucket& bucket : v.histogram.buckets) {
+      const Histogram::Range range = v.histogram.range(bucket);
+      NMB_TRY(table_.row({name, fmt::format("{:.6g}", range.least),
+                          fmt::format("{:.6g}", range.greatest), std::to_string(bucket.count)}));
+    }
+    return {};
+  }
+  Status block_json(const Block& block, const std::optional<BlockStatistics>& statistics,
+                    bool has_histogram) {
+    Json json{{"block", json_text(block.name)},
+              {"level", !statistics ? Json() : Json(has_histogram ? "histogram" : "basic")}};
+    if (statistics) {
+      json["variables"] = Json::array();
+      for (VarId v = 0; v < statistics->variables.size(); ++v)
+        json["variables"].push_back(variable_json(block.metadata.variable(v).name,
+                                                  statistics->variables[v], has_histogram));
+    }
+    return out_.write((blocks_ == 1 ? "\n" : ",\n") + json.dump(-1, ' ', true));
+  }
+
+  Output& out_;
+  const bool json_, histogram_;
+  Table table_;
+  std::uint64_t blocks_ = 0, without_ = 0, histograms_ = 0;
+};
+
+}  // namespace
+
+StatsCommand::StatsCommand(Tool& tool)
+    : InspectCommand(
+          tool, "stats",
+          {"What the values of variables are: counts, minimum, maximum, histogram.",
+           std::string(
+               "As an NMB file keeps them that was written with --stats; values are not read. Of "
+               "each variable of the blocks whose names match: type, elements in all, those that "
+               "are missing (equal to _FillValue, without one to the default fill value of a type "
+               "of two bytes or more, or to missing_value), NaN, and the least and the greatest of "
+               "the others, which scale_factor and add_offset do not change. A variable that was "
+               "not counted has \"-\" everywhere. --histogram lists how many of these values lie "
+               "in which range instead; --json has both. As recorded; nmverify counts again.\n\n") +
+               PatternOption::kHelp,
+           "  nminspect stats run.nmb\n"
+           "  nminspect stats run.nmb 'r4952/**'\n"
+           "  nminspect stats --histogram tas.nmb\n"
+           "  nminspect stats --json run.nmb r4952/sr0/evt3"}) {
+  pattern_.offer(command_, "blocks");
+  command_.add_flag("--histogram", histogram_, "how many values lie in which range");
+  tool.offer_json(command_);
+}
+
+Status StatsCommand::run(const InspectedFile& file) {
+  const Reader* const reader = file.reader();
+  if (!reader)
+    return Status(Code::kUnsupported,
+                  "found no NMB file, expected one: others keep no statistics; nmconvert --stats "
+                  "makes one that does");
+  NMB_ASSIGN(const NamePattern pattern, pattern_.names());
+  StatsListing listing(tool_, histogram_);
+  // Nothing goes out where there is nothing to be told.
+  bool begun = false;
+  std::uint64_t blocks = 0, without = 0, without_histogram = 0;
+  const auto has_any = [&]() -> Status {
+    return for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+      ++blocks;
+      begun = !entry.statistics.absent();
+      return !begun;
+    });
+  };
+  NMB_TRY(has_any());
+  if (blocks == 0) return Status(Code::kNotFound, "found no block that matches");
+  if (!begun)
+    return Status(Code::kNotFound,
+                  fmt::format("found no statistics of {}, expected a file written "
+                              "with --stats",
+                              blocks == 1 ? "the block" : fmt::format("{} blocks", blocks)));
+  NMB_TRY(listing.begin(file));
+  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    NMB_ASSIGN(const std::optional<BlockStatistics> statistics, reader->statistics(*block));
+    NMB_TRY(listing.block(*block, statistics));
+    return true;
+  }));
+  NMB_TRY(listing.end());
+  without = listing.without();
+  if (without == listing.blocks())
+    return Status(Code::kNotFound,
+                  "found statistics of a later version alone, expected those of version 1");
+  if (without > 0)
+    tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no statistics",
+                                         file.file().name(), without, listing.blocks()));
+  without_histogram = listing.blocks() - without - listing.histograms();
+  if (!histogram_) return {};
+  if (listing.histograms() == 0)
+    return Status(Code::kNotFound,
+                  "found no histogram, expected a file written with --stats histogram");
+  if (without_histogram > 0)
+    tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no histogram",
+                                         file.file().name(), without_histogram, listing.blocks()));
+  return {};
+}
+
+}  // namespace nmb::tools
