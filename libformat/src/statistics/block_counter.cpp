@@ -171,25 +171,78 @@ void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& byte
   if (record_.empty() || to <= record_begin_) return;
   const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
   const std::uint64_t end = std::min(records_, (to - record_begin_ - 1) / record_size_ + 1);
-  const auto base = [&](std::uint64_t record) { return record_begin_ + record * record_size_; };
   if (first >= end) return;
-  for (const Slot& each : record_) {
-    if (base(first) + each.end <= from && end - first == 1) continue;
-    if (base(first) + each.begin >= to) break;
+  // The first and the last may be there in part; what is between is whole.
+  count_record(first, from, to, bytes);
+  if (end - first > 2) count_whole_records(first + 1, end - 1, bytes);
+  if (end - first > 1) count_record(end - 1, from, to, bytes);
+}
+
+// What of [from, to) lies in a record.
+template <class Bytes>
+void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::uint64_t to,
+                                const Bytes& bytes) {
+  const std::uint64_t base = record_begin_ + record * record_size_;
+  const std::uint64_t low = from > base ? from - base : 0;
+  const std::uint64_t high = std::min(to - base, record_size_);
+  auto slot = std::upper_bound(record_.begin(), record_.end(), low,
+                               [](std::uint64_t at, const Slot& s) { return at < s.end; });
+  Local local;
+  const auto count_one = [&](const Slot& each) {
     begin(each, &local);
-    count_slot(each, base(first), from, to, bytes, &local);
-    if constexpr (std::is_same_v<Bytes, Hole>) {
-      // All between the first and the last lie in the hole whole.
-      if (end - first > 2)
-        bytes.count(each.form, 0, (end - first - 2) * ((each.end - each.begin) / each.form.size()),
-                    &local.counts, local.builder());
-    } else {
-      for (std::uint64_t record = first + 1; record + 1 < end; ++record)
-        count_slot(each, base(record), from, to, bytes, &local);
-    }
-    if (end - first > 1) count_slot(each, base(end - 1), from, to, bytes, &local);
+    count_slot(each, base, from, to, bytes, &local);
     keep(each, local);
+  };
+  if constexpr (std::is_same_v<Bytes, Hole>) {
+    // There may be many holes and many variables: those that lie in a hole whole are noted.
+    auto last =
+        std::partition_point(slot, record_.end(), [&](const Slot& s) { return s.end <= high; });
+    if (slot != last && slot->begin < low) count_one(*slot++);
+    if (last != record_.end() && last->begin < high) count_one(*last);
+    note_hole(slot, last, 1);
+  } else {
+    for (; slot != record_.end() && slot->begin < high; ++slot) count_one(*slot);
   }
+}
+
+template <class Bytes>
+void BlockCounter::count_whole_records(std::uint64_t first, std::uint64_t end, const Bytes& bytes) {
+  if constexpr (std::is_same_v<Bytes, Hole>)
+    return note_hole(record_.begin(), record_.end(), end - first);
+  Local local;
+  for (const Slot& slot : record_) {
+    begin(slot, &local);
+    for (std::uint64_t record = first; record < end; ++record) {
+      const std::uint64_t base = record_begin_ + record * record_size_;
+      count_slot(slot, base, base, base + record_size_, bytes, &local);
+    }
+    keep(slot, local);
+  }
+}
+
+// Variables of so many records that lie in a hole.
+void BlockCounter::note_hole(std::vector<Slot>::const_iterator first,
+                             std::vector<Slot>::const_iterator end, std::uint64_t records) {
+  if (first >= end) return;
+  std::lock_guard lock(mutex_);
+  if (in_holes_.empty()) in_holes_.resize(record_.size() + 1);
+  in_holes_[static_cast<std::size_t>(first - record_.begin())] += records;
+  in_holes_[static_cast<std::size_t>(end - record_.begin())] -= records;
+}
+
+void BlockCounter::count_holes_noted() {
+  std::uint64_t records = 0;
+  Local local;
+  for (std::size_t i = 0; i < record_.size() && !in_holes_.empty(); ++i) {
+    records += in_holes_[i];
+    if (records == 0) continue;
+    const Slot& slot = record_[i];
+    begin(slot, &local);
+    count_holes(slot.form, records * ((slot.end - slot.begin) / slot.form.size()), &local.counts,
+                local.builder());
+    keep(slot, local);
+  }
+  in_holes_.clear();
 }
 
 void BlockCounter::add(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -201,6 +254,7 @@ void BlockCounter::add_hole(std::uint64_t from, std::uint64_t to) {
 }
 
 Result<BlockStatistics> BlockCounter::finish() {
+  count_holes_noted();
   BlockStatistics out;
   out.level = level_;
   out.variables.resize(variables_.size());

@@ -91,6 +91,13 @@ class BlockCounter {
   template <class Bytes>
   void keep_cut(const Slot& slot, std::uint64_t element, std::uint64_t from, std::uint64_t to,
                 const Bytes& bytes, Local* local);
+  template <class Bytes>
+  void count_record(std::uint64_t record, std::uint64_t from, std::uint64_t to, const Bytes& bytes);
+  template <class Bytes>
+  void count_whole_records(std::uint64_t first, std::uint64_t end, const Bytes& bytes);
+  void note_hole(std::vector<Slot>::const_iterator first, std::vector<Slot>::const_iterator end,
+                 std::uint64_t records);
+  void count_holes_noted();
   void note(Slot* slot, std::uint64_t elements);
   // Of a variable whose values are no plain array; false: it is not counted.
   bool take_stored(const Metadata& metadata, const Storage& storage,
@@ -109,6 +116,8 @@ class BlockCounter {
   std::mutex mutex_;                   // of what follows
   std::vector<Total> totals_;          // of each variable
   std::map<std::uint64_t, Cut> cuts_;  // by where the element begins
+  // How many records of a variable lie in holes whole, less that of the one before.
+  std::vector<std::uint64_t> in_holes_;
 };
 
 }  // namespace nmb
