@@ -175,6 +175,17 @@ def check_busy(resumed):
     resumed.tools.check(resumed.left() == [], f"two at once: left {resumed.left()}")
 
 
+def check_statistics(resumed):
+    """What was moved before the run ended is counted too."""
+    tools, counted = resumed.tools, ("--stats", "histogram")
+    shutil.move(tools.work / "want.nmb", tools.work / "plain.nmb")
+    tools.run("nmcat", *resumed.inputs, "-o", "want.nmb", *counted)
+    for jobs in ("-j1", "-j2"):
+        resumed.stop(signal.SIGKILL, FILES * VALUES // 2, jobs, *counted)
+        resumed.finish(f"statistics {jobs}", jobs, *counted)
+    shutil.move(tools.work / "plain.nmb", tools.work / "want.nmb")
+
+
 def check_processes(resumed):
     for launcher in launchers(resumed.tools):
         if launcher:
@@ -192,6 +203,7 @@ def test(tools):
     check_others(resumed)
     check_failures(resumed)
     check_busy(resumed)
+    check_statistics(resumed)
     check_processes(resumed)
 
 

@@ -5,6 +5,7 @@
 
 #include "nminspect/count_command.h"
 #include "nminspect/dump_command.h"
+#include "nminspect/find_command.h"
 #include "nminspect/header_command.h"
 #include "nminspect/ls_command.h"
 #include "nminspect/provenance_command.h"
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<DumpCommand>(tool));
   commands.push_back(std::make_unique<ProvenanceCommand>(tool));
   commands.push_back(std::make_unique<StatsCommand>(tool));
+  commands.push_back(std::make_unique<FindCommand>(tool));
   tool.set_default_command("summary");
   return tool.main(argc, argv, [&] {
     const auto chosen = std::find_if(commands.begin(), commands.end(),

@@ -1,0 +1,77 @@
+// Expressions of nminspect find: what they say, and what is none.
+#include "common/find_expression.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace nmb::tools {
+namespace {
+
+using Values = std::map<std::string, FindValue>;
+
+// "true", "false", "unknown", or what is wrong.
+std::string says(std::string_view text, const Values& values = {}) {
+  const Result<FindExpression> expression = FindExpression::parse(text);
+  if (!expression.ok()) return expression.status().message();
+  const auto holds = expression->holds([&](std::size_t i) -> Result<std::optional<FindValue>> {
+    const auto found = values.find(expression->names()[i].text);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  });
+  if (!holds.ok()) return holds.status().message();
+  return !*holds ? "unknown" : **holds ? "true" : "false";
+}
+
+TEST(FindExpression, ComparesNumbersExactly) {
+  const Values values{{"x.max", 9223372036854775807.0L}, {"y.max", 18446744073709551615.0L}};
+  EXPECT_EQ(says("x.max == 9223372036854775807", values), "true");
+  EXPECT_EQ(says("x.max > 9223372036854775806", values), "true");
+  EXPECT_EQ(says("x.max >= 9223372036854775808", values), "false");
+  EXPECT_EQ(says("y.max < 18446744073709551616", values), "true");
+  EXPECT_EQ(says("1 < 2"), "true");
+  EXPECT_EQ(says("-1.5e3 != -1500"), "false");
+  EXPECT_EQ(says("'a' < \"b\""), "true");
+}
+
+TEST(FindExpression, JoinsInTheUsualOrder) {
+  EXPECT_EQ(says("1 == 1 || 1 == 2 && 1 == 3"), "true");
+  EXPECT_EQ(says("(1 == 1 || 1 == 2) && 1 == 3"), "false");
+  EXPECT_EQ(says("!1 == 2 && !(1 == 2)"), "true");
+  EXPECT_EQ(says("!!1==1"), "true");
+}
+
+TEST(FindExpression, NothingIsNeitherTrueNorFalse) {
+  EXPECT_EQ(says("a > 1"), "unknown");
+  EXPECT_EQ(says("!(a > 1)"), "unknown");
+  EXPECT_EQ(says("a > 1 || 1 == 1"), "true");
+  EXPECT_EQ(says("a > 1 && 1 == 2"), "false");
+  EXPECT_EQ(says("a > 1 && 1 == 1"), "unknown");
+}
+
+TEST(FindExpression, KnowsNamesByTheirKind) {
+  const auto expression =
+      *FindExpression::parse("run == 1 && tas@units == 'K' && `a.b c`.min > run && tas.min > 2");
+  const auto& names = expression.names();
+  ASSERT_EQ(names.size(), 4u);
+  EXPECT_EQ(names[0].kind, FindName::Kind::kBlockAttribute);
+  EXPECT_EQ(names[1].kind, FindName::Kind::kVariableAttribute);
+  EXPECT_EQ(names[1].variable, "tas");
+  EXPECT_EQ(names[2].kind, FindName::Kind::kStatistic);
+  EXPECT_EQ(names[2].variable, "a.b c");
+  EXPECT_EQ(names[3].name, "min");
+}
+
+TEST(FindExpression, TellsWhatIsNone) {
+  for (const char* text :
+       {"", "a", "a >", "> 1", "a > 1 &&", "(a > 1", "a > 1)", "a = 1", "a.b > 1", "'a > 1",
+        "`a > 1", "a > 1x", "a..min > 1", "!", "a > b c", "@a > 1"})
+    EXPECT_TRUE(says(text).starts_with("expression: at ")) << text << ": " << says(text);
+  EXPECT_TRUE(says(std::string(100000, '(') + "1 == 1").starts_with("expression: at "));
+  EXPECT_TRUE(says(std::string(100000, '!') + "1 == 1").starts_with("expression: at "));
+  EXPECT_TRUE(says("1 == 'a'").starts_with("found a number compared with text"));
+}
+
+}  // namespace
+}  // namespace nmb::tools

@@ -1,0 +1,180 @@
+// nminspect find (see find_command.h).
+#include "nminspect/find_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/find_expression.h"
+#include "common/json_document.h"
+#include "common/table.h"
+#include "nmb/text.h"
+#include "nminspect/block_name.h"
+#include "nminspect/ls_rows.h"
+
+namespace nmb::tools {
+
+namespace {
+
+// A number of a classic type, exact.
+long double number_of(Type type, const std::byte* external) {
+  const auto as = [&]<class T>(T value) {
+    (void)convert_from_external(type, external, 1, memory_type_of<T>(), &value);
+    return static_cast<long double>(value);
+  };
+  if (type == Type::kFloat || type == Type::kDouble) return as(double{});
+  return type == Type::kUInt64 ? as(std::uint64_t{}) : as(std::int64_t{});
+}
+
+// Names of a block's attributes and statistics, as values; which of them were anywhere.
+class BlockValues {
+ public:
+  BlockValues(const FindExpression& expression, const Reader* reader)
+      : expression_(expression), reader_(reader), found_(expression.names().size()) {}
+
+  Status begin(std::shared_ptr<const Dataset> dataset) {
+    dataset_ = std::move(dataset);
+    statistics_.reset();
+    const auto is_statistic = [](const FindName& name) {
+      return name.kind == FindName::Kind::kStatistic;
+    };
+    if (!reader_ || !std::ranges::any_of(expression_.names(), is_statistic)) return {};
+    NMB_ASSIGN(statistics_, reader_->statistics(static_cast<const Block&>(*dataset_)));
+    return {};
+  }
+  Result<std::optional<FindValue>> value(std::size_t i) {
+    const FindName& name = expression_.names()[i];
+    const Metadata& metadata = dataset_->metadata;
+    VarId variable = kGlobal;
+    if (name.kind != FindName::Kind::kBlockAttribute) {
+      const std::optional<VarId> id = metadata.find_variable(name.variable);
+      if (!id) return std::optional<FindValue>();
+      variable = *id;
+    }
+    NMB_ASSIGN(const std::optional<FindValue> value,
+               name.kind == FindName::Kind::kStatistic
+                   ? Result<std::optional<FindValue>>(statistic(variable, name.name, i))
+                   : attribute(variable, name));
+    if (value) found_[i] = true;
+    return value;
+  }
+  // The first that no block has.
+  const FindName* nowhere() const {
+    const auto missing = std::ranges::find(found_, false);
+    return missing == found_.end()
+               ? nullptr
+               : &expression_.names()[static_cast<std::size_t>(missing - found_.begin())];
+  }
+
+ private:
+  std::optional<FindValue> statistic(VarId variable, std::string_view which, std::size_t i) {
+    if (!statistics_) return std::nullopt;
+    const VariableStatistics& v = statistics_->variables[variable];
+    if (!v.computed) return std::nullopt;
+    if (which == "elements") return static_cast<long double>(v.elements);
+    if (which == "missing") return static_cast<long double>(v.missing);
+    if (which == "nan") return static_cast<long double>(v.nans);
+    // A variable that is there, of which all values are missing.
+    found_[i] = found_[i] || v.type != Type::kChar;
+    if (!v.has_range) return std::nullopt;
+    return number_of(v.type, (which == "min" ? v.minimum : v.maximum).data());
+  }
+  Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const {
+    const std::optional<Attribute> found = dataset_->metadata.find_attribute(owner, name.name);
+    if (!found) return std::optional<FindValue>();
+    if (found->type == Type::kChar) {
+      const auto* const text = reinterpret_cast<const char*>(found->values.data());
+      std::string_view all(text, found->values.size());
+      while (all.ends_with('\0')) all.remove_suffix(1);
+      return std::optional<FindValue>(std::string(all));
+    }
+    std::vector<std::byte> value(found->values.begin(), found->values.end());
+    std::optional<Type> type = found->type;
+    if (TypeTable::is_extended(*type)) {
+      const TypeTable& types = dataset_->metadata.extension()->types;
+      if (types.is_swapped(*type)) std::ranges::reverse(value);
+      type = types.classic(*type);
+    }
+    if (!type || type == Type::kChar || found->count != 1)
+      return Status(
+          Code::kUnsupported,
+          fmt::format("found attribute {} of {} values of type {} in block \"{}\", "
+                      "expected text or one number",
+                      printable(name.text), found->count,
+                      type_text(dataset_->metadata, found->type), printable(dataset_->name)));
+    return std::optional<FindValue>(number_of(*type, value.data()));
+  }
+
+  const FindExpression& expression_;
+  const Reader* const reader_;
+  std::vector<bool> found_;
+  std::shared_ptr<const Dataset> dataset_;
+  std::optional<BlockStatistics> statistics_;
+};
+
+}  // namespace
+
+FindCommand::FindCommand(Tool& tool)
+    : InspectCommand(
+          tool, "find",
+          {"The blocks whose attributes and statistics are such as an expression says.",
+           std::string(
+               "Comparisons (== != < <= > >=) of numbers, texts in ' ' or \" \" and names, joined "
+               "by &&, || and !, with ( ). A name is an attribute of the block; VARIABLE@NAME one "
+               "of a variable; VARIABLE.min, .max, .elements, .missing and .nan are statistics, "
+               "which an NMB file has that was written with --stats. ` ` is around a name with "
+               "other characters than letters, digits and _-/:+.\n"
+               "Blocks are read, values are not. A comparison with what a block does not have is "
+               "neither true nor false there: the block is not listed. A name that no block has is "
+               "an error (exit code 2), so that an empty answer always means what it says.\n\n") +
+               PatternOption::kHelp,
+           "  nminspect find run.nmb 'energy.max > 10 && run == 4952'\n"
+           "  nminspect find run.nmb 'tas@units == \"K\" && tas.min < 200' 'r4952/**'\n"
+           "  nminspect find run.nmb 'tas.nan > 0 || tas.missing == tas.elements'"}) {
+  command_.add_option("EXPR", expression_, "what is looked for")->required()->type_name("");
+  pattern_.offer(command_, "blocks to look at");
+  tool.offer_json(command_);
+}
+
+Status FindCommand::run(const InspectedFile& file) {
+  NMB_ASSIGN(const FindExpression expression, FindExpression::parse(expression_));
+  NMB_ASSIGN(const NamePattern pattern, pattern_.names());
+  BlockValues values(expression, file.reader());
+  std::vector<BlockEntry> found;
+  std::uint64_t looked_at = 0;
+  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+    ++looked_at;
+    NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file.dataset(entry));
+    NMB_TRY(values.begin(std::move(dataset)));
+    NMB_ASSIGN(const std::optional<bool> holds,
+               expression.holds([&](std::size_t i) { return values.value(i); }));
+    if (holds.value_or(false)) found.push_back(entry);
+    return true;
+  }));
+  if (looked_at == 0) return Status(Code::kNotFound, "found no block that matches");
+  if (const FindName* name = values.nowhere())
+    return Status(
+        Code::kNotFound,
+        fmt::format("found no block with {} {}, expected one of {}{}",
+                    name->kind == FindName::Kind::kStatistic ? "statistic" : "attribute",
+                    printable(name->text),
+                    looked_at == 1 ? "1 block" : fmt::format("{} blocks", looked_at),
+                    name->kind == FindName::Kind::kStatistic ? " (written with --stats)" : ""));
+  if (tool_.options().json) {
+    Json json = json_document("find");
+    json["file"] = json_text(file.file().name());
+    json["blocks_looked_at"] = looked_at;
+    json["blocks"] = Json::array();
+    for (const BlockEntry& entry : found) json["blocks"].push_back(json_text(entry.name));
+    return write_json(tool_.out(), json);
+  }
+  Table table(tool_.out(), {{""}});
+  for (const BlockEntry& entry : found)
+    NMB_TRY(table.row({std::string(name_for_user(entry.name))}));
+  return table.finish();
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,22 @@
+// nminspect find: blocks by what their attributes and statistics are.
+#pragma once
+
+#include <string>
+
+#include "nminspect/inspect_command.h"
+#include "nminspect/pattern_option.h"
+
+namespace nmb::tools {
+
+class FindCommand final : public InspectCommand {
+ public:
+  explicit FindCommand(Tool& tool);
+
+ private:
+  Status run(const InspectedFile& file) override;
+
+  std::string expression_;
+  PatternOption pattern_;
+};
+
+}  // namespace nmb::tools
