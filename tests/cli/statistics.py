@@ -312,6 +312,16 @@ def check_hdf5(tools, numpy):
         tools.check(b"1 variable without statistics" in done.stderr, f"made.h5: {done.stderr!r}")
         compared = check_hdf5_file(tools, numpy, h5py, tools.work / "made.h5", "made.h5")
         tools.check(compared == 54, f"made.h5: {compared} data sets compared, expected 54")
+    # Damaged chunks are taken over as they are, and not counted.
+    with h5py.File(tools.work / "damaged.h5", "w") as file:
+        file.create_dataset("v", data=numpy.full(1000, 0xABCD, "<u2"), chunks=(1000,), fletcher32=True)
+        file.create_dataset("w", data=numpy.arange(10))
+    data = (tools.work / "damaged.h5").read_bytes()
+    (tools.work / "damaged.h5").write_bytes(data.replace(b"\xcd\xab\xcd\xab", b"\xcd\xab\xcd\xaa", 1))
+    done = tools.run("nmconvert", "damaged.h5", "hdf5.nmb", "-f", "--stats", "basic")
+    tools.check(b"1 variable without statistics" in done.stderr, f"damaged.h5: {done.stderr!r}")
+    rows = {v["variable"]: v["computed"] for v in told(tools, "hdf5.nmb")["blocks"][0]["variables"]}
+    tools.check(rows == {"v": False, "w": True}, f"damaged.h5: {rows}")
     folder = os.environ.get("NMB_CORPUS")
     files = [] if not folder else [p for k in ("netcdf4", "hdf5") for p in sorted((Path(folder) / k).rglob("*"))]
     for path in files:

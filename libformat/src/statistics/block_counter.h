@@ -37,8 +37,9 @@ class BlockCounter {
   void add_hole(std::uint64_t from, std::uint64_t to);
   // Variables whose values are found by tables of chunks, which add() does not see.
   bool has_chunks() const { return !chunked_.empty(); }
-  // Reads and counts them; not together with other calls. A variable whose chunks would decode to
-  // very much more than is stored is left out. Memory: 32 MiB, or a chunk. kDamaged, kIo.
+  // Reads and counts them; not together with other calls. A variable with a damaged chunk, or
+  // whose chunks would decode to very much more than is stored, is left out. Memory: 32 MiB, or a
+  // chunk. kDamaged, kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // When all bytes were given that belong to values. kDamaged: they were not.
   Result<BlockStatistics> finish();

@@ -105,7 +105,13 @@ bool BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
 
 Status BlockCounter::count_chunks(const std::shared_ptr<const ByteSource>& extent,
                                   unsigned threads) {
-  for (const Chunked& chunked : chunked_) NMB_TRY(count_chunks_of(chunked, extent, threads));
+  for (const Chunked& chunked : chunked_) {
+    const Status status = count_chunks_of(chunked, extent, threads);
+    if (status.ok()) continue;
+    // Damaged chunks are taken over as they are, and there is nothing to say of their values.
+    if (status.rule() != "R-XC-1") return status;
+    variables_[chunked.slot.variable] = {};
+  }
   return {};
 }
 
