@@ -17,8 +17,9 @@ sys.dont_write_bytecode = True
 from tool_runs import main  # noqa: E402
 
 FILES = 40
-KEYS = ["schema", "input", "output", "to", "extract", "block_by", "status", "exit", "code", "message", "warnings",
-        "losses", "conflicts", "bytes_in", "modified_in", "bytes_out", "modified_out", "seconds", "sha256_in", "sha256_out"]
+KEYS = ["schema", "input", "output", "to", "extract", "block_by", "statistics", "status", "exit", "code", "message",
+        "warnings", "losses", "conflicts", "without_statistics", "bytes_in", "modified_in", "bytes_out", "modified_out",
+        "seconds", "sha256_in", "sha256_out"]
 
 
 def classic(values):
