@@ -242,6 +242,15 @@ def check_append(tools, inputs):
     expect(tools, done, 1, "as the file table of", "a source that has grown")
     (tools.work / inputs[1]).write_bytes(kept)
     tools.check((tools.work / "grown.nmb").read_bytes() == before, "grown.nmb was changed by a failure")
+    # Paths are from the folder of the file, not of a symbolic link that leads to it.
+    (tools.work / "elsewhere").mkdir()
+    tools.run("nmcat", inputs[0], "-o", "elsewhere/real.nmb")
+    os.symlink("elsewhere/real.nmb", tools.work / "symbolic.nmb")
+    done = nmcat(tools, [], inputs[1], "-o", "symbolic.nmb", "--append", "--link")
+    expect(tools, done, 2, "not below the folder of the output", "an input that is not below the file")
+    tools.run("nmcat", inputs[1], "-o", "symbolic.nmb", "--append", "--link", "--external", "any")
+    for name in ("symbolic.nmb", "elsewhere/real.nmb"):
+        tools.run("nmverify", name, "--external", "any")
 
 
 def check_ranks(tools, inputs):

@@ -17,8 +17,8 @@ sys.dont_write_bytecode = True
 from tool_runs import main  # noqa: E402
 
 FILES = 40
-KEYS = ["schema", "input", "output", "to", "extract", "block_by", "statistics", "status", "exit", "code", "message",
-        "warnings", "losses", "conflicts", "without_statistics", "bytes_in", "modified_in", "bytes_out", "modified_out",
+KEYS = ["schema", "input", "output", "to", "extract", "block_by", "statistics", "options", "status", "exit", "code",
+        "message", "warnings", "losses", "conflicts", "without_statistics", "bytes_in", "modified_in", "bytes_out", "modified_out",
         "seconds", "sha256_in", "sha256_out"]
 
 
@@ -138,6 +138,11 @@ def test_proofs(tools, *more):
     batch.resume(one_done, *more, "-f")
     batch.report.write_bytes(report[:7])
     batch.resume({"done": FILES}, *more)
+    # Other options make other outputs.
+    batch.resume({"done": FILES}, *more, "--hdf5-view", "on", "-f")
+    batch.resume(skipped, *more, "--hdf5-view", "on")
+    batch.resume({"done": FILES}, *more, "--compress", "zstd", "-f")
+    batch.resume({"done": FILES}, *more, "-f")
 
 
 def test_no_digests(tools):

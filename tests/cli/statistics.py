@@ -312,6 +312,12 @@ def check_hdf5(tools, numpy):
         tools.check(b"1 variable without statistics" in done.stderr, f"made.h5: {done.stderr!r}")
         compared = check_hdf5_file(tools, numpy, h5py, tools.work / "made.h5", "made.h5")
         tools.check(compared == 54, f"made.h5: {compared} data sets compared, expected 54")
+    # Linked, chunks and strings are copied between values that are not.
+    for name, arguments in (("solid5.nmb", ()), ("linked5.nmb", ("--link",))):
+        tools.run("nmcat", "made.h5", "-o", name, "-f", "--stats", "histogram", *arguments)
+        tools.run("nmverify", "-q", name)
+    solid, linked = (told(tools, name)["blocks"] for name in ("solid5.nmb", "linked5.nmb"))
+    tools.check(solid and solid == linked, "made.h5: linked values have other statistics")
     # Damaged chunks are taken over as they are, and not counted.
     with h5py.File(tools.work / "damaged.h5", "w") as file:
         file.create_dataset("v", data=numpy.full(1000, 0xABCD, "<u2"), chunks=(1000,), fletcher32=True)

@@ -195,6 +195,25 @@ class ViewTest:
                 self.path("bad.nmb").write_bytes(data)
                 self.test.run("nmverify", "bad.nmb", exit_code=1)
 
+    def failures(self):
+        """An append that fails leaves the view that is there, but where the slot or what follows it is not written."""
+        test = self.test
+        if not shutil.which("strace"):
+            return
+        test.run("nmcat", "one.nc", "-o", "kept.nmb", "--hdf5-view", "on")
+        whole, without = self.path("kept.nmb").read_bytes(), 0
+        for call in range(1, 40):
+            self.path("kept.nmb").write_bytes(whole)
+            done = subprocess.run(
+                ["strace", "-f", "-o", "/dev/null", "-P", self.path("kept.nmb"), "-e", f"inject=pwrite64:error=ENOSPC:when={call}",
+                 test.tools / "nmcat", "large.nc", "-o", "kept.nmb", "--append", "--hdf5-view", "on", "-j1"],
+                cwd=test.work, capture_output=True, timeout=60,
+            )
+            if done.returncode == 0:
+                break
+            without += self.path("kept.nmb").read_bytes()[512:560] != whole[512:560]
+        test.check(4 < call < 39 and without <= 2, f"{call} calls, after {without} of which the view was gone")
+
     def refusals(self):
         test = self.test
 
@@ -218,6 +237,9 @@ class ViewTest:
         with netCDF4.Dataset(self.path("long.nc"), "w", format="NETCDF3_CLASSIC") as d:
             d.text = "x" * 70000
         refused("long.nc", "attribute \"text\": found an attribute")
+        deep = "a/" * 30000 + "a"
+        refused("one.nc", "found a path of 30001 groups", "--block-name", deep)
+        test.run("nmcat", "one.nc", "-o", "deep.nmb", "--block-name", deep, "--hdf5-view", "auto", "--mem", "200M")
         with netCDF4.Dataset(self.path("scale.nc"), "w", format="NETCDF3_CLASSIC") as d:
             d.createVariable("v", "i4", ()).CLASS = "x"
         refused("scale.nc", "attribute \"CLASS\"")
@@ -276,6 +298,7 @@ class ViewTest:
 def check(test):
     view = ViewTest(test)
     view.generated()
+    view.failures()
     view.refusals()
     if "NMB_CORPUS" in os.environ:
         view.workload(Path(os.environ["NMB_CORPUS"]))

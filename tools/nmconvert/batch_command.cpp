@@ -96,6 +96,7 @@ class Batch {
     for (Conversion& conversion : conversions) {
       conversion.block_by = arguments_.block_by;
       conversion.statistics = arguments_.statistics;
+      conversion.options = arguments_.options;
     }
     if (!arguments_.report.empty()) {
       NMB_ASSIGN(report_, ReportFile::open(arguments_.report, "nmb/convert/1"));

@@ -16,6 +16,7 @@ struct BatchArguments {
   std::optional<std::string> block;  // --extract
   std::string block_by;              // --block-by or --regroup
   std::string statistics = "none";   // --stats
+  std::string options;               // others that decide what outputs are, as they were given
   std::string sort;                  // --sort
   std::string report;                // --report
   bool resume = false;               // --resume

@@ -48,6 +48,7 @@ Json record_json(const ConversionRecord& record) {
   json["extract"] = record.of.block ? Json(json_text(*record.of.block)) : Json();
   json["block_by"] = record.of.block_by.empty() ? Json() : Json(json_text(record.of.block_by));
   json["statistics"] = record.of.statistics;
+  json["options"] = json_text(record.of.options);
   json["status"] = outcome_word(record.outcome);
   json["exit"] = static_cast<int>(exit_of(record.status.code()));
   json["code"] = code_word(record.status.code());
@@ -78,6 +79,7 @@ std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
                                {"extract", known(record.of.block)},
                                {"block_by", record.of.block_by},
                                {"statistics", record.of.statistics},
+                               {"options", record.of.options},
                                {"without_statistics", record.without_statistics},
                                {"outcome", static_cast<int>(record.outcome)},
                                {"code", static_cast<int>(record.status.code())},
@@ -106,6 +108,7 @@ Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
   record.of.block = text(json, "extract");
   record.of.block_by = text(json, "block_by").value_or("");
   record.of.statistics = text(json, "statistics").value_or("none");
+  record.of.options = text(json, "options").value_or("");
   record.without_statistics = number<std::uint64_t>(json, "without_statistics").value_or(0);
   record.outcome = static_cast<Outcome>(number<int>(json, "outcome").value_or(2));
   const auto code = static_cast<Code>(number<int>(json, "code").value_or(0));
@@ -143,7 +146,8 @@ std::optional<ConversionRecord> done_record(std::string_view line) {
                text(json, "to").value_or(""),
                text(json, "extract"),
                text(json, "block_by").value_or(""),
-               text(json, "statistics").value_or("none")};
+               text(json, "statistics").value_or("none"),
+               text(json, "options").value_or("")};
   record.outcome = Outcome::kDone;
   // Reports of before there were any have none.
   if (const auto losses = json.find("losses"); losses != json.end() && losses->is_array())

@@ -21,6 +21,7 @@ struct Conversion {
   std::optional<std::string> block;  // of an NMB input, the one to take out
   std::string block_by = {};         // what becomes a block (PackOptions); "": as in the input
   std::string statistics = "none";   // of an NMB output: none, basic or histogram
+  std::string options = {};          // others that decide what the output is, as they were given
 };
 
 struct ConversionRecord {

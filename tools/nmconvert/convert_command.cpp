@@ -142,13 +142,25 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
   return out;
 }
 
+std::string ConvertCommand::deciding_options() const {
+  std::string out;
+  for (const char* const name : {"--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view",
+                                 "--repack", "--materialise", "--lossy"}) {
+    const CLI::Option& option = *tool_.app().get_option(name);
+    if (option.count() == 0) continue;
+    out += (out.empty() ? "" : " ") + std::string(name);
+    if (option.get_items_expected_max() > 0) out += "=" + option.as<std::string>();
+  }
+  return out;
+}
+
 // In place, by one rank.
 Status ConvertCommand::add_view() {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
         !option->check_lname("no-sync") && !option->check_lname("color") &&
         !option->check_lname("quiet") && !option->check_lname("no-progress") &&
-        !option->check_lname("mpi"))
+        !option->check_lname("mpi") && !option->check_lname("mem"))
       return Status(Code::kUsage,
                     "found --add-hdf5-view with " + option->get_name() + ", expected FILE alone");
   WriterOptions options;
@@ -163,6 +175,7 @@ Status ConvertCommand::execute() {
   if (!add_hdf5_view_.empty()) return add_view();
   NMB_TRY(check_arguments());
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
+  batch_.options = deciding_options();
   ConversionOptions options;
   options.overwrite = force_;
   options.sync = !no_sync_;
@@ -182,7 +195,8 @@ Status ConvertCommand::execute() {
 }
 
 Status ConvertCommand::execute_one(const ConversionOptions& options) {
-  Conversion what{input_, output_, batch_.to, batch_.block, batch_.block_by, batch_.statistics};
+  Conversion what{input_,          output_,           batch_.to,     batch_.block,
+                  batch_.block_by, batch_.statistics, batch_.options};
   if (what.to.empty()) {
     if (output_.ends_with(".nmb"))
       what.to = "nmb";

@@ -22,6 +22,7 @@ class ConvertCommand {
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
   Status add_view();
+  std::string deciding_options() const;
 
   Tool& tool_;
   std::string input_, output_, digest_, compress_, chunk_, block_by_, regroup_, hdf5_view_,

@@ -23,7 +23,7 @@ bool is_asked_for(const ConversionRecord& done, const Conversion& what) {
   const auto block = what.block ? std::optional(json_text(*what.block)) : std::nullopt;
   return done.of.input == json_text(what.input) && done.of.to == what.to &&
          done.of.block == block && done.of.block_by == json_text(what.block_by) &&
-         done.of.statistics == what.statistics;
+         done.of.statistics == what.statistics && done.of.options == json_text(what.options);
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ std::string external_folder(const std::string& path) {
 Result<std::string> external_path(const std::string& input, const std::string& output,
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
-  const fs::path of_output = fs::path(output).parent_path();
+  // Where readers look: that of the file which a symbolic link leads to.
+  const fs::path of_output = external_folder(output);
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {
     return Status(Code::kUnsupported, input, kNoOffset, "",

@@ -97,17 +97,14 @@ class ViewEncoder {
     const std::string& name = entry.name;
     while (open_groups_.size() > 1 && name.compare(open_groups_.back().name + "0") >= 0)
       NMB_TRY(close_newest(shared.out));
-    std::size_t parts = 0;
-    for (std::size_t slash = name.find('/'); slash != name.npos;
-         slash = name.find('/', slash + 1)) {
-      open(name.substr(0, slash));
-      ++parts;
-    }
     constexpr std::size_t kMostParts = 256;
+    const auto parts = static_cast<std::size_t>(std::ranges::count(name, '/'));
     if (parts >= kMostParts)
       return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(name.substr(0, 80)) +
                                             "...\": found a path of " + std::to_string(parts + 1) +
                                             " groups, expected at most 256");
+    for (std::size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1))
+      open(name.substr(0, slash));
     if (!name.empty()) open(name);
     return encode(entry, shared, &open_groups_.back()).in_file(core_.file().name());
   }

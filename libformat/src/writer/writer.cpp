@@ -10,6 +10,7 @@
 #include "wire/checked.h"
 #include "wire/dry_output.h"
 #include "wire/hash.h"
+#include "wire/zero.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -18,9 +19,11 @@ Writer::Impl::~Impl() {
   buffer_.drop();
   if (!file_) return;
   // What was not committed goes; a failure here is repaired by the next writer.
-  if (ranks_.rank() == 0 && superblock_.generation > 0 && !slot_begun_ &&
-      cursor_ != superblock_.file_length)
-    (void)file_->truncate(superblock_.file_length).ok();
+  if (ranks_.rank() != 0 || superblock_.generation == 0 || slot_begun_ ||
+      cursor_ == superblock_.file_length)
+    return;
+  (void)file_->truncate(superblock_.file_length).ok();
+  if (!all_zero(superblock_.hdf5)) (void)file_->write_at(kHdf5Position, superblock_.hdf5).ok();
 }
 
 Status Writer::Impl::keep(Status status) {

@@ -63,7 +63,8 @@ Result<std::unique_ptr<BlockCounter>> Writer::Impl::counter_of(BlockId id) {
 // Ahead of moving the values of a block.
 void Writer::Impl::tap_values(BlockId id) {
   BlockState& block = state(id);
-  if (options_.statistics == StatisticsLevel::kNone || block.stored) return;
+  // What moves of the others is not their extent.
+  if (options_.statistics == StatisticsLevel::kNone || block.stored || block.linked) return;
   Move& move = *block.move;
   block.tap = std::make_unique<StatisticsTap>([this, id] { return counter_of(id); },
                                               move.stored_length(), move.holes);
