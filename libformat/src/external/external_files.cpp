@@ -35,7 +35,8 @@ Result<std::string> ExternalFiles::name_of(std::uint32_t number) const {
     return Status(Code::kDamaged, file_.name(), superblock_.file_table.position, "R-EX-8",
                   "found file number " + std::to_string(number) + ", expected at most " +
                       std::to_string(files->rows()));
-  const std::string path = files->row(number - 1).path;
+  const ExternalFile row = files->row(number - 1);
+  const std::string& path = row.path;
   if (path.starts_with('/') || !file_.path()) return path;
   return external_folder(*file_.path()) + path;
 }

@@ -21,9 +21,7 @@ class Hdf5Bytes {
   void put16(std::uint64_t value) { put(static_cast<std::uint16_t>(value)); }
   void put32(std::uint64_t value) { put(static_cast<std::uint32_t>(value)); }
   void put64(std::uint64_t value) { put(value); }
-  void put(std::span<const std::byte> bytes) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
+  void put(std::span<const std::byte> bytes);
   void put(std::string_view text) { put(std::as_bytes(std::span(text))); }
   void zeros(std::size_t count) { bytes_.resize(bytes_.size() + count); }
   void zeros_to(std::size_t size) { bytes_.resize(size); }
@@ -43,8 +41,9 @@ class Hdf5Bytes {
  private:
   template <std::unsigned_integral T>
   void put(T value) {
-    bytes_.resize(bytes_.size() + sizeof value);
-    store_le(&bytes_[bytes_.size() - sizeof value], value);
+    std::byte bytes[sizeof value];
+    store_le(bytes, value);
+    put(std::span<const std::byte>(bytes));
   }
   std::vector<std::byte> bytes_;
 };

@@ -1,0 +1,11 @@
+// HDF5 metadata as it is put together (see view/hdf5_bytes.h).
+#include "view/hdf5_bytes.h"
+
+namespace nmb {
+
+// Not inline: g++ 12 then takes the vector for one without room.
+void Hdf5Bytes::put(std::span<const std::byte> bytes) {
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace nmb
