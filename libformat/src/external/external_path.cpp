@@ -62,7 +62,7 @@ Result<std::string> external_path(const std::string& input, const std::string& o
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
   // Where readers look: that of the file which a symbolic link leads to.
-  const fs::path of_output = external_folder(output);
+  const fs::path of_output = fs::path(external_folder(output)).parent_path();
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {
     return Status(Code::kUnsupported, input, kNoOffset, "",
