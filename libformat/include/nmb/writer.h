@@ -239,9 +239,10 @@ class Writer {
                                 std::shared_ptr<const ByteSource> stored);
   // The values of a new block, packed or defined, which stay in the files where they are, in place
   // of PackedBlock::extent, its holes and take_values(): the next commit reads them once for their
-  // sums and names the files in the file table. Pieces that lie in no file are copied in. kUsage: as
-  // take_pieces(), nothing but copied pieces, or a path that R-FT-1 forbids; from end_define as there. The commit fails with kDamaged where a piece has another sum
-  // than was given, or the file table another size of a file.
+  // sums and names the files in the file table. Pieces that lie in no file are copied in. kUsage:
+  // as take_pieces(), nothing but copied pieces, or a path that R-FT-1 forbids; from end_define as
+  // there. The commit fails with kDamaged where a piece has another sum than was given, or the file
+  // table another size of a file.
   NMB_EXPORT Status link_values(BlockId block, LinkedValues values);
   // After end_define: values that the next commit moves from `source` into the block's extent
   // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that

@@ -284,8 +284,8 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = state(id);
     block.run_position = 0;
-    block.inline_run =
-        needs_run(block) && !block.stored && !block.linked && block.extent_length <= superblock_.inline_limit;
+    block.inline_run = needs_run(block) && !block.stored && !block.linked &&
+                       block.extent_length <= superblock_.inline_limit;
     blocks =
         blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), false));
     if (block.inline_run)

@@ -118,7 +118,8 @@ Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
     if (piece.source_offset > size || piece.stored_length > size - piece.source_offset)
       return wrong("a piece that lies outside its source");
     if (piece.file == LinkedPiece::kCopied) {
-      if (coded || !values.origin.empty()) return wrong("a piece to copy with a codec or an origin");
+      if (coded || !values.origin.empty())
+        return wrong("a piece to copy with a codec or an origin");
       continue;
     }
     any = true;
