@@ -32,6 +32,22 @@ def default_fill(numpy, dtype):
     return numpy.array(values[word], dtype) if word in values else None
 
 
+def counted(numpy, values, missing):
+    """What statistics tell of values, and those that are neither missing nor NaN."""
+    kind = values.dtype.kind
+    out = numpy.zeros(values.shape, bool)
+    for value in missing:
+        out |= values == value
+        if kind == "f" and numpy.isnan(value):
+            out |= numpy.isnan(values)
+    nan = numpy.isnan(values) & ~out if kind == "f" else numpy.zeros(values.shape, bool)
+    left = values[~out & ~nan]
+    result = {"elements": values.size, "missing": int(out.sum()), "nan": int(nan.sum()), "min": None, "max": None}
+    if left.size and kind != "S":
+        result["min"], result["max"] = left.min().item(), left.max().item()
+    return result, left
+
+
 def expected(numpy, variable):
     """What numpy makes of the values of a netCDF4 variable."""
     values = numpy.asarray(variable[...])
@@ -45,17 +61,7 @@ def expected(numpy, variable):
     missing = list(stated.values())
     if "_FillValue" not in stated and default_fill(numpy, dtype) is not None:
         missing.append(default_fill(numpy, dtype))
-    out = numpy.zeros(values.shape, bool)
-    for value in missing:
-        out |= values == value
-        if dtype.kind == "f" and numpy.isnan(value):
-            out |= numpy.isnan(values)
-    nan = numpy.isnan(values) & ~out if dtype.kind == "f" else numpy.zeros(values.shape, bool)
-    left = values[~out & ~nan]
-    result = {"elements": values.size, "missing": int(out.sum()), "nan": int(nan.sum()), "min": None, "max": None}
-    if left.size and dtype.kind != "S":
-        result["min"], result["max"] = left.min().item(), left.max().item()
-    return result, left
+    return counted(numpy, values, missing)
 
 
 def number(value):
@@ -251,17 +257,7 @@ def expected_of_data_set(numpy, data):
             missing.append(numpy.asarray(data.fillvalue))
         elif dtype.byteorder == ">":
             missing.append(default_fill(numpy, dtype))
-    out = numpy.zeros(values.shape, bool)
-    for value in missing:
-        out |= values == value
-        if dtype.kind == "f" and numpy.isnan(value):
-            out |= numpy.isnan(values)
-    nan = numpy.isnan(values) & ~out if dtype.kind == "f" else numpy.zeros(values.shape, bool)
-    left = values[~out & ~nan]
-    result = {"elements": values.size, "missing": int(out.sum()), "nan": int(nan.sum()), "min": None, "max": None}
-    if left.size:
-        result["min"], result["max"] = left.min().item(), left.max().item()
-    return result, left
+    return counted(numpy, values, missing)
 
 
 def check_hdf5_file(tools, numpy, h5py, path, label):
