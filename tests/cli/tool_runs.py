@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 SKIPPED = 77
+# Sanitizers take up to ten times as long, so that they see every third file of the collection.
+EVERY = 3 if "NMB_SANITIZED" in os.environ else 1
 CLASSIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05")
 
 
@@ -46,7 +48,7 @@ class Tools:
 
 
 def classic_files(*folders, but=()):
-    """Classic files of the collection, sorted; `but`: folders left out."""
+    """Classic files of the collection, sorted: of these folders all, else every EVERY-th but of the folders `but`."""
     corpus = os.environ.get("NMB_CORPUS")
     if not corpus:
         raise Skip("NMB_CORPUS is not set")
@@ -58,7 +60,7 @@ def classic_files(*folders, but=()):
         with path.open("rb") as stream:
             if stream.read(4) in CLASSIC:
                 out.append(path)
-    return Path(corpus), out
+    return Path(corpus), out if folders else out[::EVERY]
 
 
 def netcdf4():

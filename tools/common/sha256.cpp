@@ -11,18 +11,18 @@ namespace nmb::tools {
 
 namespace {
 
-constexpr std::uint64_t kPart = 1 << 20;
+constexpr std::uint64_t kDigestPart = 1 << 20;
 
 Status no_sha256() {
   return Status(Code::kUnsupported, "found no SHA-256 in OpenSSL's library, expected it there");
 }
 
 std::string hexadecimal(std::span<const unsigned char> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
+  constexpr char kHexadecimal[] = "0123456789abcdef";
   std::string out;
   for (const unsigned char byte : bytes) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
+    out += kHexadecimal[byte >> 4];
+    out += kHexadecimal[byte & 15];
   }
   return out;
 }
@@ -34,10 +34,11 @@ Result<std::string> sha256(std::uint64_t length, const ReadAt& read,
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(),
                                                                    EVP_MD_CTX_free);
   if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) return no_sha256();
-  std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(length, kPart)));
+  std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(length, kDigestPart)));
   for (std::uint64_t at = 0; at < length;) {
     if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
-    const std::span part(buffer.data(), static_cast<std::size_t>(std::min(length - at, kPart)));
+    const std::span part(buffer.data(),
+                         static_cast<std::size_t>(std::min(length - at, kDigestPart)));
     NMB_TRY(read(at, part));
     if (EVP_DigestUpdate(context.get(), part.data(), part.size()) != 1) return no_sha256();
     at += part.size();

@@ -25,6 +25,8 @@ namespace nmb::tools {
 
 namespace {
 
+using Outcome = ConversionRecord::Outcome;
+
 namespace fs = std::filesystem;
 
 std::optional<Kind> classic_kind(const std::string& to) {
@@ -330,7 +332,6 @@ class Converter {
 
 ConversionRecord convert(const Conversion& what, const ConversionOptions& options,
                          Communicator& ranks, unsigned threads) {
-  using Outcome = ConversionRecord::Outcome;
   const auto start = std::chrono::steady_clock::now();
   ConversionRecord record;
   record.of = what;

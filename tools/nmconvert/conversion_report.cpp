@@ -10,6 +10,8 @@ namespace nmb::tools {
 
 namespace {
 
+using Outcome = ConversionRecord::Outcome;
+
 std::vector<Table::Column> columns(bool digests) {
   std::vector<Table::Column> out{{"status"},
                                  {"bytes in", Table::Align::kRight},
@@ -60,7 +62,6 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
 }
 
 void ConversionReport::diagnose_losses(const ConversionRecord& record) {
-  using Outcome = ConversionRecord::Outcome;
   const std::size_t count = record.losses.size();
   if (record.outcome == Outcome::kDone && count > 0)
     tool_.diagnostics().note(record.of.input + ": " + std::to_string(count) +

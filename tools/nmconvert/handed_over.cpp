@@ -11,7 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-constexpr std::uint64_t kPart = 1 << 20;
+constexpr std::uint64_t kComparedPart = 1 << 20;
 // Deferred where the system has no more threads.
 constexpr std::launch kSideBySide = std::launch::async | std::launch::deferred;
 
@@ -55,10 +55,10 @@ class HandedOverFile final : public OutputFileLayer {
     NMB_ASSIGN(const std::unique_ptr<FileSource> target, FileSource::open(base_->name()));
     const std::uint64_t length = *how_.record->bytes_out;
     bool same = target->size() == length;
-    const auto room = static_cast<std::size_t>(std::min(length, kPart));
+    const auto room = static_cast<std::size_t>(std::min(length, kComparedPart));
     std::vector<std::byte> a(room), b(room);
-    for (std::uint64_t at = 0; same && at < length; at += kPart) {
-      const auto part = static_cast<std::size_t>(std::min(length - at, kPart));
+    for (std::uint64_t at = 0; same && at < length; at += kComparedPart) {
+      const auto part = static_cast<std::size_t>(std::min(length - at, kComparedPart));
       NMB_TRY(base_->read_at(at, std::span(a).first(part)));
       NMB_TRY(target->read_at(at, std::span(b).first(part)));
       same = std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(part), b.begin());
