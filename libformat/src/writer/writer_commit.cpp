@@ -392,10 +392,21 @@ Status Writer::Impl::commit(bool closing) {
 
 Status Writer::Impl::write_generation(bool closing) {
   const bool first = superblock_.generation == 0;
-  NMB_ASSIGN(const bool any, ranks_.all_reduce(!dirty_.empty(), std::logical_or<>()));
+  // What any rank has to do.
+  struct Work {
+    bool any, links;
+  };
+  NMB_ASSIGN(
+      const Work has,
+      ranks_.all_reduce(Work{!dirty_.empty(),
+                             std::ranges::any_of(
+                                 dirty_, [&](BlockId id) { return state(id).linked != nullptr; })},
+                        [](Work a, Work b) {
+                          return Work{a.any || b.any, a.links || b.links};
+                        }));
   // A view that the file has is that of what it holds.
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
-  if (!first && !any && (!with_view || !superblock_.view.absent())) return {};
+  if (!first && !has.any && (!with_view || !superblock_.view.absent())) return {};
   auto work = [&]() -> Status {
     NMB_TRY(place_values());
     // Everything that was put is in the file before anybody sums it.
@@ -413,8 +424,10 @@ Status Writer::Impl::write_generation(bool closing) {
       c.rewritten = block.body_from != BodyFrom::kCommitted;
       blocks.push_back(std::move(c));
     }
-    NMB_TRY(sum_links(blocks));
-    NMB_TRY(number_files(blocks));
+    if (has.links) {
+      NMB_TRY(sum_links(blocks));
+      NMB_TRY(number_files(blocks));
+    }
     NMB_TRY(write_values(blocks));
     const std::uint64_t maps = cursor_;
     NMB_TRY(write_maps(blocks));
@@ -434,11 +447,20 @@ Status Writer::Impl::write_generation(bool closing) {
                            (coded ? kFeaturePieceCodec : 0);
       next.compatible |= c.statistics.absent() ? 0 : kFeatureStatistics;
     }
-    NMB_ASSIGN(next.incompatible, ranks_.all_reduce(next.incompatible, std::bit_or<>()));
-    NMB_ASSIGN(next.compatible, ranks_.all_reduce(next.compatible, std::bit_or<>()));
+    struct Features {
+      decltype(next.incompatible) incompatible;
+      decltype(next.compatible) compatible;
+    };
+    NMB_ASSIGN(
+        const Features features,
+        ranks_.all_reduce(Features{next.incompatible, next.compatible}, [](Features a, Features b) {
+          return Features{a.incompatible | b.incompatible, a.compatible | b.compatible};
+        }));
+    next.incompatible = features.incompatible;
+    next.compatible = features.compatible;
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
-    NMB_TRY(ranks_.agree(write_file_table(next)));
+    if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
     retire_view(next);
     NMB_TRY(write_dead_map(next));

@@ -430,7 +430,6 @@ Status Writer::Impl::lay_out() {
   bool any_shared = false;
   if (ranks_.size() > 1) NMB_TRY(match_definitions(ids, &any_shared));
   if (any_shared) NMB_TRY(unite_shared(ids));
-  NMB_TRY(ranks_.agree(check_stored_pieces(ids).in_file(file_->name())));
   std::vector<BlockId> kept;
   for (BlockId id : ids)
     if (state(id).kept) kept.push_back(id);
@@ -438,7 +437,11 @@ Status Writer::Impl::lay_out() {
     NMB_TRY(keep(train(kept)));
   if (!compressor_ && options_.metadata_codec != MetadataCodec::kNone)
     compressor_ = std::make_unique<BodyCompressor>(options_.compression_level, dictionary_);
-  NMB_TRY(ranks_.agree(keep(encode_bodies(kept))));
+  const auto encode = [&]() -> Status {
+    NMB_TRY(check_stored_pieces(ids));
+    return encode_bodies(kept);
+  };
+  NMB_TRY(ranks_.agree(keep(encode())));
   NMB_TRY(number_blocks(kept));
   if (!has_file_id_) NMB_TRY(choose_file_id(kept));
   NMB_TRY(ranks_.agree(keep(keep_extents(kept))));

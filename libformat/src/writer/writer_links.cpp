@@ -138,12 +138,6 @@ Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
 
 // Collective: reads the values of linked blocks, by the threads of all ranks as values are moved.
 Status Writer::Impl::sum_links(const std::vector<Commitment>& blocks) {
-  NMB_ASSIGN(const bool any,
-             ranks_.all_reduce(
-                 std::ranges::any_of(
-                     blocks, [&](const Commitment& c) { return state(c.id).linked != nullptr; }),
-                 std::logical_or<>()));
-  if (!any) return {};
   std::vector<std::pair<LinkState*, Move>> links;
   std::uint64_t length = 0;
   for (const Commitment& c : blocks) {

@@ -177,8 +177,9 @@ Status Writer::Impl::write_statistics(std::vector<Commitment>& blocks) {
     }
     return {};
   };
+  // Without options there is nothing to count, which cannot fail.
+  if (options_.statistics == StatisticsLevel::kNone) return count();
   NMB_TRY(ranks_.agree(count()));
-  if (options_.statistics == StatisticsLevel::kNone) return {};
   NMB_ASSIGN(const std::vector<std::uint64_t> positions, place_in_order(parts, &cursor_));
   return stripes_.in_rounds(counted.size(), [&](std::size_t i) {
     const std::vector<std::byte>& sections = all[counted[i]];
