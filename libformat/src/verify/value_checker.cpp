@@ -6,6 +6,7 @@
 #include "extent/piece_codec.h"
 #include "parallel/workers.h"
 #include "wire/checked.h"
+#include "wire/copy_buffer.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
 
@@ -13,15 +14,14 @@ namespace nmb {
 
 static constexpr std::uint64_t kPiece = 1 << 20;
 
-ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
-                         std::vector<std::byte>& buffer) {
+ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBuffer& buffer) {
   ValueOutcome outcome;
   SumStream stream;
   const std::uint64_t padded = range.external ? range.length : round_up(range.length, 8);
   const bool coded = range.codec != PieceCodec::kNone;
-  buffer.resize(coded ? padded : std::min(padded, kPiece));
+  std::span<std::byte> piece;
   for (std::uint64_t done = 0; done < padded;) {
-    auto piece = std::span(buffer).first(std::min<std::uint64_t>(padded - done, buffer.size()));
+    piece = buffer.room(coded ? padded : std::min(padded - done, kPiece), range.position + done);
     outcome.status = file.read_at(range.position + done, piece);
     if (!outcome.status.ok()) return outcome;
     const std::uint64_t values = std::min<std::uint64_t>(piece.size(), range.length - done);
@@ -33,7 +33,7 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
   outcome.sum_right = stream.sum() == range.sum;
   if (coded && outcome.sum_right) {
     std::vector<std::byte> raw(range.raw_length);
-    outcome.decodes = decode_piece(range.codec, std::span(buffer).first(range.length), raw).ok();
+    outcome.decodes = decode_piece(range.codec, piece.first(range.length), raw).ok();
   }
   return outcome;
 }
@@ -41,7 +41,7 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
 void ValueChecker::run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell) {
   std::vector<ValueOutcome> outcomes(batch_.size());
   for_each_on_threads(threads_, batch_.size(), [&] {
-    return [&, buffer = std::vector<std::byte>()](std::size_t i) mutable {
+    return [&, buffer = CopyBuffer()](std::size_t i) mutable {
       const ValueRange& range = batch_[i];
       if (range.external) file_.account(range.length);
       outcomes[i] = range.external ? check_range(*range.external, range, buffer)

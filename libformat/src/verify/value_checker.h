@@ -13,6 +13,7 @@
 #include "nmb/byte_source.h"
 #include "nmb/piece_codec.h"
 #include "verify/metered_source.h"
+#include "wire/copy_buffer.h"
 
 namespace nmb {
 
@@ -65,7 +66,6 @@ class ValueChecker {
 };
 
 // The sum of a range, read in pieces of at most 1 MiB through `buffer`; whole where it has a codec.
-ValueOutcome check_range(const ByteSource& file, const ValueRange& range,
-                         std::vector<std::byte>& buffer);
+ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBuffer& buffer);
 
 }  // namespace nmb

@@ -23,7 +23,7 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
     return false;
   }
   if (!claim(place.position, round_up(place.length, 8), placed_at, object)) return false;
-  std::vector<std::byte> buffer;
+  CopyBuffer buffer;
   const ValueOutcome outcome =
       check_range(file_, {place.position, place.length, place.sum, rule, nullptr}, buffer);
   if (!outcome.status.ok()) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "nmb/output_file.h"
+#include "wire/copy_buffer.h"
 
 namespace nmb {
 
@@ -17,10 +18,10 @@ class ReadBackOutput final : public OutputFileLayer {
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     NMB_TRY(base_->write_at(offset, bytes));
-    std::array<std::byte, kPart> room;
+    alignas(4096) std::array<std::byte, kPart + kMostCopyShift> room;
     for (std::size_t done = 0; done < bytes.size(); done += kPart) {
       const auto written = bytes.subspan(done, std::min(bytes.size() - done, kPart));
-      const auto found = std::span(room).first(written.size());
+      const auto found = std::span(room).subspan(copy_shift(offset + done, 0), written.size());
       NMB_TRY(base_->read_at(offset + done, found));
       if (std::memcmp(found.data(), written.data(), written.size()) != 0)
         return Status(Code::kIo, base_->name(), offset + done, "",

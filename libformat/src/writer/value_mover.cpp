@@ -8,6 +8,7 @@
 
 #include "parallel/workers.h"
 #include "wire/checked.h"
+#include "wire/copy_buffer.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
 
@@ -87,12 +88,27 @@ class JobQueue {
   std::uint64_t skipped_ = 0;
 };
 
+// The first of the runs that do not end ahead of `offset`.
+auto run_at(const Move& move, std::uint64_t offset) {
+  return std::upper_bound(
+      move.runs.begin(), move.runs.end(), offset, [](std::uint64_t at, const ValueRuns& r) {
+        return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
+      });
+}
+
+// Where `offset` of an extent comes from, were the run there one with it.
+std::uint64_t source_of(const Move& move, std::uint64_t offset) {
+  const auto run = run_at(move, offset);
+  return run == move.runs.end() ? 0 : run->source_offset + (offset - run->extent_offset);
+}
+
 // A piece larger than a job's buffer goes through it in parts.
-Status move_large(const Part& part, OutputFile& file, std::vector<std::byte>& buffer) {
+Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
   SumStream stream;
   for (std::uint64_t at = part.from; at < part.to;) {
-    auto bytes = std::span(buffer).first(std::min(part.to - at, kJobBytes));
     const std::uint64_t position = part.position + (at - part.from);
+    const auto bytes =
+        buffer.room(std::min(part.to - at, kJobBytes), source_of(*part.move, at), position);
     bool stored = false;
     const bool is_there = file.recall(position, bytes);
     if (!is_there) NMB_TRY(read_moved(*part.move, at, bytes, &stored));
@@ -105,16 +121,21 @@ Status move_large(const Part& part, OutputFile& file, std::vector<std::byte>& bu
   return {};
 }
 
-Status run_job(const Job& job, OutputFile& file, std::vector<std::byte>& buffer) {
+Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer) {
   if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer);
-  const bool is_there = file.recall(job.position, std::span(buffer).first(job.length));
+  const auto largest =
+      std::ranges::max_element(job.parts, {}, [](const Part& part) { return part.to - part.from; });
+  const auto room = buffer.room(
+      job.length, source_of(*largest->move, largest->from) - (largest->position - job.position),
+      job.position);
+  const bool is_there = file.recall(job.position, room);
   bool stored = false;
   std::uint64_t filled = 0;
   for (const Part& part : job.parts) {
     const std::uint64_t at = part.position - job.position;
-    auto bytes = std::span(buffer).subspan(at, part.to - part.from);
+    auto bytes = room.subspan(at, part.to - part.from);
     if (!is_there) {
-      std::memset(buffer.data() + filled, 0, at - filled);
+      std::memset(room.data() + filled, 0, at - filled);
       NMB_TRY(read_moved(*part.move, part.from, bytes, &stored));
     }
     if (part.move->summed) part.keep_sum(sum_of(bytes));
@@ -122,7 +143,7 @@ Status run_job(const Job& job, OutputFile& file, std::vector<std::byte>& buffer)
     filled = at + bytes.size();
   }
   if (!stored) return {};
-  return file.write_at(job.position, std::span(buffer).first(job.length));
+  return file.write_at(job.position, room);
 }
 
 }  // namespace
@@ -158,11 +179,7 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
     if (stored) *stored = true;
     return move.source->read_at(read_source, part);
   };
-  auto run = std::upper_bound(
-      move.runs.begin(), move.runs.end(), offset, [](std::uint64_t at, const ValueRuns& r) {
-        return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
-      });
-  for (; run != move.runs.end() && run->extent_offset < end; ++run) {
+  for (auto run = run_at(move, offset); run != move.runs.end() && run->extent_offset < end; ++run) {
     std::uint64_t i = 0;
     if (run->count > 1 && offset > run->extent_offset)
       i = std::min((offset - run->extent_offset) / run->extent_stride, run->count - 1);
@@ -200,7 +217,7 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
   JobQueue queue(moves, piece_size);
   std::mutex mutex;
   return share_work(options.threads, [&](const std::atomic<bool>& stop) -> Status {
-    std::vector<std::byte> buffer(kJobBytes);
+    CopyBuffer buffer(kJobBytes);
     Job job;
     while (!stop.load(std::memory_order_relaxed) && queue.next(&job)) {
       if (options.cancel && options.cancel->load(std::memory_order_relaxed))
