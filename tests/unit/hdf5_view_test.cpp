@@ -31,7 +31,10 @@ class Hdf5ViewTest : public testing::Test {
     options_.piece_size = 65536;
     options_.sync = false;
     options_.overwrite = true;
-    options_.on_no_view = [this](const std::string& reason) { reason_ = reason; };
+    options_.on_no_view = [this](const std::string& reason) {
+      reason_ = reason;
+      return Status();
+    };
   }
   std::string path() const { return (folder_.path() / "f.nmb").string(); }
   WriterOptions with(Hdf5View view) const {

@@ -209,6 +209,7 @@ class Packer {
     if (!writer.on_no_view)
       writer.on_no_view = [this](const std::string& reason) {
         report_.warnings.push_back(options_.output + ": without " + reason);
+        return verdict(report_, options_.output, options_.strict);
       };
     if (ranks_.size() > 1)
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };

@@ -462,7 +462,7 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_index(blocks, next));
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
-    retire_view(next);
+    NMB_TRY(retire_view(next));
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next, with_view));
     superblock_ = next;

@@ -261,7 +261,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_file_table(Superblock& next);
   // writer_view.cpp
   Result<bool> repair_hdf5_superblock(const Head& head);
-  void retire_view(Superblock& next);
+  Status retire_view(Superblock& next);
   Status write_view(Superblock& next);
   Status encode_view_of(Superblock& next);
   Status write_hdf5_superblock(const Superblock& next, bool ahead);

@@ -19,16 +19,22 @@ Result<bool> Writer::Impl::repair_hdf5_superblock(const Head& head) {
 }
 
 // The view of the last generation does not show the next one.
-void Writer::Impl::retire_view(Superblock& next) {
+// Collective.
+Status Writer::Impl::retire_view(Superblock& next) {
   const Place& view = superblock_.view;
-  if (!view.absent() && ranks_.rank() == 0) {
-    dead_.push_back({view.position, round_up(view.length, 8), 0, false});
-    if (options_.hdf5_view == Hdf5View::kOff && options_.on_no_view)
-      options_.on_no_view("HDF5 view: the file had one, and none was asked for");
+  if (!view.absent()) {
+    Status status;
+    if (ranks_.rank() == 0) {
+      dead_.push_back({view.position, round_up(view.length, 8), 0, false});
+      if (options_.hdf5_view == Hdf5View::kOff && options_.on_no_view)
+        status = options_.on_no_view("HDF5 view: the file had one, and none was asked for");
+    }
+    NMB_TRY(ranks_.agree(status));
   }
   next.view = {};
   next.hdf5 = {};
   next.readonly_compatible &= ~kFeatureView;
+  return {};
 }
 
 // Collective: rank 0 writes the view of what all have written, behind it.
@@ -46,7 +52,7 @@ Status Writer::Impl::write_view(Superblock& next) {
     if (status.ok()) return {};
     const Status cut = file_->truncate(cursor_);
     if (status.code() != Code::kUnsupported || options_.hdf5_view != Hdf5View::kAuto) return status;
-    if (options_.on_no_view) options_.on_no_view(status.message());
+    if (options_.on_no_view) NMB_TRY(options_.on_no_view(status.message()));
     return cut;
   };
   return ranks_.agree(write());
