@@ -101,7 +101,8 @@ struct WriterOptions {
   // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
   Hdf5View hdf5_view = Hdf5View::kOff;
   // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by a
-  // commit that drops one by kOff. A status that is not ok ends the commit, and the file is as before.
+  // commit that drops one by kOff. A status that is not ok ends the commit, and the file is as
+  // before.
   std::function<Status(const std::string& reason)> on_no_view{};
   // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
   std::string resume_key{};
