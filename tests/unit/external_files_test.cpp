@@ -365,12 +365,20 @@ TEST_F(ExternalFilesTest, LaterGenerationsKeepTheTable) {
   const std::vector<ExternalFile> files{{"a", 13}, {"b", 13}};
   EXPECT_EQ(*(*Reader::open(at("v.nmb").string()))->external_files(), files);
   {
-    auto writer = *Writer::open(at("v.nmb").string(), options);
+    WriterOptions counting = options;
+    counting.statistics = StatisticsLevel::kBasic;
+    auto writer = *Writer::open(at("v.nmb").string(), counting);
     ASSERT_TRUE(writer->remove_block(*writer->find_block("b0")).ok());
     ASSERT_TRUE(writer->rename_block(*writer->find_block("more/a"), "renamed").ok());
     const BlockId block = *writer->find_block("more/b");
     ASSERT_TRUE(writer->put_att_text(block, kGlobal, "title", "text").ok());
     ASSERT_EQ(writer->close().text(), "ok");
+    EXPECT_EQ(writer->without_statistics(), 2u) << "linked before, not read again";
+  }
+  {
+    const auto reader = *Reader::open(at("v.nmb").string());
+    const auto statistics = *reader->statistics(**reader->block("more/b"));
+    EXPECT_TRUE(statistics && statistics->not_computed() == 1);
   }
   EXPECT_EQ(text_of("renamed"), "valuesAB");
   EXPECT_EQ(text_of("more/b"), "othersAB");

@@ -103,6 +103,8 @@ class Packer {
     if (!options_.block_by.empty() && options_.block_by != "group")
       return found("of blocks that are divided", "blocks as they are");
     if (options_.compression) return found("and to compress", "one of them");
+    if (options_.writer.hdf5_view == Hdf5View::kOn)
+      return found("and an HDF5 view, which cannot show values in other files", "one of them");
     if (options_.external == ExternalPaths::kNone)
       return found("and external files not allowed", "one of them");
     return {};

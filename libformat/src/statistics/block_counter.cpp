@@ -253,11 +253,16 @@ void BlockCounter::add_hole(std::uint64_t from, std::uint64_t to) {
   if (from < to) count(from, to, Hole{});
 }
 
-Result<BlockStatistics> BlockCounter::finish() {
-  count_holes_noted();
+BlockStatistics BlockCounter::none() const {
   BlockStatistics out;
   out.level = level_;
   out.variables.resize(variables_.size());
+  return out;
+}
+
+Result<BlockStatistics> BlockCounter::finish() {
+  count_holes_noted();
+  BlockStatistics out = none();
   for (std::size_t v = 0; v < variables_.size(); ++v) {
     const Variable& variable = variables_[v];
     if (!variable.computed) continue;

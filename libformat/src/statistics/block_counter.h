@@ -43,6 +43,8 @@ class BlockCounter {
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // When all bytes were given that belong to values. kDamaged: they were not.
   Result<BlockStatistics> finish();
+  // Of all variables, none of them computed: in place of finish() where values cannot be read.
+  BlockStatistics none() const;
   // Whether there is anything to be counted.
   bool counts_any() const { return !fixed_.empty() || !record_.empty(); }
 

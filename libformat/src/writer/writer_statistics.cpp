@@ -131,6 +131,10 @@ Result<std::vector<std::byte>> Writer::Impl::count_block(Commitment& c) {
         {before.position, round_up(before.length, 8), before.sum, before.length % 8 == 0});
   }
   if (options_.statistics == StatisticsLevel::kNone) return std::vector<std::byte>();
+  const auto encode = [&](const BlockStatistics& statistics) {
+    without_statistics_ += statistics.not_computed();
+    return encode_statistics(statistics, 0);
+  };
   std::unique_ptr<BlockCounter> counter;
   if (block.tap) {
     counter = block.tap->take_counter();
@@ -148,8 +152,12 @@ Result<std::vector<std::byte>> Writer::Impl::count_block(Commitment& c) {
     else if (block.linked)
       NMB_TRY(count_pieces(block.linked->values.pieces, *block.linked->values.source,
                            options_.threads, counter.get()));
-    else if (block.extent_length > 0)
-      NMB_TRY(count_extent(c.id, counter.get()));
+    else if (block.extent_length > 0) {
+      const Status counted = count_extent(c.id, counter.get());
+      // Values that were linked before are not read again.
+      if (counted.code() == Code::kUnsupported) return encode(counter->none());
+      NMB_TRY(counted);
+    }
   }
   if (counter->has_chunks()) {
     const bool is_packed = block.packed && block.packed->extent;
@@ -157,8 +165,7 @@ Result<std::vector<std::byte>> Writer::Impl::count_block(Commitment& c) {
                                   is_packed ? options_.threads : 1));
   }
   NMB_ASSIGN(const BlockStatistics statistics, counter->finish());
-  without_statistics_ += statistics.not_computed();
-  return encode_statistics(statistics, 0);
+  return encode(statistics);
 }
 
 // Behind all else that an entry tells of, as statistics say what they are of. In the order in which
