@@ -39,7 +39,7 @@ class CopyBuffer {
   // `size` bytes that are to be read at `from` and written at `to`. Valid until the next call; not
   // initialised.
   std::span<std::byte> room(std::size_t size, std::uint64_t from, std::uint64_t to) {
-    if (size > size_) reserve(std::max(size, std::min<std::size_t>(2 * size_, 1 << 20)));
+    if (!bytes_ || size > size_) reserve(std::max(size, std::min<std::size_t>(2 * size_, 1 << 20)));
     return {bytes_.get() + copy_shift(from, to), size};
   }
   // That are only read.
