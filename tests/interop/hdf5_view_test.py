@@ -256,8 +256,7 @@ class ViewTest:
         test.run("nmcat", "one.nc", "-o", "shown.nmb", "--block-name", "a", "--hdf5-view", "on")
         before = self.path("shown.nmb").read_bytes()
         test.run("nmcat", "odd.nc", "-o", "shown.nmb", "--append", "--strict", exit_code=1, says="the file had one")
-        test.check(self.path("shown.nmb").read_bytes()[:before.find(b"\x89HDF") + 48] == before[:before.find(b"\x89HDF") + 48],
-                   "a view was lost where warnings are findings")
+        test.check(self.path("shown.nmb").read_bytes() == before, "another file where warnings are findings")
         test.run("nmverify", "shown.nmb")
         test.run("nmcat", "one.nc", "-o", "x.nc", "--hdf5-view", "on", exit_code=2, says="--hdf5-view")
         test.run("nmcat", "one.nc", "-o", "x.nmb", "--hdf5-view", "on", "--dry-run", exit_code=2, says="dry run")

@@ -18,8 +18,7 @@ Result<bool> Writer::Impl::repair_hdf5_superblock(const Head& head) {
   return true;
 }
 
-// The view of the last generation does not show the next one.
-// Collective.
+// Collective: the view of the last generation does not show the next one.
 Status Writer::Impl::retire_view(Superblock& next) {
   const Place& view = superblock_.view;
   if (!view.absent()) {
