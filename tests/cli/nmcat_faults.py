@@ -55,22 +55,22 @@ def make(path, first, records, rows):
 
 def commands():
     for options, target in (
-        (["a.nc", "b.nc"], "out.nmb"),
+        (["a.nc", "b.nc", "-j1"], "out.nmb"),
         (["a.nc", "b.nc", "-j2"], "out.nmb"),
-        (["a.nc", "b.nc", "--compress", "zstd"], "out.nmb"),
-        (["--mode", "tiles", "a.nc", "b.nc"], "out.nmb"),
-        (["--mode", "tiles", "a.nc", "b.nc"], "out.nc"),
-        (["--mode", "union", "a.nc", "a2.nc"], "out.nmb"),
-        (["a.nc", "b.nc", "--resume"], "out.nmb"),
-        (["c.nc", "--append"], "out.nmb"),
-        (["a.nc", "b.nc", "--link"], "out.nmb"),
-        (["c.nc", "--append", "--link"], "out.nmb"),
+        (["a.nc", "b.nc", "-j1", "--compress", "zstd"], "out.nmb"),
+        (["--mode", "tiles", "a.nc", "b.nc", "-j1"], "out.nmb"),
+        (["--mode", "tiles", "a.nc", "b.nc", "-j1"], "out.nc"),
+        (["--mode", "union", "a.nc", "a2.nc", "-j1"], "out.nmb"),
+        (["a.nc", "b.nc", "-j1", "--resume"], "out.nmb"),
+        (["c.nc", "-j1", "--append"], "out.nmb"),
+        (["a.nc", "b.nc", "-j1", "--link"], "out.nmb"),
+        (["c.nc", "-j1", "--append", "--link"], "out.nmb"),
     ):
         yield options, target
 
 
 def run(tools, options, target, call):
-    """nmcat with the call-th of its calls failing; None: there are fewer."""
+    """nmcat with the call-th call of each of its threads failing (strace counts them thread by thread); None: there are fewer."""
     error = "ENOSPC" if call % 2 else "EIO"
     trace = tools.work / "trace"
     command = ["strace", "-f", "-o", trace, "-e", f"trace={CALLS}", "-e",
@@ -82,7 +82,7 @@ def run(tools, options, target, call):
 
 
 def check(tools, options, target):
-    what = " ".join(options)
+    what = f"{' '.join(options)} to {target}"
     appends = "--append" in options
     if appends:
         tools.run("nmcat", "a.nc", "b.nc", "-o", target, "-f")
