@@ -19,8 +19,6 @@ constexpr std::uint64_t kMostFilled = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostExpansion = 1024;
 constexpr std::uint64_t kMostFillValue = 64 << 20;
 
-Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
-
 // Lengths of chunks where none are said: at most 1 MiB, one value in dimensions that grow; more of
 // them where that would make less than 64 KiB, as each chunk has its price.
 std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {

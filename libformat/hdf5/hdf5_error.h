@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "handle.h"
 #include "nmb/status.h"
@@ -26,6 +27,9 @@ inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   if (id < 0) return hdf5_failure(what);
   return Handle(id);
 }
+
+// Of what a file has of HDF5's in sections and tables, and should not.
+inline Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
 
 // "data set \"a/b\"", as messages name objects.
 std::string object_text(std::string_view kind, std::string_view name);

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::uint32_t kFirstUserDefined = 65, kLastUserDefined = 255;
 
-Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
-
 hid_t refuse(const char*, hid_t, const void*, std::size_t, hid_t, hid_t) { return H5I_INVALID_HID; }
 
 // HDF5 makes links of classes that it knows; what they would do does not count.

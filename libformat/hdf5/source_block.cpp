@@ -12,8 +12,6 @@ namespace {
 
 const TypeTable kNoTypes;
 
-Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
-
 }  // namespace
 
 Result<std::shared_ptr<SourceBlock>> SourceBlock::make(std::shared_ptr<const Block> block,

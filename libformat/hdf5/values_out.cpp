@@ -22,8 +22,6 @@ constexpr std::uint64_t kMostHeld = 64 << 20;  // bytes that those of a slab lea
 constexpr std::uint64_t kMostOfOne = 1 << 30;  // that one value leads to
 constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
 
-Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
-
 // A box of elements that are one run in row-major order.
 struct Slab {
   std::vector<hsize_t> start, count;

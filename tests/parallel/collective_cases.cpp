@@ -7,7 +7,7 @@
 namespace nmb {
 namespace {
 
-std::vector<std::byte> bytes_of(const std::string& text) {
+std::vector<std::byte> message_of(const std::string& text) {
   auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
@@ -37,7 +37,7 @@ RANK_CASE(CombinesValuesInOrderOfRanks) {
 RANK_CASE(BroadcastsFromEachRank) {
   for (int root = 0; root < ranks.size(); ++root) {
     std::vector<std::byte> bytes;
-    if (ranks.rank() == root) bytes = bytes_of("from " + std::to_string(root));
+    if (ranks.rank() == root) bytes = message_of("from " + std::to_string(root));
     NMB_TRY(ranks.broadcast(root, &bytes));
     NMB_TRY(expect(text_of(bytes) == "from " + std::to_string(root), "the root's bytes"));
     NMB_ASSIGN(const int value, ranks.broadcast_value(root, ranks.rank() * 10));
@@ -51,7 +51,7 @@ Status exchange_letters(Communicator& ranks, std::size_t length) {
   auto letters = [&](int rank) { return std::string(length, static_cast<char>('a' + rank)); };
   std::vector<Communicator::Parcel> parcels;
   for (int to = 0; to < ranks.size(); ++to)
-    parcels.push_back({to, bytes_of(letters(ranks.rank()))});
+    parcels.push_back({to, message_of(letters(ranks.rank()))});
   NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
   NMB_TRY(expect(arrived.size() == static_cast<std::size_t>(ranks.size()), "a message of each"));
   for (int from = 0; from < ranks.size(); ++from)
@@ -84,7 +84,7 @@ RANK_CASE(ExchangesInOrderOfSenders) {
     std::vector<Communicator::Parcel> parcels;
     for (int to : targets(ranks.rank(), ranks.size()))
       parcels.push_back(
-          {to, bytes_of(std::to_string(round) + "/" + std::to_string(parcels.size()))});
+          {to, message_of(std::to_string(round) + "/" + std::to_string(parcels.size()))});
     NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
     std::size_t at = 0;
     for (int from = 0; from < ranks.size(); ++from) {
@@ -109,7 +109,7 @@ RANK_CASE(SendsAsManyMessagesAsSaid) {
   NMB_TRY(ranks.barrier());
   NMB_TRY(expect(ranks.traffic().messages == logarithm, "messages of a barrier"));
   std::vector<Communicator::Parcel> parcels;
-  if (ranks.rank() == 0) parcels.push_back({ranks.size() - 1, bytes_of("x")});
+  if (ranks.rank() == 0) parcels.push_back({ranks.size() - 1, message_of("x")});
   NMB_TRY(ranks.exchange(std::move(parcels)).status());
   const std::uint64_t before = 2 * logarithm + (ranks.rank() == 0 && ranks.size() > 1 ? 1u : 0u);
   NMB_TRY(expect(ranks.traffic().messages == before, "messages of an exchange"));

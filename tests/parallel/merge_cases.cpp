@@ -47,7 +47,7 @@ Status write_input(const std::string& path, const Input& input) {
   return file.flush() ? Status() : Status(Code::kIo, path, kNoOffset, "", "cannot be written");
 }
 
-std::string bytes_of(const std::string& path) {
+std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -103,7 +103,7 @@ Status merge_both_ways(Communicator& ranks, const RankFolder& folder,
       return expect(test::names_in(std::filesystem::path(options.output).parent_path()).size() ==
                         inputs.size(),
                     "no file is left");
-    return expect(bytes_of(options.output) == bytes_of(alone.output), "the same bytes");
+    return expect(content_of(options.output) == content_of(alone.output), "the same bytes");
   };
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
@@ -160,7 +160,8 @@ RANK_CASE(MergedFilesThatAreMergedThemselves) {
     NMB_TRY(expect(report.totals.blocks == 2 * 23 + 1, "47 blocks"));
     options.output = folder.file("again_alone.nmb");
     NMB_TRY(pack(options, &report));
-    return expect(bytes_of(folder.file("again.nmb")) == bytes_of(options.output), "the same bytes");
+    return expect(content_of(folder.file("again.nmb")) == content_of(options.output),
+                  "the same bytes");
   };
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
@@ -211,7 +212,7 @@ RANK_CASE(ValuesOfOneInputMovedByAllRanks) {
     alone.output = folder.file("again_alone.nmb");
     alone.writer.layer = {};
     NMB_TRY(pack(alone, &report));
-    return expect(bytes_of(again.output) == bytes_of(alone.output), "the same bytes");
+    return expect(content_of(again.output) == content_of(alone.output), "the same bytes");
   };
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }

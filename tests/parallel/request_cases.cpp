@@ -18,7 +18,7 @@ namespace {
 using test::Definer;
 using test::RankFolder;
 
-WriterOptions small_pieces() {
+WriterOptions overwriting() {
   WriterOptions options;
   options.piece_size = 65536;
   options.sync = false;
@@ -40,7 +40,7 @@ void define(const Communicator& ranks, Definer& definer) {
 
 // Collective. A new file with those definitions, to which values may be put.
 Result<std::unique_ptr<Writer>> start(Communicator& ranks, const std::string& path) {
-  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, overwriting(), ranks));
   Definer definer(*writer);
   define(ranks, definer);
   NMB_TRY(ranks.agree(definer.status()));

@@ -145,7 +145,7 @@ TEST(ClassicViewProperty, RandomArraysKeepTheirValues) {
     const Result<ClassicView> view = classic_view(block.made().dataset(), Kind::kCdf5);
     ASSERT_TRUE(view.ok()) << seed << ": " << view.status().text();
     ASSERT_TRUE(view->losses.empty()) << seed << ": " << view->losses.front().line();
-    const Dataset& dataset = *view->dataset;
+    const nmb::Dataset& dataset = *view->dataset;
     for (VarId v = 0; v < block.expected().size(); ++v) {
       const Result<std::vector<std::int64_t>> values = dataset.read_all<std::int64_t>(v);
       ASSERT_TRUE(values.ok()) << seed << ": " << values.status().text();

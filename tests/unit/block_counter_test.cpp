@@ -193,14 +193,14 @@ Sample many(unsigned seed, bool alone) {
   return s;
 }
 
-std::vector<std::byte> bytes_of(const BlockStatistics& statistics) {
+std::vector<std::byte> encoded(const BlockStatistics& statistics) {
   return encode_statistics(statistics, 0);
 }
 
 TEST(BlockCounter, IsTheSameForAnyParts) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     const Sample s = many(seed, seed % 2 == 1);
-    const std::vector<std::byte> expected = bytes_of(s.whole());
+    const std::vector<std::byte> expected = encoded(s.whole());
     std::mt19937 random(seed);
     for (std::size_t width = 1; width < 40; ++width) {
       // Parts of this width from any first offset, in any order, some of them by another thread.
@@ -222,7 +222,7 @@ TEST(BlockCounter, IsTheSameForAnyParts) {
       other.join();
       const auto statistics = counter->finish();
       ASSERT_TRUE(statistics.ok()) << statistics.status().text();
-      ASSERT_EQ(bytes_of(*statistics), expected) << "seed " << seed << ", width " << width;
+      ASSERT_EQ(encoded(*statistics), expected) << "seed " << seed << ", width " << width;
     }
   }
 }
@@ -243,7 +243,7 @@ TEST(BlockCounter, CountsHolesAsFillValues) {
       counter->add(0, std::span(s.extent).first(from));
       const auto statistics = counter->finish();
       ASSERT_TRUE(statistics.ok()) << statistics.status().text();
-      ASSERT_EQ(bytes_of(*statistics), bytes_of(filled.whole())) << from << " to " << to;
+      ASSERT_EQ(encoded(*statistics), encoded(filled.whole())) << from << " to " << to;
     }
   }
 }

@@ -78,22 +78,22 @@ class Hdf5ViewTest : public testing::Test {
 };
 
 TEST_F(Hdf5ViewTest, RecordsOfSeveralGenerationsAreShownWhereEachLiesInOneRun) {
-  constexpr std::uint64_t kLength = 16384;  // a record is half a piece
+  constexpr std::uint64_t kHalfPiece = 16384;  // a record is half a piece
   {
     auto writer = Writer::create(path(), with(Hdf5View::kOn));
     ASSERT_TRUE(writer.ok());
-    const BlockId block = define(**writer, "a", kLength);
+    const BlockId block = define(**writer, "a", kHalfPiece);
     ASSERT_TRUE((*writer)->end_define().ok());
-    std::vector<std::int32_t> n(kLength, 3);
+    std::vector<std::int32_t> n(kHalfPiece, 3);
     ASSERT_TRUE((*writer)->put(block, 0, std::span<const std::int32_t>(n)).ok());
     ASSERT_TRUE((*writer)->close().ok());
   }
   EXPECT_TRUE(has_view());
-  ASSERT_TRUE(grow(0, 2, kLength, Hdf5View::kOn).ok());
+  ASSERT_TRUE(grow(0, 2, kHalfPiece, Hdf5View::kOn).ok());
   EXPECT_TRUE(has_view());
-  ASSERT_TRUE(grow(2, 3, kLength, Hdf5View::kOff).ok());
+  ASSERT_TRUE(grow(2, 3, kHalfPiece, Hdf5View::kOff).ok());
   EXPECT_FALSE(has_view());
-  const Status status = grow(5, 1, kLength, Hdf5View::kOn);
+  const Status status = grow(5, 1, kHalfPiece, Hdf5View::kOn);
   ASSERT_TRUE(status.ok()) << status.text();
   EXPECT_TRUE(has_view());
 }

@@ -15,12 +15,12 @@ constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kHeader = 100;  // bytes of the header the test's begins stand behind
 
 // fixed(3, 4) of int at 0, then records of series(time, 2) short and wide(time, 3) double.
-struct Example {
+struct Arrays {
   Metadata metadata;
   ClassicLayout layout;
   VarId fixed = 0, series = 0, wide = 0, text = 0;
 
-  Example() {
+  Arrays() {
     const DimId time = *metadata.add_dimension("time", kUnlimited);
     const DimId two = *metadata.add_dimension("two", 2);
     const DimId three = *metadata.add_dimension("three", 3);
@@ -40,7 +40,7 @@ struct Example {
 };
 
 TEST(Shape, OfFixedAndRecordVariables) {
-  const Example e;
+  const Arrays e;
   const auto fixed = shape_of(e.metadata, e.layout, e.fixed, 5);
   ASSERT_TRUE(fixed.ok());
   EXPECT_EQ(fixed->lengths, (std::vector<std::uint64_t>{3, 4}));
@@ -55,7 +55,7 @@ TEST(Shape, OfFixedAndRecordVariables) {
 }
 
 TEST(Shape, RefusesWhatDoesNotFit) {
-  Example e;
+  Arrays e;
   EXPECT_EQ(shape_of(e.metadata, e.layout, e.wide, kMax / 2).status().code(), Code::kDamaged);
   e.metadata.set_begin(e.fixed, kHeader - 1);
   EXPECT_EQ(shape_of(e.metadata, e.layout, e.fixed, 5).status().code(), Code::kDamaged);
@@ -67,7 +67,7 @@ TEST(Shape, RefusesWhatDoesNotFit) {
 }
 
 TEST(CheckHyperslab, Limits) {
-  const Example e;
+  const Arrays e;
   const VariableShape shape = *shape_of(e.metadata, e.layout, e.wide, 5);
   const auto code = [&](const Hyperslab& slab, bool may_grow = false) {
     return check_hyperslab(shape, slab, may_grow).code();
@@ -92,12 +92,12 @@ TEST(CheckHyperslab, Limits) {
 }
 
 TEST(CheckHyperslab, FixedVariablesDoNotGrow) {
-  const Example e;
+  const Arrays e;
   const VariableShape shape = *shape_of(e.metadata, e.layout, e.fixed, 5);
   EXPECT_EQ(check_hyperslab(shape, {{0, 0}, {4, 4}, {}}, true).code(), Code::kUsage);
 }
 
-std::vector<std::byte> extent_of(const Example& e, std::uint64_t records) {
+std::vector<std::byte> extent_of(const Arrays& e, std::uint64_t records) {
   std::vector<std::byte> bytes(52 + records * 28);
   const auto put = [&](std::uint64_t at, Type type, const std::vector<std::int32_t>& values) {
     EXPECT_EQ(convert_to_external(MemoryType::kInt32, values.data(), values.size(), type,
@@ -117,7 +117,7 @@ std::vector<std::byte> extent_of(const Example& e, std::uint64_t records) {
 }
 
 TEST(ReadHyperslab, Converts) {
-  const Example e;
+  const Arrays e;
   const std::vector<std::byte> bytes = extent_of(e, 4);
   const MemorySource memory(bytes);
   const test::CountingSource source(memory);
@@ -137,7 +137,7 @@ TEST(ReadHyperslab, Converts) {
 }
 
 TEST(ReadHyperslab, ReportsRangeAfterConvertingAll) {
-  const Example e;
+  const Arrays e;
   std::vector<std::byte> bytes = extent_of(e, 1);
   bytes[0] = std::byte{1};
   const MemorySource memory(bytes);
@@ -153,7 +153,7 @@ TEST(ReadHyperslab, ReportsRangeAfterConvertingAll) {
 }
 
 TEST(ReadHyperslab, RefusesTextForNumbers) {
-  const Example e;
+  const Arrays e;
   const std::vector<std::byte> bytes = extent_of(e, 1);
   const MemorySource memory(bytes);
   const test::CountingSource source(memory);
@@ -172,7 +172,7 @@ TEST(ReadHyperslab, RefusesTextForNumbers) {
 }
 
 TEST(ReadHyperslab, CutSourceIsDamaged) {
-  const Example e;
+  const Arrays e;
   std::vector<std::byte> bytes = extent_of(e, 2);
   bytes.pop_back();
   const MemorySource memory(bytes);
@@ -186,7 +186,7 @@ TEST(ReadHyperslab, CutSourceIsDamaged) {
 }
 
 TEST(ReadHyperslab, AFailedReadIsReported) {
-  const Example e;
+  const Arrays e;
   const std::vector<std::byte> bytes(1 << 20);
   const MemorySource memory(bytes);
   const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 30000);
@@ -204,7 +204,7 @@ TEST(ReadHyperslab, AFailedReadIsReported) {
 }
 
 TEST(ReadHyperslab, SmallHolesAreReadOver) {
-  const Example e;
+  const Arrays e;
   const std::vector<std::byte> bytes = extent_of(e, 1000);
   const MemorySource memory(bytes);
   const test::CountingSource source(memory);

@@ -73,7 +73,7 @@ class ClassicDecoder {
       header_.remarks.push_back({rule, offset, object(), found(), expected()});
   }
   std::string variable_text(VarId id) const {
-    return "variable " + quoted(header_.metadata.variable(id).name);
+    return "variable " + in_quotes(header_.metadata.variable(id).name);
   }
 
   // nullptr: failure_ is set.
@@ -220,7 +220,7 @@ class ClassicDecoder {
     const std::uint64_t place = cursor_.position() + widths_.count;
     if (!check_new_name(what, name).ok())
       remark(
-          "R-CH-25", place, [&] { return std::string(what) + " " + quoted(name); },
+          "R-CH-25", place, [&] { return std::string(what) + " " + in_quotes(name); },
           [] { return "a name that new objects may not have"; },
           [] { return "1 to 65535 bytes of UTF-8 without '/' or NUL, not . or .."; });
     check_padding(what, name, reinterpret_cast<const std::byte*>(name.data()) + name.size(),
@@ -232,7 +232,7 @@ class ClassicDecoder {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (bytes[i] == std::byte{0}) continue;
       remark(
-          "R-CH-6", offset + i, [&] { return std::string(what) + " " + quoted(name); },
+          "R-CH-6", offset + i, [&] { return std::string(what) + " " + in_quotes(name); },
           [&] { return "padding of " + number(std::to_integer<unsigned>(bytes[i])); },
           [] { return "0"; });
       return;
@@ -255,13 +255,13 @@ class ClassicDecoder {
       const bool is_record =
           extension_ ? is_record_dimension(header_.metadata.dimension_count()) : length == 0;
       if (extension_ && is_record && length != 0)
-        return fail("R-XD-2", start + used, "dimension " + quoted(name),
+        return fail("R-XD-2", start + used, "dimension " + in_quotes(name),
                     "length " + number(length) + " of the record dimension", "0");
       if (length > kMaxOffset)
-        return fail("R-CH-7", start + used, "dimension " + quoted(name), "length " + number(length),
-                    "at most 2^63 - 1");
+        return fail("R-CH-7", start + used, "dimension " + in_quotes(name),
+                    "length " + number(length), "at most 2^63 - 1");
       if (is_record && header_.metadata.record_dimension())
-        return fail(extension_ ? "R-XD-2" : "R-CH-8", start + used, "dimension " + quoted(name),
+        return fail(extension_ ? "R-XD-2" : "R-CH-8", start + used, "dimension " + in_quotes(name),
                     "a second record dimension (length 0)", "at most one");
       check_name("dimension", name);
       const Status added =
@@ -303,7 +303,7 @@ class ClassicDecoder {
       const std::byte* bytes = reinterpret_cast<const std::byte*>(name.data()) - widths_.count;
       const std::uint32_t code = load_be<std::uint32_t>(bytes + used);
       const std::uint64_t values = count_at(bytes + used + 4);
-      if (!has_type(code)) return fail_type(start + used, "attribute " + quoted(name), code);
+      if (!has_type(code)) return fail_type(start + used, "attribute " + in_quotes(name), code);
       const Type type = static_cast<Type>(code);
       const bool is_extended = TypeTable::is_extended(type);
       const std::uint64_t size = is_extended ? extension_->types.value_size(type) : type_size(type);
@@ -311,7 +311,7 @@ class ClassicDecoder {
       if (cursor_.remaining() < before) return peek(before);
       const std::uint64_t room = cursor_.remaining() - before;
       if (values > room / size || padded(values * size) > room)
-        return fail("R-CH-4", start + used + 4, "attribute " + quoted(name),
+        return fail("R-CH-4", start + used + 4, "attribute " + in_quotes(name),
                     number(values) + " values of " + type_text(type),
                     "at most the " + number(room) + " bytes that are left");
       std::uint64_t value_bytes = values * size;
@@ -323,7 +323,7 @@ class ClassicDecoder {
         const bool heap = extension_->types.needs_heap(type);
         if (told > room || padded(told) > room || told < value_bytes ||
             (!heap && told != value_bytes))
-          return fail("R-XB-3", start + before - widths_.count, "attribute " + quoted(name),
+          return fail("R-XB-3", start + before - widths_.count, "attribute " + in_quotes(name),
                       number(told) + " bytes",
                       (heap ? "at least " : "") + number(value_bytes) + " and what is left");
         value_bytes = told;
@@ -369,7 +369,8 @@ class ClassicDecoder {
     const std::uint64_t before = used + widths_.count;
     const std::uint64_t room = cursor_.remaining() - before;
     if (rank > room / widths_.count)
-      return fail("R-CH-4", start + used, "variable " + quoted(name), number(rank) + " dimensions",
+      return fail("R-CH-4", start + used, "variable " + in_quotes(name),
+                  number(rank) + " dimensions",
                   "at most the " + number(room) + " bytes that are left");
     bytes = peek(before + rank * widths_.count);
     if (!bytes) return false;
@@ -380,11 +381,11 @@ class ClassicDecoder {
       const std::uint64_t place = before + i * widths_.count;
       const std::uint64_t dimension = count_at(bytes + place);
       if (dimension >= metadata.dimension_count())
-        return fail("R-CH-10", start + place, "variable " + quoted(name),
+        return fail("R-CH-10", start + place, "variable " + in_quotes(name),
                     "dimension id " + number(dimension),
                     "less than " + number(metadata.dimension_count()));
       if (i > 0 && metadata.record_dimension() == dimension)
-        return fail("R-CH-11", start + place, "variable " + quoted(name),
+        return fail("R-CH-11", start + place, "variable " + in_quotes(name),
                     "the record dimension in place " + number(i), "it in place 0 only");
       dimensions_.push_back(static_cast<DimId>(dimension));
     }

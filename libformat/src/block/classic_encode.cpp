@@ -38,9 +38,10 @@ class ClassicEncoder {
  private:
   void refuse(std::string_view what, std::uint64_t value) {
     if (status_.ok())
-      status_ = Status(Code::kUnsupported,
-                       quoted(what) + ": found " + std::to_string(value) + ", expected what CDF-" +
-                           std::to_string(static_cast<unsigned>(kind_)) + " can hold");
+      status_ =
+          Status(Code::kUnsupported,
+                 in_quotes(what) + ": found " + std::to_string(value) + ", expected what CDF-" +
+                     std::to_string(static_cast<unsigned>(kind_)) + " can hold");
   }
   // `what`: the object, for the message.
   void put_count(std::uint64_t value, std::string_view what) {
@@ -107,8 +108,8 @@ class ClassicEncoder {
     put_type(variable.name, variable.type);
     const std::optional<std::uint64_t> bytes = metadata_.slice_bytes(id);
     if (!bytes || *bytes > classic::kMaxOffset - 3) {
-      status_ = Status(Code::kLimit,
-                       "variable " + quoted(variable.name) + ": found a size past 2^63 - 4 bytes");
+      status_ = Status(Code::kLimit, "variable " + in_quotes(variable.name) +
+                                         ": found a size past 2^63 - 4 bytes");
       return;
     }
     put_count(classic::vsize(kind_, *bytes), variable.name);

@@ -22,7 +22,7 @@ Status unsupported(Kind kind, const std::string& object, const std::string& foun
 }
 
 std::string variable_text(const Metadata& metadata, VarId id) {
-  return "variable " + quoted(metadata.variable(id).name);
+  return "variable " + in_quotes(metadata.variable(id).name);
 }
 
 // Bytes of an attribute list, or why the kind cannot hold it.
@@ -32,9 +32,10 @@ Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std:
   *length += widths.list();
   metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
     if (!classic::has_type(kind, static_cast<std::uint32_t>(attribute.type)))
-      status = Status(Code::kUnsupported, "attribute " + quoted(attribute.name) + ": found type " +
-                                              std::string(type_name(attribute.type)) +
-                                              ", expected one of " + kind_text(kind));
+      status =
+          Status(Code::kUnsupported, "attribute " + in_quotes(attribute.name) + ": found type " +
+                                         std::string(type_name(attribute.type)) +
+                                         ", expected one of " + kind_text(kind));
     *length += widths.count + padded(attribute.name.size()) + widths.list() +
                padded(attribute.values.size());
   });
@@ -50,11 +51,11 @@ Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length
   for (DimId id = 0; id < metadata.dimension_count(); ++id) {
     const Dimension dimension = metadata.dimension(id);
     if (dimension.length == 0)
-      return Status(Code::kUnsupported, "dimension " + quoted(dimension.name) +
+      return Status(Code::kUnsupported, "dimension " + in_quotes(dimension.name) +
                                             ": found length 0, expected at least 1 in " +
                                             kind_text(kind));
     if (dimension.length > longest && !dimension.is_record() && kind != Kind::kCdf5)
-      return unsupported(kind, "dimension " + quoted(dimension.name),
+      return unsupported(kind, "dimension " + in_quotes(dimension.name),
                          "length " + std::to_string(dimension.length), longest);
     *length += widths.count + padded(dimension.name.size()) + widths.count;
   }

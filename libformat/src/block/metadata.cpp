@@ -17,7 +17,7 @@ constexpr std::uint32_t kMaxRank = 65535;
 constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
 Status taken(std::string_view kind, std::string_view name) {
-  return Status(Code::kExists, std::string(kind) + " " + quoted(name) + ": found twice");
+  return Status(Code::kExists, std::string(kind) + " " + in_quotes(name) + ": found twice");
 }
 
 // Places in the heap are 32-bit.
@@ -102,12 +102,12 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("dimension", name));
   if (length > kMaxLength && length != kUnlimited)
-    return Status(Code::kUsage, "dimension " + quoted(name) + ": found length " +
+    return Status(Code::kUsage, "dimension " + in_quotes(name) + ": found length " +
                                     std::to_string(length) + ", expected at most 2^63 - 1");
   if (length == kUnlimited && record_dim_ != kNone)
-    return Status(Code::kUsage, "dimension " + quoted(name) +
+    return Status(Code::kUsage, "dimension " + in_quotes(name) +
                                     ": found a second record dimension, the first is " +
-                                    quoted(dimension(record_dim_).name));
+                                    in_quotes(dimension(record_dim_).name));
   NMB_TRY(check_room(dims_.size(), heap_.size(), name.size()));
   const std::uint32_t id = dims_.size();
   const bool later = dim_table_.is_far() && !names_at_once_;
@@ -132,16 +132,16 @@ Result<VarId> Metadata::add_variable(std::string_view name, Type type,
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("variable", name));
   if (dimensions.size() > kMaxRank)
-    return Status(Code::kLimit, "variable " + quoted(name) + ": found " +
+    return Status(Code::kLimit, "variable " + in_quotes(name) + ": found " +
                                     std::to_string(dimensions.size()) +
                                     " dimensions, expected at most 65535");
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] >= dims_.size())
-      return Status(Code::kUsage, "variable " + quoted(name) + ": found dimension id " +
+      return Status(Code::kUsage, "variable " + in_quotes(name) + ": found dimension id " +
                                       std::to_string(dimensions[i]) + ", expected less than " +
                                       std::to_string(dims_.size()));
     if (i > 0 && dimensions[i] == record_dim_)
-      return Status(Code::kUsage, "variable " + quoted(name) +
+      return Status(Code::kUsage, "variable " + in_quotes(name) +
                                       ": found the record dimension in place " + std::to_string(i) +
                                       ", expected it in place 0 only");
   }
@@ -178,12 +178,12 @@ Status Metadata::check_attribute(VarId owner, std::string_view name, Type type,
                                  std::span<const std::byte> values) const {
   if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("attribute", name));
   if (owner != kGlobal && owner >= vars_.size())
-    return Status(Code::kUsage, "attribute " + quoted(name) + ": found variable id " +
+    return Status(Code::kUsage, "attribute " + in_quotes(name) + ": found variable id " +
                                     std::to_string(owner) + ", expected less than " +
                                     std::to_string(vars_.size()));
   if (values.size() % type_size(type) != 0)
     return Status(Code::kUsage,
-                  "attribute " + quoted(name) + ": found " + std::to_string(values.size()) +
+                  "attribute " + in_quotes(name) + ": found " + std::to_string(values.size()) +
                       " bytes, expected whole values of type " + std::string(type_name(type)));
   return check_room(atts_.size(), heap_.size(), std::uint64_t{name.size()} + values.size());
 }
@@ -232,8 +232,8 @@ Status Metadata::add_extended_attribute(VarId owner, std::string_view name, Type
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index != kNone) return taken("attribute", name);
   if (count > ~std::uint32_t{0})
-    return Status(Code::kLimit, "attribute " + quoted(name) + ": found " + std::to_string(count) +
-                                    " values, expected at most 2^32 - 1");
+    return Status(Code::kLimit, "attribute " + in_quotes(name) + ": found " +
+                                    std::to_string(count) + " values, expected at most 2^32 - 1");
   append_attribute(owner, name, type, count, values, search.in_table);
   return {};
 }

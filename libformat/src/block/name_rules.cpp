@@ -74,11 +74,11 @@ Status check_new_name(std::string_view kind, std::string_view name) {
   else if (!is_utf8(name))
     found = "bytes that are not UTF-8";
   if (!found) return {};
-  return Status(Code::kUsage, std::string(kind) + " " + quoted(name) + ": found " + found +
+  return Status(Code::kUsage, std::string(kind) + " " + in_quotes(name) + ": found " + found +
                                   ", expected a name of 1 to 65535 bytes of UTF-8 without '/'");
 }
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   constexpr std::size_t kShown = 80;
   if (name.size() <= kShown) return "\"" + std::string(name) + "\"";
   return "\"" + std::string(name.substr(0, kShown)) + "\"... (" + std::to_string(name.size()) +

@@ -17,6 +17,6 @@ bool is_utf8(std::string_view text);
 Status check_new_name(std::string_view kind, std::string_view name);
 
 // The name in quotation marks, cut after 80 bytes.
-std::string quoted(std::string_view name);
+std::string in_quotes(std::string_view name);
 
 }  // namespace nmb

@@ -21,7 +21,7 @@ std::string rank_text(std::size_t dimensions) {
 }
 
 std::string object_text(std::string_view kind, std::string_view name) {
-  return std::string(kind) + " " + quoted(name);
+  return std::string(kind) + " " + in_quotes(name);
 }
 
 bool same_value(const Attribute& a, const Attribute& b) {
@@ -84,8 +84,8 @@ Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::v
 Status UnitedBlock::check_record_dimension(int rank, const Dimension& dimension) const {
   const std::optional<DimId> record = union_.record_dimension();
   if (!record) return {};
-  const std::string found = quoted(dimension.name);
-  const std::string expected = quoted(union_.dimension(*record).name);
+  const std::string found = in_quotes(dimension.name);
+  const std::string expected = in_quotes(union_.dimension(*record).name);
   return conflict("dimensions " + expected + " and " + found, "record dimension", rank, found,
                   first_rank(&Start::dimension, *record), expected, ", a block has one");
 }
@@ -145,8 +145,8 @@ Status UnitedBlock::check_variable(int rank, const Metadata& definitions, VarId 
   for (std::size_t i = 0; i < dimensions.size(); ++i)
     if (dimensions[i] != expected.dimensions[i])
       return differs("dimension in place " + std::to_string(i),
-                     quoted(union_.dimension(dimensions[i]).name),
-                     quoted(union_.dimension(expected.dimensions[i]).name));
+                     in_quotes(union_.dimension(dimensions[i]).name),
+                     in_quotes(union_.dimension(expected.dimensions[i]).name));
   return check_attributes(rank, definitions, local, id);
 }
 

@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = 8;  // of a number
+constexpr std::uint64_t kNumberBytes = 8;  // of a number
 
 // The integer or float that values of a type are: of an enum its base. Classic ones are big-endian.
 ExtendedType number_form(const TypeTable& types, Type type) {
@@ -59,7 +59,7 @@ std::optional<Type> float_type(const ExtendedType& form) {
 }
 
 std::optional<Type> number_type(const ExtendedType& form) {
-  if (form.size > kMostBytes || form.order == ByteOrder::kVax) return std::nullopt;
+  if (form.size > kNumberBytes || form.order == ByteOrder::kVax) return std::nullopt;
   if (form.type_class == TypeClass::kInteger) return integer_type(form.precision, form.is_signed);
   if (form.type_class == TypeClass::kFloat) return float_type(form);
   return std::nullopt;
@@ -112,10 +112,10 @@ void store_number(const ExtendedType& form, const std::byte* value, Type type, s
     store_be(out, std::bit_cast<std::uint64_t>(float_of(form, value)));
     return;
   }
-  std::byte all[kMostBytes];
+  std::byte all[kNumberBytes];
   store_be(all, integer_of(form, value));
   const std::size_t size = type_size(type);
-  std::copy_n(all + (kMostBytes - size), size, out);
+  std::copy_n(all + (kNumberBytes - size), size, out);
 }
 
 }  // namespace

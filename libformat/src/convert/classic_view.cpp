@@ -118,13 +118,13 @@ class ClassicMaker {
       if (p.number == Number::kComment) lose("group", "found a comment; left out");
       if (p.number != Number::kLinks) continue;
       for (const hdf5::Link& link : p.links) {
-        const std::string object = "link " + quoted(link.name);
+        const std::string object = "link " + in_quotes(link.name);
         if (link.kind == hdf5::LinkKind::kType)
-          lose("type " + quoted(link.name), "found a named datatype; left out");
+          lose("type " + in_quotes(link.name), "found a named datatype; left out");
         else if (link.kind == hdf5::LinkKind::kSoft || link.kind == hdf5::LinkKind::kHard)
           lose(object, "found a " +
                            std::string(link.kind == hdf5::LinkKind::kSoft ? "soft" : "hard") +
-                           " link to " + quoted(link.content) + std::string(kLeftOut));
+                           " link to " + in_quotes(link.content) + std::string(kLeftOut));
         else if (link.kind == hdf5::LinkKind::kExternal)
           lose(object, "found a link to another file" + std::string(kLeftOut));
         else if (link.kind == hdf5::LinkKind::kUserDefined)
@@ -154,7 +154,7 @@ class ClassicMaker {
 
   Status choose(const NetcdfView::Variable& shown) {
     const Variable v = from_.variable(shown.id);
-    const std::string object = "variable " + quoted(shown.name);
+    const std::string object = "variable " + in_quotes(shown.name);
     const Property* const space = properties_->find(shown.id, hdf5::kNoAttribute, Number::kSpace);
     if (space && space->space.space_class == hdf5::SpaceClass::kNull) {
       lose(object, "found a null dataspace, expected values; left out");
@@ -186,7 +186,7 @@ class ClassicMaker {
 
   // What a variable has beside its values.
   void lose_more(const NetcdfView::Variable& shown, const Property* space) {
-    const std::string object = "variable " + quoted(shown.name);
+    const std::string object = "variable " + in_quotes(shown.name);
     if (properties_->find(shown.id, hdf5::kNoAttribute, Number::kComment))
       lose(object, "found a comment; left out");
     if (!space) return;
@@ -209,7 +209,7 @@ class ClassicMaker {
       std::uint64_t bytes = shape.element_size;
       for (const std::uint64_t n : shape.lengths) bytes *= n;
       if (shape.begin > source->size() || bytes > source->size() - shape.begin)
-        return Status(Code::kDamaged, "variable " + quoted(v.name) + ": found " +
+        return Status(Code::kDamaged, "variable " + in_quotes(v.name) + ": found " +
                                           std::to_string(source->size()) +
                                           " bytes of values, expected " + std::to_string(bytes) +
                                           " from " + std::to_string(shape.begin) + " on");
@@ -255,7 +255,7 @@ class ClassicMaker {
 
   void define_dimension(std::uint32_t d, bool is_slowest) {
     const NetcdfView::Dimension& dimension = view_.dimensions[d];
-    const std::string object = "dimension " + quoted(dimension.name);
+    const std::string object = "dimension " + in_quotes(dimension.name);
     if (!is_classic_name(dimension.name)) {
       lose(object, std::string(kNameLost));
     } else if (record_ != d && dimension.length == 0) {
@@ -276,11 +276,11 @@ class ClassicMaker {
 
   Status define(const Chosen& chosen) {
     const NetcdfView::Variable& shown = *chosen.shown;
-    const std::string object = "variable " + quoted(shown.name);
+    const std::string object = "variable " + in_quotes(shown.name);
     std::vector<DimId> dimensions;
     for (const std::uint32_t d : shown.dimensions) {
       if (!ids_[d]) {
-        lose(object, "found dimension " + quoted(view_.dimensions[d].name) +
+        lose(object, "found dimension " + in_quotes(view_.dimensions[d].name) +
                          ", which is left out; left out");
         return {};
       }
@@ -324,7 +324,7 @@ class ClassicMaker {
 
   Status define_attribute(VarId from, std::uint32_t number, const Attribute& attribute, VarId to,
                           const std::string& owner) {
-    const std::string object = "attribute " + quoted(owner + ":" + std::string(attribute.name));
+    const std::string object = "attribute " + in_quotes(owner + ":" + std::string(attribute.name));
     if (!is_classic_name(attribute.name)) {
       lose(object, std::string(kNameLost));
       return {};
@@ -444,7 +444,7 @@ Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind ta
   if (!dataset->metadata.extension()) return ClassicView{std::move(dataset), {}, {}};
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
-  const std::string block = is_file ? "" : "block " + quoted(dataset->name) + ": ";
+  const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";
   Result<ClassicView> view = ClassicMaker(std::move(dataset), target).make();
   if (view.ok()) return view;
   const Status& status = view.status();

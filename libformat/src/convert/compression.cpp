@@ -35,13 +35,14 @@ Status Compression::set_codec(std::string_view text) {
     level = 1;
     most = 19;
   } else {
-    return Status(Code::kUsage, "found codec " + quoted(text) + ", expected none, deflate or zstd");
+    return Status(Code::kUsage,
+                  "found codec " + in_quotes(text) + ", expected none, deflate or zstd");
   }
   if (colon == text.npos) return {};
   const std::optional<std::uint64_t> found = number(text.substr(colon + 1));
   if (!found || *found < 1 || *found > most)
     return Status(Code::kUsage,
-                  "found codec " + quoted(text) + ", expected " +
+                  "found codec " + in_quotes(text) + ", expected " +
                       (most == 0 ? "no level" : "a level from 1 to " + std::to_string(most)));
   level = static_cast<int>(*found);
   return {};
@@ -56,7 +57,7 @@ Status Compression::set_chunk(std::string_view text) {
     const std::optional<std::uint64_t> length =
         colon == item.npos ? std::nullopt : number(item.substr(colon + 1));
     if (!length || *length == 0 || colon == 0)
-      return Status(Code::kUsage, "found chunk " + quoted(item) +
+      return Status(Code::kUsage, "found chunk " + in_quotes(item) +
                                       ", expected DIM:LEN with a length of at least 1");
     chunk.push_back({std::string(item.substr(0, colon)), *length});
     if (comma == text.npos) return {};

@@ -106,8 +106,9 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
 // The same failure with the file's name, and the block's where the dataset is one.
 Status of_dataset(const Dataset& dataset, Code code, const std::string& message) {
   const std::string& file = dataset.extent->name();
-  return Status(code, file, kNoOffset, "",
-                dataset.name == file ? message : "block " + quoted(dataset.name) + ": " + message);
+  return Status(
+      code, file, kNoOffset, "",
+      dataset.name == file ? message : "block " + in_quotes(dataset.name) + ": " + message);
 }
 
 // Why `kind` cannot hold a dataset: the first reason, and how many variables and attributes have
@@ -141,10 +142,10 @@ Status extract_block(const Reader& reader, const BlockEntry& entry, const std::s
   std::shared_ptr<const Block> block;
   std::vector<std::byte> body;
   auto load = [&]() -> Status {
-    NMB_ASSIGN(block, reader.block(entry));
-    if (options.kind && *options.kind != block->kind()) return {};
-    NMB_ASSIGN(body, reader.body(entry));
-    return patch_records(*block, body);
+    NMB_ASSIGN(block, reader.block(entry, &body));
+    if (!options.kind || *options.kind == block->kind()) return patch_records(*block, body);
+    body.clear();
+    return {};
   };
   NMB_TRY(ranks.agree(load()));
   if (body.empty()) return write_classic(*block, *options.kind, path, options, ranks);

@@ -23,7 +23,7 @@ namespace {
 // Arrays of at most so many bytes stay one run.
 constexpr std::uint64_t kSmallArray = 64 << 10;
 // Of a chunk whose shape is chosen here, about; of all that are coded at a time.
-constexpr std::uint64_t kUsualChunk = 1 << 20, kWindow = 64 << 20;
+constexpr std::uint64_t kUsualChunk = 1 << 20, kCodedAtOnce = 64 << 20;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 
 std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) {
@@ -230,7 +230,7 @@ class Recoder {
   Status code_chunks(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
     NMB_ASSIGN(const ValueArray array,
                stored_array(block_.metadata, block_.layout, block_.records, variable, block_.extent,
-                            properties_, std::make_shared<ChunkCache>(kWindow)));
+                            properties_, std::make_shared<ChunkCache>(kCodedAtOnce)));
     const std::uint64_t size = array.shape.element_size;
     std::uint64_t chunks = 1, chunk_bytes = size;
     for (std::size_t i = 0; i < storage->chunk.size(); ++i) {
@@ -250,7 +250,7 @@ class Recoder {
     const std::uint64_t spooled = spool_->size(), table_bytes = chunks * ChunkRow::kLength;
     std::uint64_t end = table_bytes;
     const auto window = static_cast<std::size_t>(
-        std::min(chunks, std::max<std::uint64_t>(options_.threads, kWindow / chunk_bytes)));
+        std::min(chunks, std::max<std::uint64_t>(options_.threads, kCodedAtOnce / chunk_bytes)));
     struct Coded {
       std::vector<std::byte> bytes;
       std::uint32_t mask = 0;

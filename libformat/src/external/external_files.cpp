@@ -51,7 +51,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t numb
   const ExternalFile row = files->row(number - 1);
   if (!file_.path())
     return Status(Code::kUnsupported, name, kNoOffset, "R-FT-4",
-                  "found an external file of " + quoted(file_.name()) +
+                  "found an external file of " + in_quotes(file_.name()) +
                       ", which lies in no folder, expected one that does");
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> source,
              PooledFile::open_and_keep(

@@ -72,7 +72,7 @@ Result<std::string> external_path(const std::string& input, const std::string& o
   const bool is_beneath = path != ".." && !leads_out(path) && !path.empty();
   if (!is_beneath && allowed != ExternalPaths::kAny)
     return refuse("a file that is not below the folder of the output, " +
-                      nmb::quoted(of_output.empty() ? "." : of_output.string()),
+                      nmb::in_quotes(of_output.empty() ? "." : of_output.string()),
                   "one that is, so that both can be moved together, or --external any");
   if (!is_beneath && (fs::path(input).is_absolute() || path.empty())) path = file.string();
   if (const char* error = external_path_error(path))

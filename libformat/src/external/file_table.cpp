@@ -35,7 +35,7 @@ void check_file_table(const Page& page, Findings& findings) {
     if (const char* error = external_path_error(path))
       report("R-FT-1", page.name_offset(row), "a path with " + std::string(error), "one without");
     else if (!paths.insert(path).second)
-      report("R-FT-2", page.name_offset(row), "the path " + quoted(path) + " twice", "it once");
+      report("R-FT-2", page.name_offset(row), "the path " + in_quotes(path) + " twice", "it once");
     if (const std::uint64_t size = page.value(row, kStoredLength); size >> 63)
       report("R-FT-3", page.value_offset(row, kStoredLength), "size " + std::to_string(size),
              "less than 2^63");

@@ -179,7 +179,7 @@ Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
 // Whether it is a part of a set that can be put together.
 Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
   if (const auto gathered = gathered_variable(metadata))
-    return Status(Code::kUnsupported, "variable " + quoted(metadata.variable(*gathered).name) +
+    return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
                                           ": found a list of points (attribute compress), expected "
                                           "tiles: sets compressed by gathering are not supported");
   if (!has_decomposition(metadata) && !is_iceberg(metadata))

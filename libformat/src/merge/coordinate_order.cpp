@@ -10,7 +10,7 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kPart = 32768;  // values
+constexpr std::uint64_t kValuesAtOnce = 32768;  // values
 
 std::string number_text(double value) {
   std::array<char, 32> text;
@@ -33,7 +33,7 @@ Result<std::optional<Disorder>> first_disorder(const Dataset& dataset, DimId alo
   std::vector<double> values;
   double before = 0, sign = 0;
   for (std::uint64_t from = 0; from < length; from += values.size()) {
-    values.resize(std::min(kPart, length - from));
+    values.resize(std::min(kValuesAtOnce, length - from));
     const Hyperslab slab{{from}, {values.size()}, {}};
     NMB_TRY(dataset.read(*id, slab, MemoryType::kDouble, values.data()));
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -194,7 +194,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       compare_dimensions(found, member.records, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
       conflict("dimension name", found.name, "it as record dimension",
-               quoted(all_.metadata.dimension(*record).name), dimension_members_[*record]);
+               in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
       NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
     }
@@ -531,7 +531,7 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
       (is_record && slices != all_.records))
     return {};
   const Place own{here(), member.metadata.is_record_variable(local), type, member.begins[local]};
-  StoredValues theirs{}, ours{};
+  ComparedValues theirs{}, ours{};
   const Source before = values_of(known, first, &theirs.begin, &theirs.step);
   const Source values = values_of(known, own, &ours.begin, &ours.step);
   theirs.source = before.get();

@@ -12,8 +12,6 @@
 
 namespace nmb {
 
-using What = UnionNote::What;
-
 std::vector<DimId> DatasetUnion::dimension_ids(VarId variable) const {
   const auto ids = all_.metadata.variable(variable).dimensions;
   return {ids.begin(), ids.end()};
@@ -110,8 +108,8 @@ Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
       where.append(all_.metadata.dimension(dimensions[d]).name) +=
           " " + std::to_string(first + 1) + " to " + std::to_string(first + count);
     }
-    tell(rules_.fills ? What::kFilled : What::kConflict, "missing tile", where,
-         "no file that has it", "one", 0, 0);
+    tell(rules_.fills ? UnionNote::What::kFilled : UnionNote::What::kConflict, "missing tile",
+         where, "no file that has it", "one", 0, 0);
   }
   return {};
 }
@@ -133,7 +131,7 @@ Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   for (const std::uint64_t length : shape_of(variable)) ranges.push_back({0, length});
   const auto [found, expected] = difference_text(in_all, type, ranges);
   const std::size_t first = before->tile_of(in_all.element);
-  tell(What::kConflict, "values", all_.metadata.variable(variable).name, found, expected,
+  tell(UnionNote::What::kConflict, "values", all_.metadata.variable(variable).name, found, expected,
        placed_[variable].places[first].member, last.member);
   return {};
 }

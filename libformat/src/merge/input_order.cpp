@@ -53,7 +53,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   }));
   if (found && !std::isnan(*found)) return *found;
   return Status(Code::kConflict, path, kNoOffset, "",
-                "found no value of " + quoted(variable) + ", expected one to sort by");
+                "found no value of " + in_quotes(variable) + ", expected one to sort by");
 }
 
 Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inputs,

@@ -33,13 +33,13 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
   if (!compiled->code) {
     PCRE2_UCHAR text[256];
     pcre2_get_error_message(error, text, sizeof text);
-    return Status(Code::kUsage, "found regular expression " + quoted(expression) + ": at " +
+    return Status(Code::kUsage, "found regular expression " + in_quotes(expression) + ": at " +
                                     std::to_string(at) + ": " + reinterpret_cast<char*>(text));
   }
   std::uint32_t captures = 0;
   pcre2_pattern_info(compiled->code, PCRE2_INFO_CAPTURECOUNT, &captures);
   if (captures == 0)
-    return Status(Code::kUsage, "found regular expression " + quoted(expression) +
+    return Status(Code::kUsage, "found regular expression " + in_quotes(expression) +
                                     " without a capture, expected one for the group");
   // Where there is no JIT, matching is slower but the same.
   compiled->jit = pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0;
@@ -82,7 +82,7 @@ Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) {
   if (found == PCRE2_ERROR_NOMATCH) return std::optional<SplitName>();
   if (found < 0)
     return Status(Code::kLimit,
-                  "the regular expression takes too many steps on name " + quoted(name));
+                  "the regular expression takes too many steps on name " + in_quotes(name));
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
   if (found < 2 || offsets[2] == PCRE2_UNSET) return std::optional<SplitName>();
   const Match taken{offsets[2], offsets[3] - offsets[2], offsets[1]};

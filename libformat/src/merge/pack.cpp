@@ -170,7 +170,7 @@ class Packer {
     std::error_code none;
     if (!std::filesystem::equivalent(path, options_.output, none)) return {};
     return Status(Code::kExists, path, kNoOffset, "",
-                  "found an input that is the target " + nmb::quoted(options_.output) +
+                  "found an input that is the target " + nmb::in_quotes(options_.output) +
                       " too, expected another file");
   }
 

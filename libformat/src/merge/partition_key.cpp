@@ -12,8 +12,8 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kPart = 32768;  // values
-constexpr std::size_t kRecent = 4;      // lists of events
+constexpr std::uint64_t kKeysAtOnce = 32768;  // values
+constexpr std::size_t kRecent = 4;            // lists of events
 
 bool is_integer(Type type) {
   return type != Type::kChar && type != Type::kFloat && type != Type::kDouble;
@@ -27,7 +27,7 @@ Status visit_values(
   std::vector<std::byte> bytes;
   std::vector<std::int64_t> values;
   for (const std::uint64_t end = from + count; from < end; from += values.size()) {
-    values.resize(std::min(kPart, end - from));
+    values.resize(std::min(kKeysAtOnce, end - from));
     bytes.resize(values.size() * size);
     NMB_TRY(column.values->read_at(from * size, bytes));
     // Of uint64 those past the largest int64 come out negative.

@@ -94,7 +94,7 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
       conflict_({"variable",
                  {},
                  std::string(variable.name),
-                 "dimension " + quoted(rule_.name()) + " in place " + std::to_string(place),
+                 "dimension " + in_quotes(rule_.name()) + " in place " + std::to_string(place),
                  "it in place 0 alone"});
     } else {
       along_.add(v, variable.name);
@@ -111,7 +111,7 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
     conflict_({"dimension", {}, rule_.name(), "length 0", "an index for a block at least"});
     along_.clear();
   } else if (indexes_ > input.most_blocks) {
-    return Status(Code::kLimit, "found dimension " + quoted(rule_.name()) + " of length " +
+    return Status(Code::kLimit, "found dimension " + in_quotes(rule_.name()) + " of length " +
                                     std::to_string(indexes_) + ", expected at most " +
                                     std::to_string(input.most_blocks) +
                                     " blocks of a file of this size");

@@ -10,22 +10,22 @@ namespace nmb {
 
 namespace {
 
-constexpr std::size_t kPart = 256 << 10;
+constexpr std::size_t kBytesAtOnce = 256 << 10;
 std::string text_of(Type type, const std::array<std::byte, 8>& value) {
   return value_text({"", type, 1, std::span(value).first(type_size(type))});
 }
 
 }  // namespace
 
-Result<std::optional<ValuesDiffer>> first_difference(const StoredValues& found,
-                                                     const StoredValues& expected, Type type,
+Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found,
+                                                     const ComparedValues& expected, Type type,
                                                      std::uint64_t slices, std::uint64_t length) {
   // Where records follow one another at once they are compared as one.
   if (slices > 1 && found.step == length && expected.step == length) {
     length *= slices;
     slices = 1;
   }
-  const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(length, kPart));
+  const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(length, kBytesAtOnce));
   std::vector<std::byte> left(part), right(part);
   for (std::uint64_t slice = 0; slice < slices; ++slice) {
     for (std::uint64_t done = 0; done < length; done += part) {

@@ -14,7 +14,7 @@
 
 namespace nmb {
 
-struct StoredValues {
+struct ComparedValues {
   const ByteSource* source;
   std::uint64_t begin;
   std::uint64_t step;  // from a record to the next
@@ -28,8 +28,8 @@ struct ValuesDiffer {
 
 // Of `slices` times `length` bytes of values of `type` in external form. nullopt: they are the
 // same, bit by bit. kIo, kDamaged.
-Result<std::optional<ValuesDiffer>> first_difference(const StoredValues& found,
-                                                     const StoredValues& expected, Type type,
+Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found,
+                                                     const ComparedValues& expected, Type type,
                                                      std::uint64_t slices, std::uint64_t length);
 
 struct IndexRange {

@@ -73,7 +73,7 @@ Status ValueStorage::recode(const Dataset& dataset, PackedBlock* block) {
              recode_values(dataset, {*options_.compression, writer.threads, writer.cancel},
                            recoded_, &left));
   for (const std::string& text : left)
-    warnings_.push_back(file_->name() + ": block " + quoted(block->name) + ": " + text);
+    warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
   if (!coded) return {};
   block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file_->name());
   block->extent_length = coded->extent_length;

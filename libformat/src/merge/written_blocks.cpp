@@ -111,8 +111,8 @@ void WrittenBlocks::warn_of_paths(const BlockName& name, const InputBlock& block
   if (!has_paths) return;
   is_warned_of_ = true;
   report_.warnings.push_back(
-      file_->name() + ": found references or named datatypes in block " + quoted(block.group) +
-      ", which is " + quoted(name.name) +
+      file_->name() + ": found references or named datatypes in block " + in_quotes(block.group) +
+      ", which is " + in_quotes(name.name) +
       " now: they keep their paths, by which HDF5 will not find them (--block-name '{group}' keeps "
       "names)");
 }

@@ -14,10 +14,10 @@ namespace nmb {
 
 namespace {
 
-constexpr char kMagic[] = "\x89NMBSLOT";
+constexpr char kSlotMagic[] = "\x89NMBSLOT";
 constexpr std::uint16_t kVersion = 1;
 constexpr std::uint16_t kUsed = 352;
-constexpr std::size_t kSumOffset = kSlotUnit - 8;
+constexpr std::size_t kSlotSumOffset = kSlotUnit - 8;
 constexpr std::uint64_t kMinFileLength = kBodyStart + kSlotUnit;
 
 void store_place(std::byte* to, const Place& place) {
@@ -49,19 +49,19 @@ std::string unsupported_features(std::uint64_t mask) {
 }
 
 bool Superblock::has_magic(std::span<const std::byte> bytes) {
-  return bytes.size() >= 8 && std::memcmp(bytes.data(), kMagic, 8) == 0;
+  return bytes.size() >= 8 && std::memcmp(bytes.data(), kSlotMagic, 8) == 0;
 }
 
 bool Superblock::valid(std::span<const std::byte> bytes) {
   return bytes.size() >= kSlotUnit && has_magic(bytes) &&
          load_le<std::uint16_t>(&bytes[8]) == kVersion &&
-         load_le<std::uint64_t>(&bytes[kSumOffset]) == sum_of(bytes.first(kSumOffset));
+         load_le<std::uint64_t>(&bytes[kSlotSumOffset]) == sum_of(bytes.first(kSlotSumOffset));
 }
 
 std::array<std::byte, kSlotUnit> Superblock::encode() const {
   std::array<std::byte, kSlotUnit> out{};
   std::byte* p = out.data();
-  std::memcpy(p, kMagic, 8);
+  std::memcpy(p, kSlotMagic, 8);
   store_le(p + 8, kVersion);
   store_le(p + 10, kUsed);
   store_le(p + 16, generation);
@@ -90,7 +90,7 @@ std::array<std::byte, kSlotUnit> Superblock::encode() const {
   store_le(p + 336, piece_size);
   store_le(p + 340, inline_limit);
   store_le(p + 344, next_order);
-  store_le(p + kSumOffset, sum_of(std::span(out).first(kSumOffset)));
+  store_le(p + kSlotSumOffset, sum_of(std::span(out).first(kSlotSumOffset)));
   return out;
 }
 
@@ -133,7 +133,8 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     if (load_le<std::uint32_t>(p + 12) != 0) wrong("R-SB-5", 12, "flags that are not 0", "0");
     if (std::size_t bad = first_nonzero(bytes.subspan(304, 8)); bad != kAllZero)
       wrong("R-SB-5", 304 + bad, "a cipher or key id", "0");
-    if (std::size_t bad = first_nonzero(bytes.subspan(kUsed, kSumOffset - kUsed)); bad != kAllZero)
+    if (std::size_t bad = first_nonzero(bytes.subspan(kUsed, kSlotSumOffset - kUsed));
+        bad != kAllZero)
       wrong("R-SB-5", kUsed + bad, "a byte that is not zero", "0");
   }
   const bool none = out->height == 0;

@@ -66,7 +66,7 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   Finding finding = finding_of(status);
   finding.offset =
       status.rule() == "R-FT-5" ? files_->size_offset(number - 1) : files_->path_offset(number - 1);
-  finding.object = "external file " + quoted(status.file());
+  finding.object = "external file " + in_quotes(status.file());
   if (status.code() == Code::kUnsupported) finding.severity = Severity::kUnsupported;
   findings_.report(std::move(finding));
 }
@@ -78,7 +78,7 @@ void NmbVerifier::tell_values() {
     block_ = range.block;
     const std::string object = !range.block     ? "dead range"
                                : range.external ? "values of block \"" + range.block->name +
-                                                      "\" in " + quoted(range.external->name())
+                                                      "\" in " + in_quotes(range.external->name())
                                                 : "values of block \"" + range.block->name + "\"";
     if (!outcome.status.ok()) return missed(outcome.status);
     if (!outcome.sum_right)

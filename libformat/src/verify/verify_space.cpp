@@ -34,12 +34,12 @@ bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint6
 }
 
 void NmbVerifier::check_gaps() {
-  constexpr std::uint64_t kPiece = 1 << 20;
+  constexpr std::uint64_t kGapAtOnce = 1 << 20;
   std::vector<std::byte> buffer;
   space_.for_each_gap(
       kBodyStart, superblock().file_length, [&](std::uint64_t at, std::uint64_t end) {
         while (at < end) {
-          const std::uint64_t length = std::min(kPiece, end - at);
+          const std::uint64_t length = std::min(kGapAtOnce, end - at);
           if (!file_.is_unallocated(at, length)) {
             buffer.resize(length);
             if (Status status = file_.read_at(at, buffer); !status.ok()) return missed(status);

@@ -67,7 +67,7 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
   if (!other && first && first_value)
     other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
   if (!other || other->handle.rank == first->handle.rank) return {};
-  return Status(Code::kConflict, "block " + quoted(first->name) + ": found " +
+  return Status(Code::kConflict, "block " + in_quotes(first->name) + ": found " +
                                      std::string(text_of(other->claim)) + " on rank " +
                                      std::to_string(other->handle.rank) + ", expected only " +
                                      std::string(text_of(first->claim)) + " on rank " +

@@ -98,7 +98,7 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
 std::string text_of(const MpiIo::Hints& hints) {
   std::string text;
   for (const auto& [key, value] : hints) text += (text.empty() ? "" : ", ") + key + "=" + value;
-  return quoted(text);
+  return in_quotes(text);
 }
 
 // What all ranks must say alike: what each is called, and what this rank says.
@@ -107,7 +107,7 @@ using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
   auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
   return {{"call", create ? "create()" : "open()"},
-          {"path", quoted(path)},
+          {"path", in_quotes(path)},
           {"piece size", number(options.piece_size)},
           {"inline limit", number(options.inline_limit)},
           {"metadata codec", number(options.metadata_codec)},
@@ -121,7 +121,7 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"dry run", number(options.dry_run)},
           {"HDF5 view", number(static_cast<std::uint64_t>(options.hdf5_view))},
           {"statistics", number(options.statistics)},
-          {"resume key", quoted(options.resume_key)}};
+          {"resume key", in_quotes(options.resume_key)}};
 }
 
 Status check_alike(Communicator& ranks, const std::string& path, const WriterOptions& options,
@@ -287,11 +287,11 @@ Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name
 Status Writer::put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
                               MemoryType memory, const void* values, std::uint64_t count) {
   if ((type == Type::kChar) != (memory == MemoryType::kText))
-    return Status(Code::kUsage, "found text and numbers mixed for attribute " + quoted(name));
+    return Status(Code::kUsage, "found text and numbers mixed for attribute " + in_quotes(name));
   std::vector<std::byte> external(count * type_size(type));
   if (std::uint64_t bad = convert_to_external(memory, values, count, type, external.data()))
     return Status(Code::kRange, "found " + std::to_string(bad) + " values of attribute " +
-                                    quoted(name) + " out of the range of " +
+                                    in_quotes(name) + " out of the range of " +
                                     std::string(type_name(type)));
   return impl_->put_att(block, variable, name, type, external);
 }
@@ -331,8 +331,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
   for (std::string_view dimension : dimensions) {
     std::optional<DimId> id = state->metadata->find_dimension(dimension);
     if (!id)
-      return Status(Code::kNotFound,
-                    "found no dimension " + quoted(dimension) + " in block " + quoted(block_name));
+      return Status(Code::kNotFound, "found no dimension " + in_quotes(dimension) + " in block " +
+                                         in_quotes(block_name));
     ids.push_back(*id);
   }
   NMB_ASSIGN(VarId id, def_var(*block, name, type, ids));
@@ -349,7 +349,7 @@ Status Writer::put_att_text(std::string_view full_name, std::string_view attribu
   std::optional<VarId> variable = state->metadata->find_variable(name);
   if (!variable)
     return Status(Code::kNotFound,
-                  "found no variable " + quoted(name) + " in block " + quoted(block_name));
+                  "found no variable " + in_quotes(name) + " in block " + in_quotes(block_name));
   return put_att_text(block, *variable, attribute, text);
 }
 

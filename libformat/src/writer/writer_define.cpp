@@ -11,7 +11,7 @@ namespace {
 // spec/format.md, section 8.4.
 Status check_block_name(std::string_view name) {
   auto bad = [&](const std::string& why) {
-    return Status(Code::kUsage, "found block name " + quoted(name) + ", expected one " + why);
+    return Status(Code::kUsage, "found block name " + in_quotes(name) + ", expected one " + why);
   };
   if (name.empty()) return {};
   if (name.size() > kMaxNameBytes) return bad("of at most 65535 bytes");
@@ -76,7 +76,8 @@ Result<BlockId> Writer::Impl::define_block(std::string_view name, const Metadata
   NMB_TRY(check_block_name(name));
   NMB_ASSIGN(bool taken, exists(name));
   if (taken)
-    return Status(Code::kExists, "found a block " + quoted(name) + " already, expected a new name");
+    return Status(Code::kExists,
+                  "found a block " + in_quotes(name) + " already, expected a new name");
   const BlockId id = add_block(name);
   BlockState& block = state(id);
   block.metadata = std::make_unique<Metadata>();
@@ -101,7 +102,8 @@ Result<BlockId> Writer::Impl::find_block(std::string_view name) {
     NMB_ASSIGN(entry, core_->index().find(name));
   }
   if (!entry)
-    return Status(Code::kNotFound, file_->name(), kNoOffset, "", "found no block " + quoted(name));
+    return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                  "found no block " + in_quotes(name));
   const BlockId id = add_block(name);
   take_entry(id, std::move(*entry));
   return id;
@@ -136,10 +138,10 @@ Status Writer::Impl::refresh(BlockId id) {
   NMB_ASSIGN(std::optional<BlockEntry> entry, core_->index().find(names_.at(id)));
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                  "found no block " + quoted(names_.at(id)) + " any more");
+                  "found no block " + in_quotes(names_.at(id)) + " any more");
   if (entry->digest != block.digest) {
     if (block.partial)
-      return Status(Code::kUnsupported, "found shared block " + quoted(names_.at(id)) +
+      return Status(Code::kUnsupported, "found shared block " + in_quotes(names_.at(id)) +
                                             " redefined by another rank, expected it unchanged");
     block.metadata.reset();
   }
@@ -178,15 +180,15 @@ Status Writer::Impl::start_edit(BlockId id) {
   if (!block.written || block.edited) return {};
   if (block.partial)
     return Status(Code::kUnsupported,
-                  "found a change of block " + quoted(names_.at(id)) +
+                  "found a change of block " + in_quotes(names_.at(id)) +
                       ", of which this rank knows its own definitions only, expected one by the "
                       "rank that defined it first");
   if (block.move)
-    return Status(Code::kUsage, "found a change of block " + quoted(names_.at(id)) +
+    return Status(Code::kUsage, "found a change of block " + in_quotes(names_.at(id)) +
                                     " before its values were moved, expected sync() first");
   if (block.kind == Kind::kExtended)
     return Status(Code::kUnsupported,
-                  "found a change of block " + quoted(names_.at(id)) +
+                  "found a change of block " + in_quotes(names_.at(id)) +
                       ", whose body is of kind 6, expected one of classic kind");
   NMB_TRY(load_definitions(id));
   NMB_ASSIGN(ExtentState * extent, extent_of(id));
@@ -209,7 +211,7 @@ Result<BlockState*> Writer::Impl::defining(BlockId id) {
   NMB_TRY(check_id(id));
   if (!define_mode_) return wrong_mode();
   if (state(id).packed)
-    return Status(Code::kUsage, "found a change of packed block " + quoted(names_.at(id)) +
+    return Status(Code::kUsage, "found a change of packed block " + in_quotes(names_.at(id)) +
                                     ", expected sync() first");
   NMB_TRY(start_edit(id));
   return &state(id);
@@ -219,12 +221,12 @@ Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
   if (!is_classic(packed.kind) && packed.kind != Kind::kExtended)
     return Status(Code::kUnsupported,
                   "found body kind " + std::to_string(static_cast<unsigned>(packed.kind)) +
-                      " of block " + quoted(packed.name) + ", expected 1, 2, 5 or 6");
+                      " of block " + in_quotes(packed.name) + ", expected 1, 2, 5 or 6");
   std::uint64_t end = 0;
   for (const ByteRange& hole : packed.holes) {
     if (hole.begin < end || hole.end <= hole.begin || hole.end > packed.extent_length)
       return Status(Code::kUsage, "found holes that do not ascend within the extent of block " +
-                                      quoted(packed.name));
+                                      in_quotes(packed.name));
     end = hole.end;
   }
   packed.holes = whole_windows(packed.holes, packed.extent_length, superblock_.piece_size);
@@ -253,7 +255,7 @@ Status Writer::Impl::take_pieces(BlockId id, std::vector<StoredPiece> pieces,
   BlockState& block = state(id);
   const auto wrong = [&](const char* found) {
     return Status(Code::kUsage,
-                  std::string("found ") + found + " for block " + quoted(names_.at(id)));
+                  std::string("found ") + found + " for block " + in_quotes(names_.at(id)));
   };
   if (block.written) return wrong("pieces of values, expected them for a new block,");
   const std::uint64_t size = stored->size();
@@ -297,7 +299,7 @@ Status Writer::Impl::put_att(BlockId id, VarId variable, std::string_view name, 
           stored += part.end - part.begin;
         if (stored != slice)
           return Status(Code::kUsage, "found a change of _FillValue of " +
-                                          quoted(before.variable(variable).name) +
+                                          in_quotes(before.variable(variable).name) +
                                           ", expected none while values are not written");
       }
     }
@@ -337,7 +339,8 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
   if (name == names_.at(id)) return {};
   NMB_ASSIGN(bool taken, exists(name));
   if (taken)
-    return Status(Code::kExists, "found a block " + quoted(name) + " already, expected a new name");
+    return Status(Code::kExists,
+                  "found a block " + in_quotes(name) + " already, expected a new name");
   BlockState& block = state(id);
   if (block.body_from == BodyFrom::kCommitted) {
     // The body moves with the name, byte for byte.

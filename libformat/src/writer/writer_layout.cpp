@@ -70,7 +70,7 @@ Status Writer::Impl::lay_out_definitions(BlockId id) {
           (!checked_mul(block.records, block.layout.record_size, &end) ||
            !checked_add(end, block.layout.record_begin, &end) || end >> 63))
         return Status(Code::kLimit, "found " + std::to_string(block.records) +
-                                        " records of block " + quoted(names_.at(id)) +
+                                        " records of block " + in_quotes(names_.at(id)) +
                                         ", expected less than 2^63 bytes");
       block.extent_length = end - block.layout.header_length;
       break;
@@ -94,11 +94,11 @@ Status Writer::Impl::check_stored_pieces(const std::vector<BlockId>& ids) {
     if (!block.stored && !block.linked) continue;
     const std::uint64_t length = block.stored ? block.stored->length : block.linked->length;
     if (block.sharing)
-      return Status(Code::kUsage, "found pieces of values for block " + quoted(names_.at(id)) +
+      return Status(Code::kUsage, "found pieces of values for block " + in_quotes(names_.at(id)) +
                                       ", which several ranks share, expected put()");
     if (length != block.extent_length)
       return Status(Code::kUsage, "found pieces of " + std::to_string(length) +
-                                      " bytes in all for block " + quoted(names_.at(id)) +
+                                      " bytes in all for block " + in_quotes(names_.at(id)) +
                                       ", expected " + std::to_string(block.extent_length));
   }
   return {};
@@ -184,7 +184,7 @@ Status Writer::Impl::encode_bodies(const std::vector<BlockId>& ids) {
     NMB_TRY(encode_stored(block, &raw, &stored, &codec));
     if (raw.size() != block.raw_length)
       return Status(Code::kDamaged, file_->name(), kNoOffset, "",
-                    "block " + quoted(names_.at(id)) + ": its header changed while it was read");
+                    "block " + in_quotes(names_.at(id)) + ": its header changed while it was read");
     block.digest = digest_of(raw);
     block.body_sum = padded_sum(stored);
     block.stored_length = stored.size();
@@ -314,7 +314,7 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
       const std::uint64_t length = stored_length(block);
       if (at >= Placement::kLimit || length >= Placement::kLimit - at)
         return Status(Code::kLimit,
-                      "found values of block " + quoted(names_.at(id)) + " behind 2^62");
+                      "found values of block " + in_quotes(names_.at(id)) + " behind 2^62");
       block.run_position = take(length, alignment(block));
     }
     const bool first = block.move == nullptr;

@@ -90,7 +90,7 @@ Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
   NMB_TRY(check_id(id));
   BlockState& block = state(id);
   const auto wrong = [&](const std::string& found) {
-    return Status(Code::kUsage, "found " + found + " for block " + quoted(names_.at(id)));
+    return Status(Code::kUsage, "found " + found + " for block " + in_quotes(names_.at(id)));
   };
   if (!define_mode_ || block.written)
     return wrong("values to link, expected them in define mode and for a new block,");
@@ -168,9 +168,9 @@ Status Writer::Impl::sum_links(const std::vector<Commitment>& blocks) {
       for (const LinkedPiece& piece : linked->values.pieces) {
         if (piece.stored_length == 0 || piece.file == LinkedPiece::kCopied) continue;
         if (piece.sum && *piece.sum != *sum)
-          return Status(
-              Code::kDamaged, linked->values.source->name(), piece.position, "R-EX-5",
-              "found values with a wrong sum in " + quoted(linked->values.files[piece.file].path));
+          return Status(Code::kDamaged, linked->values.source->name(), piece.position, "R-EX-5",
+                        "found values with a wrong sum in " +
+                            in_quotes(linked->values.files[piece.file].path));
         ++sum;
       }
     }
@@ -227,7 +227,7 @@ Status Writer::Impl::number_files(const std::vector<Commitment>& blocks) {
           return Status(Code::kDamaged, file.path, kNoOffset, "R-FT-5",
                         "found " + std::to_string(file.size) + " bytes, expected " +
                             std::to_string(files_[row->second].size) + " as the file table of " +
-                            quoted(file_->name()) + " has it");
+                            in_quotes(file_->name()) + " has it");
         answer.put(row->second + 1);
         if (!is_new) continue;
         if ((bytes += file.path.size() + 32) > kMostPathBytes)

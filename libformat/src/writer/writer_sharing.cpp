@@ -305,7 +305,7 @@ Result<std::vector<BlockId>> Writer::Impl::open_blocks(std::span<const std::stri
         }
         block.sharing->others.push_back(handle);
         if (block.packed || block.move)
-          return Status(Code::kUsage, "found packed block " + quoted(names_.at(id)) +
+          return Status(Code::kUsage, "found packed block " + in_quotes(names_.at(id)) +
                                           " opened before its values were moved, expected sync() "
                                           "before");
         std::vector<std::byte> body;

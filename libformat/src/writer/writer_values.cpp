@@ -41,11 +41,11 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
   NMB_TRY(check_id(id));
   BlockState& block = state(id);
   if (define_mode_ || block.run_position == 0 || block.extent || block.move)
-    return Status(Code::kUsage, "found values to take for block " + quoted(names_.at(id)) +
+    return Status(Code::kUsage, "found values to take for block " + in_quotes(names_.at(id)) +
                                     ", expected a new block after end_define() that has values but "
                                     "none put");
   if (block.sharing)
-    return Status(Code::kUsage, "found values to take for block " + quoted(names_.at(id)) +
+    return Status(Code::kUsage, "found values to take for block " + in_quotes(names_.at(id)) +
                                     ", which several ranks share, expected put()");
   std::uint64_t end = 0;
   for (const ValueRuns& run : runs) {
@@ -57,7 +57,7 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
         to > block.extent_length)
       return Status(Code::kUsage,
                     "found runs of values that do not ascend within the extent of block " +
-                        quoted(names_.at(id)));
+                        in_quotes(names_.at(id)));
     end = to;
   }
   block.move = std::make_unique<Move>();
@@ -124,7 +124,7 @@ Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, Bl
   BlockState& block = state(id);
   if (block.move || block.packed || block.linked)
     return Status(Code::kUsage, "found " + std::string(operation) + " to block " +
-                                    quoted(names_.at(id)) +
+                                    in_quotes(names_.at(id)) +
                                     " before its values were moved, expected sync() before");
   NMB_TRY(load_definitions(id));
   const Metadata& metadata = *block.metadata;
@@ -134,7 +134,7 @@ Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, Bl
   const Type type = metadata.variable(variable).type;
   if ((type == Type::kChar) != (memory == MemoryType::kText))
     return Status(Code::kUsage, "found text and numbers mixed for variable " +
-                                    quoted(metadata.variable(variable).name));
+                                    in_quotes(metadata.variable(variable).name));
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
   Put put{id, variable, type, memory, block.kind, std::move(shape), 0, values};
@@ -166,11 +166,11 @@ Status Writer::Impl::put_run(Put& put, ExtentState& extent, std::uint64_t offset
                              std::vector<std::byte>& buffer) {
   const std::size_t from_size = memory_type_size(put.memory);
   const std::size_t to_size = type_size(put.type);
-  constexpr std::uint64_t kBuffer = 1 << 20;
+  constexpr std::uint64_t kConvertedAtOnce = 1 << 20;
   for (std::uint64_t done = 0; done < elements;) {
     // Parts end where windows of the extent do, so that whole pieces are summed in passing.
     const std::uint64_t at = offset + done * to_size;
-    const std::uint64_t window = kBuffer - at % kBuffer;
+    const std::uint64_t window = kConvertedAtOnce - at % kConvertedAtOnce;
     const std::uint64_t count =
         std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
     buffer.resize(count * to_size);
@@ -185,9 +185,10 @@ Status Writer::Impl::put_run(Put& put, ExtentState& extent, std::uint64_t offset
 
 Status Writer::Impl::range_status(const Put& put) {
   if (put.out_of_range == 0) return {};
-  return Status(Code::kRange, "found " + std::to_string(put.out_of_range) + " values of variable " +
-                                  quoted(state(put.block).metadata->variable(put.variable).name) +
-                                  " out of the range of " + std::string(type_name(put.type)));
+  return Status(Code::kRange,
+                "found " + std::to_string(put.out_of_range) + " values of variable " +
+                    in_quotes(state(put.block).metadata->variable(put.variable).name) +
+                    " out of the range of " + std::string(type_name(put.type)));
 }
 
 Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
