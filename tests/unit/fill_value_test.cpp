@@ -71,10 +71,10 @@ TEST(FillValue, AttributeOfTheSameTypeAndOneValue) {
 
 // Behind a header of 64 bytes: text "###" and a byte of padding, a gap of 4 bytes, an int; then
 // records of a short and two bytes of padding, and a ubyte and three.
-struct Example {
+struct WithFillValues {
   Metadata metadata;
   ClassicLayout layout;
-  Example() {
+  WithFillValues() {
     const DimId time = *metadata.add_dimension("time", kUnlimited);
     const DimId three = *metadata.add_dimension("three", 3);
     const VarId text = *metadata.add_variable("text", Type::kChar, std::vector{three});
@@ -94,7 +94,7 @@ struct Example {
 };
 
 TEST(FillPattern, EveryRange) {
-  const Example e;
+  const WithFillValues e;
   const FillPattern pattern(e.metadata, e.layout);
   std::vector<std::byte> expected = bytes({'#', '#', '#', 0, 0, 0, 0, 0, 0x80, 0, 0, 1});
   for (int record = 0; record < 4; ++record)
@@ -117,7 +117,7 @@ TEST(FillPattern, NoVariables) {
 }
 
 TEST(FillPattern, OverlapsAndBeginsInTheHeaderStayInBounds) {
-  Example e;
+  WithFillValues e;
   e.metadata.set_begin(0, 74);                     // over number
   e.metadata.set_begin(1, 79);                     // over flags
   e.metadata.set_begin(2, 10);                     // in the header

@@ -114,6 +114,9 @@ class Reader {
   // Loads a block, from the cache if it is there. kNotFound, kDamaged, kUnsupported (kind 6).
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
+  // Loads it with its body, which is read once for both. *body: as body(entry).
+  NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry,
+                                                        std::vector<std::byte>* body) const;
   // The block's body, decoded and checked.
   NMB_EXPORT Result<std::vector<std::byte>> body(const BlockEntry& entry) const;
   // The parts of a block's extent for which nothing is stored (they read as fill values), in order,

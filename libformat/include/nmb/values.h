@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -127,11 +128,12 @@ NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId var
 NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 
 // Writes to `out` the fill pattern of extent bytes [offset, offset + out.size()): the fill value of
-// the variable each byte belongs to, zero for padding and gaps. Made once from the definitions;
-// calls then cost the bytes written and the logarithm of the number of variables. Where variables
-// overlap, a byte belongs to the one that begins last.
+// the variable each byte belongs to, zero for padding and gaps. Made from the definitions by the
+// first call; others cost the bytes written and the logarithm of the number of variables. Where
+// variables overlap, a byte belongs to the one that begins last. Thread-safe.
 class FillPattern {
  public:
+  // metadata: outlives it.
   NMB_EXPORT FillPattern(const Metadata& metadata, const ClassicLayout& layout);
   NMB_EXPORT void fill(std::uint64_t offset, std::span<std::byte> out) const;
 
@@ -141,13 +143,17 @@ class FillPattern {
     std::array<std::byte, 8> value;
     std::size_t value_size;
   };
+  void make() const;
   static void close(std::vector<Slot>* slots, std::uint64_t limit);
   static void fill_slots(const std::vector<Slot>& slots, std::uint64_t offset,
                          std::span<std::byte> out);
 
-  std::vector<Slot> fixed_;         // sorted by begin, without overlap
-  std::vector<Slot> record_;        // within one record, the same
-  std::uint64_t record_begin_ = 0;  // in the extent
+  const Metadata& metadata_;
+  ClassicLayout layout_;
+  mutable std::once_flag made_;
+  mutable std::vector<Slot> fixed_;   // sorted by begin, without overlap
+  mutable std::vector<Slot> record_;  // within one record, the same
+  std::uint64_t record_begin_ = 0;    // in the extent
   std::uint64_t record_size_ = 0;
 };
 

@@ -115,21 +115,33 @@ Result<std::shared_ptr<const Page>> DataMap::child(const Page& node, std::uint32
   return page;
 }
 
+Status DataMap::check_leaf(const Page& leaf, std::uint64_t end) const {
+  FirstFinding first;
+  std::uint64_t next = leaf.value(0, kLogicalOffset);
+  std::shared_ptr<const FileTable> files;
+  if (leaf.has(kFileNumber)) {
+    NMB_ASSIGN(files, external_.table());
+  }
+  check_data_map_leaf(leaf, &next, end, piece_size_, files.get(), first);
+  if (!first.found() && next != end)
+    first.report({"R-EX-1", leaf.position(), "data map",
+                  "pieces that end at " + std::to_string(next), std::to_string(end)});
+  NMB_TRY(first.status(file_.name()));
+  checked_leaf_ = leaf.position();
+  return {};
+}
+
 Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, std::uint64_t end,
                       const std::function<Status(const Piece&)>& on_piece) const {
   if (page.level() == 0) {
-    FirstFinding first;
-    std::uint64_t next = page.value(0, kLogicalOffset);
-    std::shared_ptr<const FileTable> files;
-    if (page.has(kFileNumber)) {
-      NMB_ASSIGN(files, external_.table());
+    if (page.position() != checked_leaf_) NMB_TRY(check_leaf(page, end));
+    // The last one that begins at `from` or before, among pieces that lie one behind the other.
+    std::uint32_t row = 0;
+    for (std::uint32_t behind = page.rows(); behind - row > 1;) {
+      const std::uint32_t middle = row + (behind - row) / 2;
+      (page.value(middle, kLogicalOffset) <= from ? row : behind) = middle;
     }
-    check_data_map_leaf(page, &next, end, piece_size_, files.get(), first);
-    if (!first.found() && next != end)
-      first.report({"R-EX-1", page.position(), "data map",
-                    "pieces that end at " + std::to_string(next), std::to_string(end)});
-    NMB_TRY(first.status(file_.name()));
-    for (std::uint32_t row = 0; row < page.rows(); ++row) {
+    for (; row < page.rows(); ++row) {
       const Piece piece = piece_at(page, row);
       if (piece.end() <= from) continue;
       if (piece.logical >= to) break;

@@ -34,7 +34,8 @@ struct Piece {
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-// Reading a map. Pages are loaded when needed; the last leaf is kept. Not thread-safe.
+// Reading a map. Pages are loaded when needed; the last leaf is kept, and checked once.
+// Not thread-safe.
 class DataMap {
  public:
   // owner: position of the block's header; root.sum is the page's `sum` field. external: the
@@ -59,6 +60,8 @@ class DataMap {
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
 
  private:
+  // Of pieces that must end at `end`.
+  Status check_leaf(const Page& leaf, std::uint64_t end) const;
   Status visit(const Page& page, std::uint64_t from, std::uint64_t to, std::uint64_t end,
                const std::function<Status(const Piece&)>& visit) const;
   Result<std::shared_ptr<const Page>> load(Place place, int level) const;
@@ -72,6 +75,7 @@ class DataMap {
   std::uint32_t piece_size_;
   mutable std::shared_ptr<const Page> root_page_;
   mutable std::shared_ptr<const Page> last_leaf_;
+  mutable std::uint64_t checked_leaf_ = 0;  // the position of the last one
 };
 
 // Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 of a leaf whose pieces must cover [*next, end); *next:

@@ -75,8 +75,8 @@ Status check_result(const Reader& reader, const std::string& hidden) {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(written.name));
     if (!entry || entry->kind != static_cast<std::uint16_t>(Kind::kExtended)) return {};
     ++groups;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(*entry));
-    NMB_ASSIGN(const std::vector<std::byte> body, reader.body(*entry));
+    std::vector<std::byte> body;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(*entry, &body));
     return compare(written, *block, body);
   }));
   std::uint64_t expected = 0;

@@ -248,11 +248,16 @@ Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) cons
       return it->second.block;
     }
   }
+  return block(entry, nullptr);
+}
+
+Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry,
+                                                   std::vector<std::byte>* body) const {
   NMB_ASSIGN(StoredBlock stored, state_->core().load(entry, true));
   const std::size_t inline_bytes = stored.inline_extent ? stored.inline_extent->size() : 0;
   NMB_ASSIGN(std::shared_ptr<const Block> block,
-             state_->core().decode(entry, std::move(stored), state_->shared,
-                                   state_->options.verify_values));
+             state_->core().decode(entry, stored, state_->shared, state_->options.verify_values));
+  if (body) *body = std::move(stored.body);
   const std::size_t bytes = sizeof(Block) + block->metadata.memory() + inline_bytes;
   if (bytes > state_->options.cache_bytes) return block;
   std::lock_guard lock(state_->mutex);

@@ -239,7 +239,8 @@ struct BlockExtent {
 
 }  // namespace
 
-Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry, StoredBlock stored,
+Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
+                                                        StoredBlock& stored,
                                                         std::shared_ptr<const void> keep_alive,
                                                         bool verify_values) const {
   NMB_ASSIGN(ClassicHeader header, decode_body(entry, stored.header.records, stored.body, file_));

@@ -42,7 +42,8 @@ class ReaderCore {
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings) const;
   // Decodes a loaded block's metadata and gives it its values.
-  Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock stored,
+  // Takes its inline extent, too.
+  Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,
                                               std::shared_ptr<const void> keep_alive,
                                               bool verify_values) const;
 

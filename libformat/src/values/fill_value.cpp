@@ -79,18 +79,21 @@ void FillPattern::close(std::vector<Slot>* slots, std::uint64_t limit) {
 }
 
 FillPattern::FillPattern(const Metadata& metadata, const ClassicLayout& layout)
-    : record_size_(layout.record_size) {
+    : metadata_(metadata), layout_(layout), record_size_(layout.record_size) {
   if (record_size_ > 0) record_begin_ = layout.record_begin - layout.header_length;
-  for (VarId v = 0; v < metadata.variable_count(); ++v) {
-    const bool is_record = metadata.is_record_variable(v);
-    const std::uint64_t base = is_record ? layout.record_begin : layout.header_length;
-    const std::uint64_t begin = metadata.begin(v);
+}
+
+void FillPattern::make() const {
+  for (VarId v = 0; v < metadata_.variable_count(); ++v) {
+    const bool is_record = metadata_.is_record_variable(v);
+    const std::uint64_t base = is_record ? layout_.record_begin : layout_.header_length;
+    const std::uint64_t begin = metadata_.begin(v);
     if (begin < base) continue;
-    const std::vector<std::byte> value = fill_value(metadata, v);
+    const std::vector<std::byte> value = fill_value(metadata_, v);
     // Values of a block's own types, and regions, are zero where nothing is stored.
-    if (value.empty() || (metadata.extension() && metadata.extension()->storage_of(v))) continue;
+    if (value.empty() || (metadata_.extension() && metadata_.extension()->storage_of(v))) continue;
     Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
-    if (const auto bytes = metadata.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)
+    if (const auto bytes = metadata_.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)
       slot.end = slot.begin + *bytes;
     std::copy(value.begin(), value.end(), slot.value.begin());
     (is_record ? record_ : fixed_).push_back(slot);
@@ -113,6 +116,7 @@ void FillPattern::fill_slots(const std::vector<Slot>& slots, std::uint64_t offse
 }
 
 void FillPattern::fill(std::uint64_t offset, std::span<std::byte> out) const {
+  std::call_once(made_, [this] { make(); });
   std::fill(out.begin(), out.end(), std::byte{0});
   if (record_size_ == 0 || offset < record_begin_) {
     std::size_t fixed = out.size();

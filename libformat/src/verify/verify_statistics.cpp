@@ -47,7 +47,7 @@ void NmbVerifier::count_again(const BlockEntry& entry) {
   const auto compare = [&]() -> Status {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
     NMB_ASSIGN(const std::shared_ptr<const Block> block,
-               core_->decode(entry, std::move(stored), nullptr, false));
+               core_->decode(entry, stored, nullptr, false));
     NMB_ASSIGN(const auto found, read_statistics(file_, entry, block->metadata));
     std::vector<ByteRange> holes;
     if (entry.hole) holes.push_back({0, entry.extent_length});
