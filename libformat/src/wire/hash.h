@@ -12,22 +12,15 @@
 
 namespace nmb {
 
-inline std::uint64_t sum_of(std::span<const std::byte> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
+std::uint64_t sum_of(std::span<const std::byte> bytes);
 
-inline Digest digest_of(std::span<const std::byte> bytes) {
-  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return {hash.low64, hash.high64};
-}
+Digest digest_of(std::span<const std::byte> bytes);
 
 // Sum of bytes that arrive in parts. Large (576 bytes): keep on the stack or reuse.
 class SumStream {
  public:
   SumStream() { XXH3_64bits_reset(&state_); }
-  void add(std::span<const std::byte> bytes) {
-    XXH3_64bits_update(&state_, bytes.data(), bytes.size());
-  }
+  void add(std::span<const std::byte> bytes);
   std::uint64_t sum() const { return XXH3_64bits_digest(&state_); }
 
  private:
@@ -37,9 +30,7 @@ class SumStream {
 class DigestStream {
  public:
   DigestStream() { XXH3_128bits_reset(&state_); }
-  void add(std::span<const std::byte> bytes) {
-    XXH3_128bits_update(&state_, bytes.data(), bytes.size());
-  }
+  void add(std::span<const std::byte> bytes);
   Digest digest() const {
     XXH128_hash_t hash = XXH3_128bits_digest(&state_);
     return {hash.low64, hash.high64};

@@ -1,0 +1,37 @@
+// XXH3 by the widest vectors that the processor has (spec/rationale.md, "Sums chain upwards").
+#include "wire/hash.h"
+
+#ifdef NMB_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h>  // has the functions of xxhash.h mean those that choose
+#endif
+
+namespace nmb {
+
+std::uint64_t sum_of(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+Digest digest_of(std::span<const std::byte> bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.low64, hash.high64};
+}
+
+void SumStream::add(std::span<const std::byte> bytes) {
+  XXH3_64bits_update(&state_, bytes.data(), bytes.size());
+}
+
+void DigestStream::add(std::span<const std::byte> bytes) {
+  XXH3_128bits_update(&state_, bytes.data(), bytes.size());
+}
+
+#ifdef NMB_XXHASH_DISPATCH
+namespace {
+
+// The first call for more than 240 bytes chooses for all: not while other threads call, too.
+constexpr std::byte kSome[256] = {};
+[[maybe_unused]] const std::uint64_t chosen = XXH3_64bits(kSome, sizeof kSome);
+
+}  // namespace
+#endif
+
+}  // namespace nmb
