@@ -4,10 +4,12 @@
     cmake -S . -B build/bench -DCMAKE_BUILD_TYPE=Release -DNMB_BUILD_BENCHMARKS=ON && cmake --build build/bench
     tests/bench/run_benchmarks.py build/bench --work FOLDER
 
-Ours and the peer's run in turn, the first of a pair alternating; a figure is the median. Each timed run of what writes a file
-follows one of the same command that is not timed, so that both find memory that is in use: virtual machines give what was freed
-back to their hosts, and the next to use it pays. Targets are removed before each run; caches are left alone. FOLDER needs room for 10 GB: inputs are made once and stay. Making the file of 5,684,800 blocks takes
-7 GB of memory.
+Ours and the peer's run in turn, the first of a turn alternating. A figure is the median of the turns, a ratio that of their
+ratios, with the least and the most: what disturbs a turn disturbs both. Before each timed run 3 GB of memory are used and freed
+and the same command is run without being timed, at once before the other, so that all find memory that the machine has and inputs
+in the cache: virtual machines give what was freed back to their hosts, and the next to use it pays; some drop what was read,
+too. Targets are removed before each run; caches are left alone. FOLDER needs room for 10 GB: inputs are made once and stay.
+Making the file of 5,684,800 blocks takes 7 GB of memory.
 """
 
 import argparse
@@ -17,10 +19,11 @@ import math
 import os
 import platform
 import shutil
-import statistics
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy
 
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
 GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "ranks", "lookup", "count")
@@ -28,6 +31,7 @@ GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "r
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
 CAT_SECONDS = 0.57  # `cat` of the 64 files of the pack benchmark
+WARM_BYTES = 3_000_000_000
 PNETCDF_SECONDS = 22  # CPU of PnetCDF 1.12.3 for the creation benchmark
 
 
@@ -80,40 +84,53 @@ class Bench:
         return path
 
     def add(self, what, ours, peer=None, unit="s", target=None, limit=None, note=""):
-        """A row. target: most ours / peer may be; limit: most ours may be."""
-        row = {"what": what, "ours": ours, "peer": peer, "unit": unit, "target": target, "limit": limit, "note": note}
-        row["ratio"] = ours / peer if peer else None
-        bounds = [(row["ratio"], target), (ours, limit)]
+        """A row of numbers or of one for each turn. target: most ours / peer may be; limit: most ours may be."""
+        row = {"what": what, "ours": middle(ours), "peer": middle(peer), "unit": unit, "target": target, "limit": limit,
+               "note": note, "ratio": None, "ratios": None}
+        if peer is not None:
+            in_turn = numpy.size(ours) == numpy.size(peer)
+            ratios = numpy.atleast_1d(ours / peer if in_turn else row["ours"] / row["peer"])
+            row["ratio"] = middle(ratios)
+            row["ratios"] = [float(ratios.min()), float(ratios.max())] if ratios.size > 1 else None
+        bounds = [(row["ratio"], target), (row["ours"], limit)]
         checks = [value <= bound for value, bound in bounds if value is not None and bound is not None]
         row["met"] = all(checks) if checks else None
         self.rows.append(row)
         print(table([row]).splitlines()[-1], flush=True)
 
 
-def medians(runs):
-    return {key: statistics.median(run[key] for run in runs) for key in runs[0] if isinstance(runs[0][key], (int, float))}
+def middle(values):
+    return None if values is None else float(numpy.median(values))
+
+
+def by_name(runs):
+    """Of costs of runs: each kind's, an array."""
+    return {key: numpy.array([run[key] for run in runs]) for key in runs[0] if isinstance(runs[0][key], (int, float))}
 
 
 def timed(before, function):
-    """The cost of a second run in a row."""
+    """The cost of a second run in a row. before: what makes room for what it writes; None: it writes nothing."""
+    if before:
+        b"\1" * WARM_BYTES
     for _ in range(2):
-        before()
+        if before:
+            before()
         cost = function()
     return cost
 
 
 def in_turn(count, before, *functions):
-    """Medians of the costs of functions that run in turn."""
+    """The costs of functions that run in turn, each with an element for a turn."""
     costs = [[] for _ in functions]
     for i in range(count):
         order = range(len(functions))
         for which in order if i % 2 == 0 else reversed(order):
             costs[which].append(timed(before, functions[which]))
-    return [medians(each) for each in costs]
+    return [by_name(each) for each in costs]
 
 
 def repeated(count, before, function):
-    return medians([timed(before, function) for _ in range(count)])
+    return by_name([timed(before, function) for _ in range(count)])
 
 
 def rank_files(b):
@@ -316,7 +333,7 @@ def bench_join(b):
     costs = dict(zip(commands, in_turn(b.runs, clean_tables, *commands.values())))
     clean_tables()
     peer = costs.get("peer", {}).get("wall")
-    b.add("join 32 HDF5 files of tables, beside ph5_concat", costs["nmb"]["wall"], peer, target=0.2 if peer else None)
+    b.add("join 32 HDF5 files of tables, beside ph5_concat", costs["nmb"]["wall"], peer, target=0.2 if peer is not None else None)
     b.add("the same to an HDF5 file, beside ph5_concat", costs["h5"]["wall"], peer)
     b.add("the same: peak memory of nmcat, beside ph5_concat", costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"),
           unit="MB", limit=100)
@@ -445,7 +462,7 @@ def bench_create(b):
         theirs = {}
         if peer_program and b.peer_runs:
             clean()
-            theirs = medians([b.report([peer_program, str(peer), *size]) for _ in range(b.peer_runs)])
+            theirs = by_name([b.report([peer_program, str(peer), *size]) for _ in range(b.peer_runs)])
         once, none, ten = in_turn(b.runs, clean, create(), create("--codec", "none"), create("--times", "10"))
         clean()
         b.add(f"create, {text}: CPU", once["cpu"], limit=cpu)
@@ -489,7 +506,7 @@ def bench_ranks(b):
                 costs = list(pool.map(lambda path: creation(path, shape, samples // count)(), files))
                 for path in files:
                     path.unlink()
-            return {"cpu": sum(cost["cpu"] for cost in costs)}
+            return {"cpu_sum": sum(cost["cpu"] for cost in costs), "cpu": max(cost["cpu"] for cost in costs)}
         return run
 
     program = b.program("bench_create_ranks")
@@ -501,14 +518,16 @@ def bench_ranks(b):
                                        processes(ranks, alone, b.scaled(usual)))
             b.add(f"{text}, {ranks} ranks: CPU of the slowest, beside one process", mine["cpu"] * ranks, one["cpu"], target=1.3)
             b.add(f"{text}, {ranks} ranks: CPU of all, beside one process", mine["cpu_sum"], one["cpu"], target=1.3)
-            b.add(f"{text}, {ranks} processes at once, a file each: CPU of all, beside one process", apart["cpu"], one["cpu"])
+            alike = f"{text}, {ranks} processes at once, a file each"
+            b.add(f"{alike}: CPU of the slowest, beside one process", apart["cpu"] * ranks, one["cpu"])
+            b.add(f"{alike}: CPU of all, beside one process", apart["cpu_sum"], one["cpu"])
             b.add(f"{text}, {ranks} ranks: memory, beside one process", mine["peak_mb"] * ranks, one["peak_mb"], unit="MB",
                   target=1.3)
             if ranks == 2:
                 theirs = {}
                 if peer_program and b.peer_runs:
                     clean()
-                    theirs = medians([launch(ranks, peer_program, str(peer), "--shape", alone, *samples)()
+                    theirs = by_name([launch(ranks, peer_program, str(peer), "--shape", alone, *samples)()
                                       for _ in range(b.peer_runs)])
                 b.add(f"{text}, 2 ranks: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), target=1 / 8)
                 ten, once = in_turn(max(1, b.runs // 2), clean, launch(ranks, program, *words, "--times", "10"),
@@ -542,9 +561,9 @@ def bench_lookup(b):
         if hdf5:
             peer = b.make_once(b.work / f"lookup_{shape}.h5", [hdf5, "OUT", *peer_size])
             look_up_peer = lambda: b.report([b.program("bench_lookup_hdf5"), str(peer), *peer_size])
-            mine, theirs = in_turn(b.runs, lambda: None, look_up, look_up_peer)
+            mine, theirs = in_turn(b.runs, None, look_up, look_up_peer)
         else:
-            mine = repeated(b.runs, lambda: None, look_up)
+            mine = repeated(b.runs, None, look_up)
         b.add(f"lookup {text}: time, beside HDF5", mine["seconds"] * 1e6, unit="µs", target=1.0,
               peer=theirs["seconds"] * 1e6 if theirs else None)
         b.add(f"lookup {text}: most reads, beside HDF5", mine["most_reads"], theirs.get("most_reads"), unit="", limit=6)
@@ -559,7 +578,7 @@ def bench_count(b):
         if not path.exists():
             raise RuntimeError("count uses the files of lookup: run that first")
         command = [b.program("nminspect"), "count", str(path)]
-        time = repeated(b.runs, lambda: None, lambda: b.cost(command))
+        time = repeated(b.runs, None, lambda: b.cost(command))
         told = subprocess.run([*command, "--io-stats"], env=b.env, check=True, capture_output=True, text=True)
         numbers = [int(word) for word in told.stderr.replace(",", "").split() if word.isdigit()]
         b.add(f"count objects of the file of {shape}: time", time["wall"] * 1e3, unit="ms",
@@ -575,7 +594,7 @@ def number(value):
 
 
 def table(rows):
-    lines = ["| what | ours | peer | unit | ratio | wanted | met |", "|---|---:|---:|---|---:|---|---|"]
+    lines = ["| what | ours | peer | unit | ratio | from, to | wanted | met |", "|---|---:|---:|---|---:|---|---|---|"]
     for row in rows:
         wanted = []
         if row["target"] is not None:
@@ -585,7 +604,7 @@ def table(rows):
         met = {True: "yes", False: "no", None: ""}[row["met"]]
         what = row["what"] + (f" ({row['note']})" if row["note"] else "")
         lines.append(f"| {what} | {number(row['ours'])} | {number(row['peer'])} | {row['unit']} | "
-                     f"{number(row['ratio'])} | {', '.join(wanted)} | {met} |")
+                     f"{number(row['ratio'])} | {', '.join(map(number, row['ratios'] or []))} | {', '.join(wanted)} | {met} |")
     return "\n".join(lines) + "\n"
 
 
@@ -616,7 +635,7 @@ def main():
     about = {**machine(), "runs": options.runs, "peer_runs": options.peer_runs, "scale": options.scale}
     text = ["# Benchmarks", "",
             f"Written by `tests/bench/run_benchmarks.py`. {about['cpu']}, {about['cores']} cores, {about['system']}, load "
-            f"{about['load']:.1f} at the start; medians of {options.runs} runs in turn ({options.peer_runs} of PnetCDF).", ""]
+            f"{about['load']:.1f} at the start; medians of {options.runs} turns ({options.peer_runs} of PnetCDF).", ""]
     if options.scale != 1:
         text += [f"A trial at {options.scale:g} of the size: not to be compared with the limits.", ""]
     for name in options.only or GROUPS:
