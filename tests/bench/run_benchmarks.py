@@ -46,7 +46,7 @@ class Bench:
         # Open MPI refuses to run as root unless told twice, and more ranks than cores unless told once.
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                         OMPI_MCA_rmaps_base_oversubscribe="1")
-        self.env.setdefault("NMB_PLUGIN_PATH", ":".join({str(path.parent) for path in self.build.rglob("nmb-mpi-*.so")}))
+        self.env.setdefault("NMB_PLUGIN_PATH", str(self.build / "lib" / "nmb"))
 
     def program(self, name):
         for folder in ("tools", "tests/bench", "examples"):
