@@ -1,9 +1,6 @@
 // Groups, data sets and attributes of HDF5 as a block (see block_in.h).
 #include "block_in.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +11,7 @@
 #include "resource_limits.h"
 #include "scales_in.h"
 #include "selection_in.h"
+#include "space_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
 
@@ -22,38 +20,7 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values converted at a time
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of an attribute, of chunks
-
-std::uint64_t product(const std::vector<std::uint64_t>& lengths, const std::string& object) {
-  std::uint64_t n = 1;
-  for (const std::uint64_t length : lengths)
-    if (!checked_mul(n, length, &n))
-      throw Failure(Code::kDamaged, object + ": found more than 2^64 values");
-  return n;
-}
-
-Space space_of(hid_t id, const std::string& object) {
-  Space space;
-  switch (H5Sget_simple_extent_type(id)) {
-    case H5S_SCALAR:
-      space.space_class = SpaceClass::kScalar;
-      return space;
-    case H5S_NULL:
-      space.space_class = SpaceClass::kNull;
-      return space;
-    case H5S_SIMPLE:
-      break;
-    default:
-      fail(object);
-  }
-  const int rank = checked(H5Sget_simple_extent_ndims(id), object);
-  std::vector<hsize_t> lengths(static_cast<std::size_t>(rank)), maximum(lengths.size());
-  checked(H5Sget_simple_extent_dims(id, lengths.data(), maximum.data()), object);
-  space.lengths.assign(lengths.begin(), lengths.end());
-  for (const hsize_t m : maximum)
-    space.maximum.push_back(m == H5S_UNLIMITED ? kUnlimitedLength : m);
-  return space;
-}
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of places of chunks
 
 // HDF5 leaves parameters of the scale-offset filter that it does not use as they happen to be.
 void clear_unused(std::vector<std::uint32_t>* parameters) {
@@ -117,23 +84,6 @@ CharacterSet default_set(const std::string& name) {
   return is_ascii(name) ? CharacterSet::kAscii : CharacterSet::kUtf8;
 }
 
-// The names of an object's attributes with their character sets, in order of creation if that is
-// tracked, else of names.
-std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object, bool tracked,
-                                                                  const std::string& text) {
-  std::vector<std::pair<std::string, CharacterSet>> names;
-  const auto take = [](hid_t, const char* name, const H5A_info_t* info, void* out) -> herr_t {
-    static_cast<std::vector<std::pair<std::string, CharacterSet>>*>(out)->emplace_back(
-        name, static_cast<CharacterSet>(info->cset));
-    return 0;
-  };
-  hsize_t at = 0;
-  checked(H5Aiterate2(object, tracked ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, &at, take,
-                      &names),
-          text);
-  return names;
-}
-
 // Whether HDF5 1.10 may tell wrong places of chunks: by its index for one unlimited dimension,
 // where that is not the first.
 bool has_misplaced_chunks(const Space& space) {
@@ -157,57 +107,7 @@ bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
 }
 
-struct ReadValues {
-  std::vector<std::byte> bytes;
-  hid_t type, space;
-  // Gives back what HDF5 allocated for values of variable length.
-  ~ReadValues() {
-    if (space >= 0) H5Dvlen_reclaim(type, space, H5P_DEFAULT, bytes.data());
-  }
-};
-
 }  // namespace
-
-Spool::Spool(int descriptor) : descriptor_(descriptor) {
-  struct stat about {};
-  if (fstat(descriptor_, &about) != 0)
-    throw Failure(Code::kIo, std::string("reading the spool: ") + std::strerror(errno));
-  begin_ = static_cast<std::uint64_t>(about.st_size);
-}
-
-std::uint64_t Spool::append(std::span<const std::byte> bytes, const std::string& object) {
-  const std::uint64_t at = reserve(bytes.size(), object);
-  write_at(at, bytes);
-  return at;
-}
-
-std::uint64_t Spool::reserve(std::uint64_t bytes, const std::string& object) {
-  if (bytes > most_ - size_)
-    throw Failure(Code::kLimit, object + ": found more than " + std::to_string(most_) +
-                                    " bytes of values to decode and of chunks' places, expected at "
-                                    "most that for a file of this size");
-  return begin_ + std::exchange(size_, size_ + bytes);
-}
-
-void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      throw Failure(errno == ENOSPC ? Code::kNoSpace : Code::kIo,
-                    std::string("writing the spool: ") + std::strerror(errno));
-    offset += static_cast<std::uint64_t>(n);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-}
-
-std::string FileIn::placed(const std::string& path_in_file) const {
-  if (place.empty() || path_in_file.empty()) return path_in_file;
-  const std::string root = "/" + place;
-  if (path_in_file == "/") return root;
-  // Named datatypes that no link leads to have no path.
-  return path_in_file.starts_with("//") ? "/" + root + path_in_file.substr(1) : root + path_in_file;
-}
 
 BlockIn::BlockIn(FileIn& file, std::string name)
     : file_(file),
@@ -240,7 +140,8 @@ void BlockIn::add_group(hid_t group) {
   order.order = {links, attributes};
   if ((links | attributes) != 0) add_property(std::move(order));
   add_comment(group, kGlobal, object);
-  add_attributes(group, "/" + name_, is_tracked(attributes), kGlobal, &metadata_, true);
+  add_attributes(attributes_in(file_, types_, group, "/" + name_, is_tracked(attributes)), kGlobal,
+                 &metadata_, true);
 }
 
 void BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
@@ -270,7 +171,8 @@ Type BlockIn::add_named_type(hid_t type) {
   const Id plist(H5Tget_create_plist(type), H5Pclose, "named datatype");
   unsigned order = 0;
   checked(H5Pget_attr_creation_order(plist, &order), "named datatype");
-  add_attributes(type, file_.path_of(type), is_tracked(order), kGlobal, &attributes, false);
+  add_attributes(attributes_in(file_, types_, type, file_.path_of(type), is_tracked(order)),
+                 kGlobal, &attributes, false);
   if (attributes.attribute_count() == 0) return code;
   auto extension = std::make_shared<Extension>();
   extension->types = types_.table();
@@ -285,63 +187,33 @@ Type BlockIn::add_named_type(hid_t type) {
   return code;
 }
 
-void BlockIn::add_attributes(hid_t object, const std::string& path, bool tracked, VarId owner,
-                             Metadata* to, bool keep_properties) {
-  const std::string text = "attributes of " + path;
+void BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
+                             bool keep_properties) {
   std::uint32_t number = 0;
-  for (const auto& [name, character_set] : attribute_names(object, tracked, text)) {
-    const Id attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, text);
-    add_attribute(attribute, name, owner, number++, character_set, to, keep_properties);
-  }
-}
+  for (AttributeIn& a : attributes) {
+    const std::string object = "attribute " + a.name;
+    const Status added = TypeTable::is_extended(a.type)
+                             ? to->add_extended_attribute(owner, a.name, a.type, a.count, a.values)
+                             : to->add_attribute(owner, a.name, a.type, a.values);
+    if (!added.ok()) throw Failure(added.code(), object + ": " + added.message());
 
-void BlockIn::add_attribute(hid_t attribute, const std::string& name, VarId owner,
-                            std::uint32_t number, CharacterSet character_set, Metadata* to,
-                            bool keep_properties) {
-  const std::string object = "attribute " + name;
-  const Id type(H5Aget_type(attribute), H5Tclose, object);
-  const Id space_id(H5Aget_space(attribute), H5Sclose, object);
-  const Space space = space_of(space_id, object);
-  const Type code = types_.code_of(type);
-  const TypeTable& table = types_.table();
-  const std::uint64_t count =
-      space.space_class == SpaceClass::kNull ? 0 : product(space.lengths, object);
-  const std::uint64_t step = H5Tget_size(type);
-  const std::uint64_t size = table.value_size(code);
-  if (count > file_.size || (count > 0 && count > kMostTable / std::max(step, size)))
-    throw Failure(Code::kDamaged, object + ": found " + std::to_string(count) + " values");
-  std::vector<std::byte> values;
-  if (count > 0) {
-    ReadValues read{std::vector<std::byte>(count * step), type, -1};
-    checked(H5Aread(attribute, type, read.bytes.data()), object);
-    if (table.needs_heap(code)) {
-      read.space = space_id;
-      Heap heap(count * size);
-      encode_values(table, code, file_.references, read.bytes.data(), count, &values, &heap);
-      const std::vector<std::byte> rest = heap.take();
-      values.insert(values.end(), rest.begin(), rest.end());
-    } else {
-      values = std::move(read.bytes);
+    const bool is_default = a.count == 1
+                                ? a.space.space_class == SpaceClass::kScalar
+                                : a.space.lengths.size() == 1 && a.space.maximum == a.space.lengths;
+    if (!is_default) {
+      if (!keep_properties)
+        throw Failure(Code::kUnsupported,
+                      object + " of a named datatype: found a shape of its own");
+      Property p = property(Property::Number::kSpace, owner, number);
+      p.space = std::move(a.space);
+      add_property(std::move(p));
     }
-  }
-  const Status added = TypeTable::is_extended(code)
-                           ? to->add_extended_attribute(owner, name, code, count, values)
-                           : to->add_attribute(owner, name, code, values);
-  if (!added.ok()) throw Failure(added.code(), object + ": " + added.message());
-
-  const bool is_default = count == 1 ? space.space_class == SpaceClass::kScalar
-                                     : space.lengths.size() == 1 && space.maximum == space.lengths;
-  if (!is_default) {
-    if (!keep_properties)
-      throw Failure(Code::kUnsupported, object + " of a named datatype: found a shape of its own");
-    Property p = property(Property::Number::kSpace, owner, number);
-    p.space = space;
-    add_property(std::move(p));
-  }
-  if (character_set != default_set(name) && keep_properties) {
-    Property p = property(Property::Number::kCharacterSet, owner, number);
-    p.character_set = character_set;
-    add_property(std::move(p));
+    if (a.character_set != default_set(a.name) && keep_properties) {
+      Property p = property(Property::Number::kCharacterSet, owner, number);
+      p.character_set = a.character_set;
+      add_property(std::move(p));
+    }
+    ++number;
   }
 }
 
@@ -359,9 +231,11 @@ DimId BlockIn::dimension(const std::string& key, const std::string& name, std::u
   return *added;
 }
 
-std::vector<DimId> BlockIn::dimensions_of(const std::string& path, hid_t data_set,
+std::vector<DimId> BlockIn::dimensions_of(const std::string& path,
+                                          const std::vector<AttributeIn>& attributes,
                                           const Space& space) {
-  const std::vector<std::string> scales = scales_of(file_, path, data_set, space.lengths.size());
+  const std::vector<std::string> scales =
+      scales_of(file_, path, attributes, types_.table(), space.lengths.size());
   std::vector<DimId> ids;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
@@ -383,9 +257,13 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   const Id plist(H5Dget_create_plist(data_set), H5Pclose, object);
   const Id type(H5Dget_type(data_set), H5Tclose, object);
   const Id space_id(H5Dget_space(data_set), H5Sclose, object);
-  const Space space = space_of(space_id, object);
+  const Space space = space_in(space_id, object);
   const Type code = types_.code_of(type);
-  const std::vector<DimId> ids = dimensions_of(path, data_set, space);
+  unsigned order = 0;
+  checked(H5Pget_attr_creation_order(plist, &order), object);
+  std::vector<AttributeIn> attributes =
+      attributes_in(file_, types_, data_set, path, is_tracked(order));
+  const std::vector<DimId> ids = dimensions_of(path, attributes, space);
   const Result<VarId> variable = metadata_.add_variable(name, code, ids);
   if (!variable.ok()) throw Failure(variable.status().code(), variable.status().message());
 
@@ -438,19 +316,17 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
       creation.fill_time != FillTime::kIfSet || creation.fill_state != FillState::kDefault)
     add_property(std::move(p));
 
-  unsigned attributes = 0;
-  checked(H5Pget_attr_creation_order(plist, &attributes), object);
-  if (attributes != 0) {
-    Property order = property(Property::Number::kOrder, *variable);
-    order.order.attributes = attributes;
-    add_property(std::move(order));
+  if (order != 0) {
+    Property of_attributes = property(Property::Number::kOrder, *variable);
+    of_attributes.order.attributes = order;
+    add_property(std::move(of_attributes));
   }
   if (!file_.materialise) {
     if (H5Pget_external_count(plist) > 0) add_external(*variable, object, plist);
     if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
   }
   add_comment(data_set, *variable, object);
-  add_attributes(data_set, path, is_tracked(attributes), *variable, &metadata_, true);
+  add_attributes(std::move(attributes), *variable, &metadata_, true);
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
 }
 
@@ -474,8 +350,7 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   const H5D_layout_t layout = H5Pget_layout(plist);
   if (layout < H5D_COMPACT || layout > H5D_VIRTUAL) fail(object);
   creation->layout = static_cast<Layout>(layout);
-  const std::uint64_t count =
-      space.space_class == SpaceClass::kNull ? 0 : product(space.lengths, object);
+  const std::uint64_t count = elements_of(space, object);
   std::uint64_t bytes = 0;
   if (!checked_mul(count, table.value_size(code), &bytes) || bytes > ~std::uint64_t{0} >> 2)
     throw Failure(Code::kDamaged, object + ": found more than 2^62 bytes of values");
@@ -570,7 +445,7 @@ std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t
                                 hid_t type, Type code, const Space& space) {
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
-  const std::uint64_t count = product(space.lengths, object);
+  const std::uint64_t count = elements_of(space, object);
   const std::uint64_t array = count * size, begin = next_begin();
   const std::uint64_t elements_at = file_.spool->reserve(array, object);
   Heap heap(array);

@@ -10,52 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "attributes_in.h"
+#include "file_in.h"
 #include "interop/hdf5_stream.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/metadata.h"
 #include "types_in.h"
-#include "values_in.h"
 
 namespace nmb::hdf5 {
-
-// Bytes of values that do not lie in the file as they are, behind those of other files.
-class Spool {
- public:
-  // Throws Failure (kIo).
-  explicit Spool(int descriptor);
-  // The most bytes it may have.
-  void set_most(std::uint64_t bytes) { most_ = bytes; }
-  // Returns where they are. object: for the message. Throws Failure (kLimit, kNoSpace, kIo).
-  std::uint64_t append(std::span<const std::byte> bytes, const std::string& object);
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Sets bytes apart, which read as zero until they are written. Throws Failure (kLimit).
-  std::uint64_t reserve(std::uint64_t bytes, const std::string& object);
-
- private:
-  int descriptor_;
-  std::uint64_t begin_ = 0;
-  std::uint64_t size_ = 0;  // from there on
-  std::uint64_t most_ = 0;
-};
-
-// The file that is read, as all its blocks see it.
-struct FileIn {
-  hid_t file = -1;
-  int descriptor = -1;  // the same file, for its bytes
-  std::string path;
-  std::uint64_t size = 0;
-  std::uint64_t chunk_base = 0;  // added to where HDF5 says that chunks are
-  Spool* spool = nullptr;
-  bool materialise = false;  // values in other files are read
-  References references;
-  std::function<std::string(hid_t object)> path_of;             // an object's first path
-  std::function<std::string(const void* reference)> target_of;  // of a reference to an object
-  // The block that the root group becomes: what a path begins with that others follow.
-  std::string place;
-  std::string placed(const std::string& path_in_file) const;
-  // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met.
-  std::map<std::int64_t, std::string> scales;
-};
 
 class BlockIn {
  public:
@@ -84,13 +46,11 @@ class BlockIn {
     RunSource from;
   };
 
-  // tracked: the order of their creation is.
-  void add_attributes(hid_t object, const std::string& path, bool tracked, VarId owner,
-                      Metadata* to, bool keep_properties);
+  void add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
+                      bool keep_properties);
   void add_comment(hid_t object, VarId owner, const std::string& text);
-  void add_attribute(hid_t attribute, const std::string& name, VarId owner, std::uint32_t number,
-                     CharacterSet character_set, Metadata* to, bool keep_properties);
-  std::vector<DimId> dimensions_of(const std::string& path, hid_t data_set, const Space& space);
+  std::vector<DimId> dimensions_of(const std::string& path,
+                                   const std::vector<AttributeIn>& attributes, const Space& space);
   DimId dimension(const std::string& key, const std::string& name, std::uint64_t length,
                   bool unlimited);
   // Where the values go: regions, runs, storage. Returns the variable's begin.

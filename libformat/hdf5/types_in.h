@@ -30,6 +30,7 @@ class TypesIn {
   std::function<std::string(hid_t)> path_of_;
   TypeTable table_;
   std::map<std::vector<std::byte>, Type> known_;  // by encoded form
+  std::map<std::string, Type, std::less<>> met_;  // those without a name, by what HDF5 encodes
 };
 
 }  // namespace nmb::hdf5

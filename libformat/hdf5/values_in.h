@@ -41,6 +41,16 @@ class Heap {
   std::uint64_t end_;
 };
 
+// Values in memory that HDF5 read.
+struct ReadValues {
+  std::vector<std::byte> bytes;
+  hid_t type, space;
+  // Gives back what HDF5 allocated for values of variable length.
+  ~ReadValues() {
+    if (space >= 0) H5Dvlen_reclaim(type, space, H5P_DEFAULT, bytes.data());
+  }
+};
+
 // Appends `count` values at `from`, of `type`, to `out`.
 void encode_values(const TypeTable& types, Type type, const References& references,
                    const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,

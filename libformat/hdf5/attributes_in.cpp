@@ -1,0 +1,91 @@
+// Attributes of HDF5 (see attributes_in.h).
+#include "attributes_in.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "hdf5_id.h"
+#include "space_in.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;  // bytes of an attribute
+
+// The names of an object's attributes with their character sets.
+std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object, bool tracked,
+                                                                  const std::string& text) {
+  std::vector<std::pair<std::string, CharacterSet>> names;
+  const auto take = [](hid_t, const char* name, const H5A_info_t* info, void* out) -> herr_t {
+    static_cast<std::vector<std::pair<std::string, CharacterSet>>*>(out)->emplace_back(
+        name, static_cast<CharacterSet>(info->cset));
+    return 0;
+  };
+  hsize_t at = 0;
+  checked(H5Aiterate2(object, tracked ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, &at, take,
+                      &names),
+          text);
+  return names;
+}
+
+// Of values in memory, where each is a list of references to scales.
+std::vector<std::string> first_scales(const FileIn& file, hid_t type,
+                                      std::span<const std::byte> values) {
+  const Id base(H5Tget_super(type), H5Tclose, kDimensionList);
+  if (H5Tequal(base, H5T_STD_REF_OBJ) <= 0) return {};
+  std::vector<std::string> paths(values.size() / sizeof(hvl_t));
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    hvl_t list;
+    std::memcpy(&list, values.data() + i * sizeof list, sizeof list);
+    if (list.len > 0) paths[i] = file.target_of(list.p);
+  }
+  return paths;
+}
+
+void read_values(const FileIn& file, TypesIn& types, hid_t attribute, AttributeIn* out) {
+  const std::string object = "attribute " + out->name;
+  const Id type(H5Aget_type(attribute), H5Tclose, object);
+  const Id space(H5Aget_space(attribute), H5Sclose, object);
+  out->space = space_in(space, object);
+  out->type = types.code_of(type);
+  const TypeTable& table = types.table();
+  const std::uint64_t count = out->count = elements_of(out->space, object);
+  const std::uint64_t step = H5Tget_size(type), size = table.value_size(out->type);
+  if (count > file.size || (count > 0 && count > kMostValues / std::max(step, size)))
+    throw Failure(Code::kDamaged, object + ": found " + std::to_string(count) + " values");
+  if (count == 0) return;
+  ReadValues read{std::vector<std::byte>(count * step), type, -1};
+  checked(H5Aread(attribute, type, read.bytes.data()), object);
+  if (!table.needs_heap(out->type)) {
+    out->values = std::move(read.bytes);
+    return;
+  }
+  read.space = space;
+  Heap heap(count * size);
+  encode_values(table, out->type, file.references, read.bytes.data(), count, &out->values, &heap);
+  const std::vector<std::byte> rest = heap.take();
+  out->values.insert(out->values.end(), rest.begin(), rest.end());
+  if (out->name == kDimensionList && table.at(out->type).type_class == TypeClass::kVlen)
+    out->scales = first_scales(file, type, read.bytes);
+}
+
+}  // namespace
+
+std::vector<AttributeIn> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
+                                       const std::string& path, bool tracked) {
+  const std::string text = "attributes of " + path;
+  std::vector<AttributeIn> attributes;
+  for (auto& [name, character_set] : attribute_names(object, tracked, text)) {
+    const Id attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, text);
+    AttributeIn& out = attributes.emplace_back();
+    out.name = name;
+    out.character_set = character_set;
+    read_values(file, types, attribute, &out);
+  }
+  return attributes;
+}
+
+}  // namespace nmb::hdf5

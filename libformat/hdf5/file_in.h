@@ -1,0 +1,55 @@
+// The HDF5 file that is read, as all that reads of it sees it.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+
+#include "values_in.h"
+
+namespace nmb::hdf5 {
+
+// Bytes of values that do not lie in the file as they are, behind those of other files.
+class Spool {
+ public:
+  // Throws Failure (kIo).
+  explicit Spool(int descriptor);
+  // The most bytes it may have.
+  void set_most(std::uint64_t bytes) { most_ = bytes; }
+  // Returns where they are. object: for the message. Throws Failure (kLimit, kNoSpace, kIo).
+  std::uint64_t append(std::span<const std::byte> bytes, const std::string& object);
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Sets bytes apart, which read as zero until they are written. Throws Failure (kLimit).
+  std::uint64_t reserve(std::uint64_t bytes, const std::string& object);
+
+ private:
+  int descriptor_;
+  std::uint64_t begin_ = 0;
+  std::uint64_t size_ = 0;  // from there on
+  std::uint64_t most_ = 0;
+};
+
+// The file that is read, as all its blocks see it.
+struct FileIn {
+  hid_t file = -1;
+  int descriptor = -1;  // the same file, for its bytes
+  std::string path;
+  std::uint64_t size = 0;
+  std::uint64_t chunk_base = 0;  // added to where HDF5 says that chunks are
+  Spool* spool = nullptr;
+  bool materialise = false;  // values in other files are read
+  References references;
+  std::function<std::string(hid_t object)> path_of;             // an object's first path
+  std::function<std::string(const void* reference)> target_of;  // of a reference to an object
+  // The block that the root group becomes: what a path begins with that others follow.
+  std::string place;
+  std::string placed(const std::string& path_in_file) const;
+  // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met.
+  std::map<std::int64_t, std::string> scales;
+};
+
+}  // namespace nmb::hdf5
