@@ -16,9 +16,11 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
+sys.path.insert(0, str(VECTORS))
+import assemble  # noqa: E402
 from tool_runs import EVERY  # noqa: E402
 
-VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
 MOST_MEMORY = 2 << 30  # bytes of address space
 COMMANDS = (["summary"], ["count", "-e", "."], ["ls", "-l"], ["ls", "--what=objects", "--json"], ["header"])
 
@@ -28,14 +30,8 @@ SANITIZED = "NMB_SANITIZED" in os.environ
 
 
 def problem(nminspect, command, path):
-    limit = (MOST_MEMORY, MOST_MEMORY)
     try:
-        done = subprocess.run(
-            [nminspect, *command[:1], path, *command[1:]],
-            capture_output=True,
-            timeout=60,
-            preexec_fn=None if SANITIZED else lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
-        )
+        done = subprocess.run([nminspect, *command[:1], path, *command[1:]], capture_output=True, timeout=60)
     except subprocess.TimeoutExpired:
         return "takes more than 60 s"
     if done.returncode not in (0, 1, 2):
@@ -52,12 +48,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", required=True, type=Path)
     arguments = parser.parse_args()
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     problems = 0
     with tempfile.TemporaryDirectory(prefix="nmb_cli_") as folder:
         files = []
         for text in sorted(VECTORS.glob("R-*.txt"))[::EVERY]:
             files.append(Path(folder) / text.stem)
-            subprocess.run([sys.executable, VECTORS / "assemble.py", text, files[-1]], check=True)
+            assemble.main([text, files[-1]])
         if corpus := os.environ.get("NMB_CORPUS"):
             found = sorted(path for path in (Path(corpus) / "bad").rglob("*") if path.is_file())
             files += found[::EVERY]
