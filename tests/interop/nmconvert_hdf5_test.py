@@ -66,6 +66,37 @@ def make_netcdf4(path):
         names[0] = "first"
 
 
+def make_alike(path):
+    """Types that differ in little, and by what HDF5 writes late or ends with zeros."""
+    with h5py.File(path, "w") as file:
+        for name, last in ("a", "<i4"), ("b", "<f4"), ("c", "<i4"):
+            fields = numpy.dtype([(f"field_number_{i:02}", "<i4") for i in range(19)] + [("last", last)])
+            file[f"compound_{name}"] = numpy.ones(3, fields)
+            file[f"compound_{name}"].attrs["one"] = numpy.zeros(1, fields)[0]
+        for last in (49, 50):
+            values = {f"NAME_OF_{i:03}": i for i in range(49)} | {"LAST": last}
+            file.create_dataset(f"enum_{last}", (3,), h5py.enum_dtype(values, basetype="i2"))
+        for size in (1, 255, 256, 257, 65536):
+            file[f"string_{size}"] = numpy.array([b"q"], f"S{size}")
+            file.create_dataset(f"opaque_{size}", (1,), numpy.dtype(f"V{size}"))
+            file.create_dataset(f"array_{size}", (1,), numpy.dtype(("<i2", (size,))))
+
+
+def check_dimension_numbers(test):
+    """netCDF-4's numbers of dimensions, in any integers."""
+    for kind in "<i4", ">i4", "<i8", ">u2", "u1":
+        with h5py.File(test.work / "numbers.h5", "w") as file:
+            for number, name in enumerate("xy", 3):
+                file[name] = numpy.zeros(number)
+                file[name].make_scale(name)
+                file[name].attrs["_Netcdf4Dimid"] = numpy.array(number, kind)
+            file["z"] = numpy.zeros((4, 3))
+            file["z"].attrs["_Netcdf4Coordinates"] = numpy.array([4, 3], "<i4")
+        test.run("nmconvert", "numbers.h5", "numbers.nmb", "-f")
+        said = test.run("nminspect", "header", "numbers.nmb")
+        test.check("z(y, x)" in said, f"numbers of dimensions in {kind}: {said}")
+
+
 def shown(test, name, file="made.nmb"):
     return json.loads(test.run("nminspect", "dump", file, name, "--json"))["values"]
 
@@ -218,6 +249,9 @@ def check_many(test):
 def check(test):
     make_hdf5(test.work / "many.h5")
     make_netcdf4(test.work / "four.nc")
+    make_alike(test.work / "alike.h5")
+    check_round_trip(test, "alike.h5", "alike_back.h5")
+    check_dimension_numbers(test)
     check_round_trip(test, "many.h5", "back.h5")
     check_round_trip(test, "four.nc", "back.nc")
     check_values(test)
