@@ -2,11 +2,9 @@
 #include "block_in.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 #include "hdf5_id.h"
-#include "memory_layout.h"
 #include "nmb/classic_header.h"
 #include "resource_limits.h"
 #include "scales_in.h"
