@@ -32,10 +32,7 @@ std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object, 
 }
 
 // Of values in memory, where each is a list of references to scales.
-std::vector<std::string> first_scales(const FileIn& file, hid_t type,
-                                      std::span<const std::byte> values) {
-  const Id base(H5Tget_super(type), H5Tclose, kDimensionList);
-  if (H5Tequal(base, H5T_STD_REF_OBJ) <= 0) return {};
+std::vector<std::string> first_scales(const FileIn& file, std::span<const std::byte> values) {
   std::vector<std::string> paths(values.size() / sizeof(hvl_t));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     hvl_t list;
@@ -64,15 +61,30 @@ void read_values(const FileIn& file, TypesIn& types, hid_t attribute, AttributeI
     return;
   }
   read.space = space;
-  Heap heap(count * size);
-  encode_values(table, out->type, file.references, read.bytes.data(), count, &out->values, &heap);
-  const std::vector<std::byte> rest = heap.take();
-  out->values.insert(out->values.end(), rest.begin(), rest.end());
-  if (out->name == kDimensionList && table.at(out->type).type_class == TypeClass::kVlen)
-    out->scales = first_scales(file, type, read.bytes);
+  take_values(file, types, read.bytes, lists_objects(out->name, type), out);
 }
 
 }  // namespace
+
+bool lists_objects(const std::string& name, hid_t type) {
+  if (name != kDimensionList || H5Tget_class(type) != H5T_VLEN) return false;
+  const Id base(H5Tget_super(type), H5Tclose, kDimensionList);
+  return H5Tequal(base, H5T_STD_REF_OBJ) > 0;
+}
+
+void take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
+                 bool lists_objects, AttributeIn* out) {
+  const TypeTable& table = types.table();
+  if (!table.needs_heap(out->type)) {
+    out->values.assign(memory.begin(), memory.end());
+    return;
+  }
+  Heap heap(out->count * table.value_size(out->type));
+  encode_values(table, out->type, file.references, memory.data(), out->count, &out->values, &heap);
+  const std::vector<std::byte> rest = heap.take();
+  out->values.insert(out->values.end(), rest.begin(), rest.end());
+  if (lists_objects) out->scales = first_scales(file, memory);
+}
 
 std::vector<AttributeIn> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
                                        const std::string& path, bool tracked) {

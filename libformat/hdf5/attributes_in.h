@@ -3,7 +3,9 @@
 
 #include <hdf5.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,11 +27,20 @@ struct AttributeIn {
   std::vector<std::byte> values;  // as a block has them
   // Of DIMENSION_LIST: for each dimension the path in the file of its first scale; empty: none.
   std::vector<std::string> scales;
+
+  bool operator==(const AttributeIn&) const = default;
 };
 
 // Those of an object, in the order of their creation if that is tracked, else of their names.
 // path: of the object, for messages. Throws Failure.
 std::vector<AttributeIn> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
                                        const std::string& path, bool tracked);
+
+// Sets values, and scales if it lists_objects(): of `out`, which has the rest, from what HDF5 has
+// in memory. Throws Failure.
+void take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
+                 bool lists_objects, AttributeIn* out);
+// Whether an attribute of a type in memory tells scales by references to objects.
+bool lists_objects(const std::string& name, hid_t type);
 
 }  // namespace nmb::hdf5

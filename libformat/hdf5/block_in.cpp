@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "alike_data_sets.h"
 #include "hdf5_id.h"
 #include "nmb/classic_header.h"
 #include "resource_limits.h"
@@ -249,20 +251,87 @@ std::vector<DimId> BlockIn::dimensions_of(const std::string& path,
   return ids;
 }
 
+std::string BlockIn::path_of(const std::string& name) const {
+  return (name_.empty() ? "" : "/" + name_) + "/" + name;
+}
+
+bool BlockIn::add_alike(const std::string& name, std::uint64_t address) {
+  if (!file_.alike) return false;
+  std::optional<DataSetIn> found = file_.alike->read(address, types_);
+  if (!found) return false;
+  const std::string path = path_of(name), object = "data set " + path;
+  const VarId variable = declare(name, path, *found);
+  const std::uint64_t bytes = length_of(*found, object);
+  const std::uint64_t begin =
+      bytes == 0 ? extent_end_ : add_contiguous(variable, object, found->offset, bytes);
+  complete(variable, begin, std::move(*found));
+  return true;
+}
+
 void BlockIn::add_variable(const std::string& name, hid_t data_set) {
-  const std::string path = (name_.empty() ? "" : "/" + name_) + "/" + name;
-  const std::string object = "data set " + path;
+  const std::string path = path_of(name), object = "data set " + path;
   const Id plist(H5Dget_create_plist(data_set), H5Pclose, object);
   const Id type(H5Dget_type(data_set), H5Tclose, object);
   const Id space_id(H5Dget_space(data_set), H5Sclose, object);
-  const Space space = space_in(space_id, object);
-  const Type code = types_.code_of(type);
-  unsigned order = 0;
-  checked(H5Pget_attr_creation_order(plist, &order), object);
-  std::vector<AttributeIn> attributes =
-      attributes_in(file_, types_, data_set, path, is_tracked(order));
-  const std::vector<DimId> ids = dimensions_of(path, attributes, space);
-  const Result<VarId> variable = metadata_.add_variable(name, code, ids);
+  DataSetIn found;
+  found.space = space_in(space_id, object);
+  found.type = types_.code_of(type);
+  checked(H5Pget_attr_creation_order(plist, &found.attribute_order), object);
+  found.attributes =
+      attributes_in(file_, types_, data_set, path, is_tracked(found.attribute_order));
+  found.creation = creation_of(plist, type, found.type, object);
+  const bool in_one_run = found.creation.layout == Layout::kContiguous &&
+                          !types_.table().needs_heap(found.type) &&
+                          H5Pget_external_count(plist) == 0;
+  if (in_one_run) found.offset = H5Dget_offset(data_set);
+  if (file_.alike)
+    file_.alike->learn(data_set, in_one_run ? std::optional(found) : std::nullopt, types_);
+
+  const VarId variable = declare(name, path, found);
+  const std::uint64_t begin = add_values(variable, object, data_set, plist, type, &found);
+  if (!file_.materialise) {
+    if (H5Pget_external_count(plist) > 0) add_external(variable, object, plist);
+    if (found.creation.layout == Layout::kVirtual) add_virtual(variable, object, plist);
+  }
+  add_comment(data_set, variable, object);
+  complete(variable, begin, std::move(found));
+}
+
+Creation BlockIn::creation_of(hid_t plist, hid_t type, Type code, const std::string& object) {
+  Creation creation;
+  const H5D_layout_t layout = H5Pget_layout(plist);
+  if (layout < H5D_COMPACT || layout > H5D_VIRTUAL) fail(object);
+  creation.layout = static_cast<Layout>(layout);
+  H5D_alloc_time_t allocation;
+  checked(H5Pget_alloc_time(plist, &allocation), object);
+  creation.allocation = allocation == H5D_ALLOC_TIME_DEFAULT ? Allocation::kLate
+                                                             : static_cast<Allocation>(allocation);
+  H5D_fill_time_t fill_time;
+  checked(H5Pget_fill_time(plist, &fill_time), object);
+  creation.fill_time = static_cast<FillTime>(fill_time);
+  H5D_fill_value_t state;
+  checked(H5Pfill_value_defined(plist, &state), object);
+  creation.fill_state = state == H5D_FILL_VALUE_UNDEFINED ? FillState::kUndefined
+                        : state == H5D_FILL_VALUE_DEFAULT ? FillState::kDefault
+                                                          : FillState::kUser;
+  if (creation.fill_state != FillState::kUser) return creation;
+  const Id scalar(H5Screate(H5S_SCALAR), H5Sclose, object);
+  ReadValues read{std::vector<std::byte>(H5Tget_size(type)), type, -1};
+  checked(H5Pget_fill_value(plist, type, read.bytes.data()), object);
+  const TypeTable& table = types_.table();
+  if (table.needs_heap(code)) read.space = scalar;
+  Heap heap(table.value_size(code));
+  encode_values(table, code, file_.references, read.bytes.data(), 1, &creation.fill_value, &heap);
+  const std::vector<std::byte> rest = heap.take();
+  creation.fill_value.insert(creation.fill_value.end(), rest.begin(), rest.end());
+  return creation;
+}
+
+// The variable with its dimensions.
+VarId BlockIn::declare(const std::string& name, const std::string& path, const DataSetIn& found) {
+  const Space& space = found.space;
+  const std::vector<DimId> ids = dimensions_of(path, found.attributes, space);
+  const Result<VarId> variable = metadata_.add_variable(name, found.type, ids);
   if (!variable.ok()) throw Failure(variable.status().code(), variable.status().message());
 
   bool is_default = true;
@@ -277,54 +346,29 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
     p.space = space;
     add_property(std::move(p));
   }
+  return *variable;
+}
 
-  Property p = property(Property::Number::kCreation, *variable);
-  Creation& creation = p.creation;
-  H5D_alloc_time_t allocation;
-  checked(H5Pget_alloc_time(plist, &allocation), object);
-  creation.allocation = allocation == H5D_ALLOC_TIME_DEFAULT ? Allocation::kLate
-                                                             : static_cast<Allocation>(allocation);
-  H5D_fill_time_t fill_time;
-  checked(H5Pget_fill_time(plist, &fill_time), object);
-  creation.fill_time = static_cast<FillTime>(fill_time);
-  H5D_fill_value_t state;
-  checked(H5Pfill_value_defined(plist, &state), object);
-  creation.fill_state = state == H5D_FILL_VALUE_UNDEFINED ? FillState::kUndefined
-                        : state == H5D_FILL_VALUE_DEFAULT ? FillState::kDefault
-                                                          : FillState::kUser;
-  if (creation.fill_state == FillState::kUser) {
-    const Id scalar(H5Screate(H5S_SCALAR), H5Sclose, object);
-    ReadValues read{std::vector<std::byte>(H5Tget_size(type)), type, -1};
-    checked(H5Pget_fill_value(plist, type, read.bytes.data()), object);
-    const TypeTable& table = types_.table();
-    if (table.needs_heap(code)) read.space = scalar;
-    Heap heap(table.value_size(code));
-    encode_values(table, code, file_.references, read.bytes.data(), 1, &creation.fill_value, &heap);
-    const std::vector<std::byte> rest = heap.take();
-    creation.fill_value.insert(creation.fill_value.end(), rest.begin(), rest.end());
-  }
-  const std::uint64_t begin =
-      add_values(*variable, object, data_set, plist, type, code, space, &creation);
-  metadata_.set_begin(*variable, begin);
-  const bool has_chunks = !storage_.empty() && storage_.back().variable == *variable &&
+// The rest of it, once its values have a place.
+void BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
+  metadata_.set_begin(variable, begin);
+  const bool has_chunks = !storage_.empty() && storage_.back().variable == variable &&
                           storage_.back().kind == StorageKind::kChunked;
   const Allocation usual = has_chunks ? Allocation::kIncremental : Allocation::kLate;
   const Layout layout = has_chunks ? Layout::kChunked : Layout::kContiguous;
-  if (creation.layout != layout || creation.allocation != usual ||
-      creation.fill_time != FillTime::kIfSet || creation.fill_state != FillState::kDefault)
+  if (found.creation.layout != layout || found.creation.allocation != usual ||
+      found.creation.fill_time != FillTime::kIfSet ||
+      found.creation.fill_state != FillState::kDefault) {
+    Property p = property(Property::Number::kCreation, variable);
+    p.creation = std::move(found.creation);
     add_property(std::move(p));
-
-  if (order != 0) {
-    Property of_attributes = property(Property::Number::kOrder, *variable);
-    of_attributes.order.attributes = order;
-    add_property(std::move(of_attributes));
   }
-  if (!file_.materialise) {
-    if (H5Pget_external_count(plist) > 0) add_external(*variable, object, plist);
-    if (creation.layout == Layout::kVirtual) add_virtual(*variable, object, plist);
+  if (found.attribute_order != 0) {
+    Property p = property(Property::Number::kOrder, variable);
+    p.order.attributes = found.attribute_order;
+    add_property(std::move(p));
   }
-  add_comment(data_set, *variable, object);
-  add_attributes(std::move(attributes), *variable, &metadata_, true);
+  add_attributes(std::move(found.attributes), variable, &metadata_, true);
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
 }
 
@@ -341,18 +385,42 @@ void set_layout_of_copy(const Space& space, Creation* creation) {
     creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
 }
 
-std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
-                                  hid_t plist, hid_t type, Type code, const Space& space,
-                                  Creation* creation) {
-  const TypeTable& table = types_.table();
-  const H5D_layout_t layout = H5Pget_layout(plist);
-  if (layout < H5D_COMPACT || layout > H5D_VIRTUAL) fail(object);
-  creation->layout = static_cast<Layout>(layout);
-  const std::uint64_t count = elements_of(space, object);
+// Bytes of all values.
+std::uint64_t BlockIn::length_of(const DataSetIn& found, const std::string& object) const {
   std::uint64_t bytes = 0;
-  if (!checked_mul(count, table.value_size(code), &bytes) || bytes > ~std::uint64_t{0} >> 2)
+  if (!checked_mul(elements_of(found.space, object), types_.table().value_size(found.type),
+                   &bytes) ||
+      bytes > ~std::uint64_t{0} >> 2)
     throw Failure(Code::kDamaged, object + ": found more than 2^62 bytes of values");
+  return bytes;
+}
+
+// Where the file has them in one run, `at`.
+std::uint64_t BlockIn::add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
+                                      std::uint64_t bytes) {
+  if (at == HADDR_UNDEF) {
+    storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
+    return extent_end_;
+  }
+  if (at > file_.size || bytes > file_.size - at)
+    throw Failure(Code::kDamaged, object + ": found " + std::to_string(bytes) +
+                                      " bytes of values at " + std::to_string(at) +
+                                      ", expected an end within the file's " +
+                                      std::to_string(file_.size));
   const std::uint64_t begin = next_begin();
+  runs_.push_back({begin, bytes, at, RunSource::kFile});
+  extent_end_ = begin + bytes;
+  return begin;
+}
+
+std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
+                                  hid_t plist, hid_t type, DataSetIn* found) {
+  const TypeTable& table = types_.table();
+  const Type code = found->type;
+  const Space& space = found->space;
+  Creation* const creation = &found->creation;
+  const H5D_layout_t layout = H5Pget_layout(plist);
+  const std::uint64_t count = elements_of(space, object), bytes = length_of(*found, object);
   const auto without_values = [&] {
     storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
     return extent_end_;
@@ -379,20 +447,11 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);
   if (count == 0) return extent_end_;
-  if (layout == H5D_COMPACT) {
-    std::vector<std::byte> values(bytes);
-    checked(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object);
-    runs_.push_back({begin, bytes, file_.spool->append(values, object), RunSource::kSpool});
-  } else {
-    const haddr_t at = H5Dget_offset(data_set);
-    if (at == HADDR_UNDEF) return without_values();
-    if (at > file_.size || bytes > file_.size - at)
-      throw Failure(Code::kDamaged, object + ": found " + std::to_string(bytes) +
-                                        " bytes of values at " + std::to_string(at) +
-                                        ", expected an end within the file's " +
-                                        std::to_string(file_.size));
-    runs_.push_back({begin, bytes, at, RunSource::kFile});
-  }
+  if (layout != H5D_COMPACT) return add_contiguous(variable, object, found->offset, bytes);
+  std::vector<std::byte> values(bytes);
+  checked(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object);
+  const std::uint64_t begin = next_begin();
+  runs_.push_back({begin, bytes, file_.spool->append(values, object), RunSource::kSpool});
   extent_end_ = begin + bytes;
   return begin;
 }

@@ -19,6 +19,8 @@
 
 namespace nmb::hdf5 {
 
+struct DataSetIn;
+
 class BlockIn {
  public:
   // name: of the block.
@@ -27,6 +29,9 @@ class BlockIn {
   // Attributes of the group itself. Throws Failure, as all here.
   void add_group(hid_t group);
   void add_variable(const std::string& name, hid_t data_set);
+  // The same of the data set whose header is at `address`, without opening it, where one like it
+  // was added before. false: it is to be opened.
+  bool add_alike(const std::string& name, std::uint64_t address);
   void add_link(Link link) { links_.push_back(std::move(link)); }
   void add_user_block(std::vector<std::byte> bytes);
   // Attributes of a named datatype, whose code is returned.
@@ -53,9 +58,16 @@ class BlockIn {
                                    const std::vector<AttributeIn>& attributes, const Space& space);
   DimId dimension(const std::string& key, const std::string& name, std::uint64_t length,
                   bool unlimited);
+  std::string path_of(const std::string& name) const;
+  Creation creation_of(hid_t plist, hid_t type, Type code, const std::string& object);
+  VarId declare(const std::string& name, const std::string& path, const DataSetIn& found);
+  void complete(VarId variable, std::uint64_t begin, DataSetIn found);
+  std::uint64_t length_of(const DataSetIn& found, const std::string& object) const;
   // Where the values go: regions, runs, storage. Returns the variable's begin.
   std::uint64_t add_values(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
-                           hid_t type, Type code, const Space& space, Creation* creation);
+                           hid_t type, DataSetIn* found);
+  std::uint64_t add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
+                               std::uint64_t bytes);
   std::uint64_t add_chunks(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
                            const Space& space);
   // Through HDF5: values of variable length, and those that lie in other files.

@@ -33,6 +33,8 @@ class Spool {
   std::uint64_t most_ = 0;
 };
 
+class AlikeDataSets;
+
 // The file that is read, as all its blocks see it.
 struct FileIn {
   hid_t file = -1;
@@ -50,6 +52,8 @@ struct FileIn {
   std::string placed(const std::string& path_in_file) const;
   // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met.
   std::map<std::int64_t, std::string> scales;
+  // Nothing: the HDF5 library reads every data set.
+  AlikeDataSets* alike = nullptr;
 };
 
 }  // namespace nmb::hdf5

@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "alike_data_sets.h"
 #include "block_in.h"
 #include "hdf5_id.h"
 #include "resource_limits.h"
@@ -103,6 +105,7 @@ class Importer {
     find_chunk_base();
     const Id root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "/");
     first_paths_.emplace(address_of(root, "/"), "/");
+    if (user_block_ == 0 && has_usual_sizes(plist)) in_.alike = &alike_.emplace(in_);
     import_group(root, "/", 0);
     tell(Message::kDone, {});
   }
@@ -134,6 +137,7 @@ class Importer {
       throw Failure(Code::kLimit,
                     "found groups more than " + std::to_string(kMostDepth) + " deep, at " + path);
     BlockIn block(in_, path.substr(1));
+    if (alike_) alike_->begin_block();
     if (path == "/" && user_block_ > 0) block.add_user_block(read_user_block());
     block.add_group(group);
     std::vector<std::string> groups;  // met here first
@@ -168,6 +172,13 @@ class Importer {
       return;
     }
     // By its address, which the link has told: by name it would be looked up again.
+    const VarId number = block->next_variable();
+    if (block->add_alike(link->name, address)) {
+      link->kind = LinkKind::kVariable;
+      link->number = number;
+      link->name.clear();
+      return;
+    }
     const Id object(H5Oopen_by_addr(group, address), H5Oclose, path);
     switch (H5Iget_type(object)) {
       case H5I_GROUP:
@@ -176,7 +187,7 @@ class Importer {
         return;
       case H5I_DATASET:
         link->kind = LinkKind::kVariable;
-        link->number = block->next_variable();
+        link->number = number;
         block->add_variable(link->name, object);
         link->name.clear();
         return;
@@ -323,8 +334,16 @@ class Importer {
     in_.chunk_base = without ? user_block_ : 0;
   }
 
+  // Whether addresses and lengths have 8 bytes in the file.
+  static bool has_usual_sizes(hid_t plist) {
+    std::size_t address = 0, length = 0;
+    checked(H5Pget_sizes(plist, &address, &length), "file");
+    return address == 8 && length == 8;
+  }
+
   Id file_;
   FileIn in_;
+  std::optional<AlikeDataSets> alike_;
   Spool spool_;
   std::uint64_t user_block_ = 0;
   // The first link to each object that links of groups so far lead to.

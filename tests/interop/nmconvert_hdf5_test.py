@@ -82,6 +82,51 @@ def make_alike(path):
             file.create_dataset(f"array_{size}", (1,), numpy.dtype(("<i2", (size,))))
 
 
+def make_alike_data_sets(path, libver, track_order, userblock_size=0):
+    """Data sets in groups, of which many differ in little: of all that nmb-hdf5 tells apart."""
+    with h5py.File(path, "w", libver=libver, userblock_size=userblock_size) as file:
+        file["named"] = numpy.dtype("<i2")
+        scale = file.create_dataset("x", data=numpy.arange(3.0))
+        scale.make_scale("x")
+        for group in (file.create_group(f"g{n}", track_order=track_order) for n in range(3)):
+            for i in range(24):
+                values = numpy.arange((i + 1) * 3, dtype=("<f4", ">f4", "<i8")[i % 3]).reshape(-1, 3)
+                v = group.create_dataset(f"v{23 - i}", data=values, track_order=track_order)
+                v.attrs["units"] = "m" * (i % 5)
+                v.attrs["ascii"] = numpy.bytes_(f"{i:05}")
+                v.attrs["numbers"] = numpy.arange(3) * i
+                v.attrs["at"] = scale.ref if i % 7 else h5py.Reference()
+                v.attrs.create("texts", ["a", "", "b" * i], dtype=h5py.string_dtype())
+                v.dims[1].attach_scale(scale)
+                if i % 11 == 10:
+                    v.attrs["texts"] = numpy.array([1.5, i])
+                    v.attrs.create("region", v.regionref[0:1, :], dtype=h5py.regionref_dtype)
+            for i in range(6):
+                group[f"scalar{i}"] = numpy.float32(i)
+                group.create_dataset(f"filled{i}", (4, i + 1), "<i4", fillvalue=i % 2)
+                group.create_dataset(f"unwritten{i}", (i,), "<i8")
+                group.create_dataset(f"typed{i}", data=numpy.arange(i + 1), dtype=file["named"])
+                group.create_dataset(f"chunked{i}", data=numpy.arange(9), chunks=(4,))
+                group.create_dataset(f"said{i}", data=[i])
+                h5py.h5o.set_comment(group[f"said{i}"].id, f"number {i % 2}".encode())
+                group[f"nothing{i}"] = h5py.Empty("f4")
+                long = group.create_dataset(f"long{i}", data=[i])
+                for n in range(7 + i % 3):
+                    long.attrs[f"attribute {n}"] = "text of many letters" * 20 + str(i)
+
+
+def check_alike_data_sets(test):
+    for libver in "earliest", "latest":
+        for track_order in False, True:
+            make_alike_data_sets(test.work / "alike_sets.h5", libver, track_order)
+            check_round_trip(test, "alike_sets.h5", "back.h5")
+            # Behind a user block all data sets are read by the HDF5 library.
+            make_alike_data_sets(test.work / "behind.h5", libver, track_order, 512)
+            test.run("nmconvert", "behind.h5", "behind.nmb", "-f")
+            headers = [test.run("nminspect", "header", f"{name}.nmb", "--json") for name in ("made", "behind")]
+            test.check(headers[0] == headers[1].replace('"behind"', '"made"'), f"{libver}: another header")
+
+
 def check_dimension_numbers(test):
     """netCDF-4's numbers of dimensions, in any integers."""
     for kind in "<i4", ">i4", "<i8", ">u2", "u1":
@@ -252,6 +297,7 @@ def check(test):
     make_alike(test.work / "alike.h5")
     check_round_trip(test, "alike.h5", "alike_back.h5")
     check_dimension_numbers(test)
+    check_alike_data_sets(test)
     check_round_trip(test, "many.h5", "back.h5")
     check_round_trip(test, "four.nc", "back.nc")
     check_values(test)

@@ -23,6 +23,8 @@ enum class SpaceClass : std::uint8_t { kScalar = 0, kSimple = 1, kNull = 2 };
 struct Space {
   SpaceClass space_class = SpaceClass::kSimple;
   std::vector<std::uint64_t> lengths, maximum;  // slowest first; kUnlimitedLength
+
+  bool operator==(const Space&) const = default;
 };
 
 enum class Layout : std::uint8_t { kCompact = 0, kContiguous = 1, kChunked = 2, kVirtual = 3 };
@@ -37,6 +39,8 @@ struct Creation {
   std::vector<std::byte> fill_value;  // one value in the variable's type
   std::vector<std::uint64_t> chunk;   // where the storage section has none
   std::vector<Filter> filters;        // the same
+
+  bool operator==(const Creation&) const = default;
 };
 
 struct Order {

@@ -1,0 +1,165 @@
+// Data sets that are alike (see alike_data_sets.h).
+#include "alike_data_sets.h"
+
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "memory_layout.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+// More kinds than a file has that is worth it: their headers are kept.
+constexpr std::size_t kMostKinds = 256;
+// What a value of variable length is in the file: how many elements, the address of a collection
+// of the global heap, the object's index there.
+constexpr std::uint64_t kHeapId = 16;
+
+bool has_variable_length(const TypeTable& types, Type type) {
+  if (!types.needs_heap(type)) return false;
+  const ExtendedType& t = types.at(type);
+  switch (t.type_class) {
+    case TypeClass::kArray:
+      return has_variable_length(types, t.base);
+    case TypeClass::kCompound:
+      for (const ExtendedType::Field& field : t.fields)
+        if (has_variable_length(types, field.type)) return true;
+      return false;
+    case TypeClass::kReference:
+      return t.reference != ReferenceKind::kObject;  // to a region: it lies in the heap too
+    default:
+      return true;
+  }
+}
+
+bool fits(std::uint64_t count, std::uint64_t step, std::size_t bytes) {
+  std::uint64_t length = 0;
+  return checked_mul(count, step, &length) && length <= bytes;
+}
+
+}  // namespace
+
+std::optional<DataSetIn> AlikeDataSets::read(std::uint64_t address, TypesIn& types) {
+  understood_ = header_.read(address);
+  if (!understood_) return std::nullopt;
+  const auto found = kinds_.find(header_.pattern());
+  if (found == kinds_.end() || !found->second.known) return std::nullopt;
+  return apply(found->second, types);
+}
+
+void AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& told, TypesIn& types) {
+  if (!understood_ || kinds_.size() == kMostKinds || kinds_.contains(header_.pattern())) return;
+  std::optional<Kind> kind;
+  if (told) kind = kind_of(data_set, *told, types);
+  // What it gives for this one must be what the library told.
+  if (kind) kind->known = apply(*kind, types) == told;
+  kinds_.emplace(header_.pattern(), kind ? std::move(*kind) : Kind());
+}
+
+std::optional<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSetIn& told,
+                                                          TypesIn& types) {
+  const std::string object = "data set";
+  Kind kind;
+  kind.block = block_;
+  kind.type = Id(H5Dget_type(data_set), H5Tclose, object);
+  kind.told = told;
+  kind.told.attributes.clear();
+  const TypeTable& table = types.table();
+  for (const AttributeIn& a : told.attributes) {
+    Attribute attribute{0, a, {}, Form::kAsInMemory, memory_size(table, a.type), 0, false};
+    attribute.told.values.clear();
+    attribute.told.scales.clear();
+    while (attribute.message < header_.attribute_count() &&
+           header_.attribute(attribute.message).name != a.name)
+      ++attribute.message;
+    if (attribute.message == header_.attribute_count()) return std::nullopt;
+    {
+      const Id opened(H5Aopen(data_set, a.name.c_str(), H5P_DEFAULT), H5Aclose, object);
+      attribute.type = Id(H5Aget_type(opened), H5Tclose, object);
+    }
+    if (has_variable_length(table, a.type)) {
+      const ExtendedType& type = table.at(a.type);
+      if (type.type_class == TypeClass::kString) {
+        attribute.form = Form::kStrings;
+      } else if (type.type_class == TypeClass::kVlen && !has_variable_length(table, type.base)) {
+        attribute.form = Form::kSequences;
+        attribute.element = memory_size(table, type.base);
+        attribute.lists_objects = lists_objects(a.name, attribute.type);
+      } else {
+        return std::nullopt;
+      }
+    }
+    kind.attributes.push_back(std::move(attribute));
+  }
+  if (kind.attributes.size() != header_.attribute_count()) return std::nullopt;
+  return kind;
+}
+
+std::optional<DataSetIn> AlikeDataSets::apply(Kind& kind, TypesIn& types) {
+  if (kind.block != block_) {
+    kind.told.type = types.code_of(kind.type);
+    for (Attribute& attribute : kind.attributes)
+      attribute.told.type = types.code_of(attribute.type);
+    kind.block = block_;
+  }
+  DataSetIn out = kind.told;
+  out.space = header_.space();
+  out.offset = header_.values_offset();
+  std::uint64_t bytes = types.table().value_size(out.type);
+  for (const std::uint64_t length : out.space.lengths)
+    if (!checked_mul(bytes, length, &bytes)) return std::nullopt;
+  if (bytes != header_.values_length()) return std::nullopt;
+  out.attributes.reserve(kind.attributes.size());
+  for (const Attribute& attribute : kind.attributes)
+    if (!read_values(attribute, types, &out.attributes.emplace_back(attribute.told)))
+      return std::nullopt;
+  return out;
+}
+
+// As they are in memory, from there as attributes_in() takes them.
+bool AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types,
+                                AttributeIn* out) {
+  const ObjectHeaderIn::Attribute message = header_.attribute(attribute.message);
+  const std::uint64_t count = out->count;
+  if (count == 0) return true;
+  if (attribute.form == Form::kAsInMemory) {
+    if (!fits(count, attribute.step, message.values.size())) return false;
+    take_values(file_, types, message.values.first(count * attribute.step), false, out);
+    return true;
+  }
+  if (!fits(count, kHeapId, message.values.size())) return false;
+  std::vector<std::byte> memory(count * attribute.step);
+  std::deque<std::vector<std::byte>> elements;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::byte* const id = message.values.data() + i * kHeapId;
+    const auto length = load_le<std::uint32_t>(id);
+    const auto address = load_le<std::uint64_t>(id + 4);
+    if (address == 0) {
+      if (length != 0) return false;
+      continue;  // null in memory
+    }
+    const auto object = heap_.object(address, load_le<std::uint32_t>(id + 12));
+    const bool text = attribute.form == Form::kStrings;
+    std::uint64_t bytes_wanted = 0;
+    if (length == 0 || !object ||
+        !checked_mul(length, text ? 1 : attribute.element, &bytes_wanted) ||
+        object->size() != bytes_wanted)
+      return false;
+    std::vector<std::byte>& bytes = elements.emplace_back(object->begin(), object->end());
+    if (text) bytes.push_back(std::byte{0});
+    const hvl_t sequence{length, bytes.data()};
+    std::byte* const to = memory.data() + i * attribute.step;
+    if (text)
+      std::memcpy(to, &sequence.p, sizeof sequence.p);
+    else
+      std::memcpy(to, &sequence, sizeof sequence);
+  }
+  take_values(file_, types, memory, attribute.lists_objects, out);
+  return true;
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,36 @@
+// The global heap, which values of variable length of attributes lie in, read from the file's bytes
+// (HDF5 File Format Specification 3.0, III.E).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace nmb::hdf5 {
+
+class GlobalHeapIn {
+ public:
+  // As ObjectHeaderIn's.
+  GlobalHeapIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+
+  // An object of the collection at `address`, until the next call; nothing: it is not there, or the
+  // collection is a large one.
+  std::optional<std::span<const std::byte>> object(std::uint64_t address, std::uint32_t index);
+
+ private:
+  struct Object {
+    std::size_t begin = 0, length = 0;  // in bytes_
+    bool present = false;
+  };
+  bool read(std::uint64_t address);
+
+  const int descriptor_;
+  const std::uint64_t size_;
+  std::optional<std::uint64_t> address_;  // of the collection that was read last
+  std::vector<std::byte> bytes_;
+  std::vector<Object> objects_;  // by index
+};
+
+}  // namespace nmb::hdf5

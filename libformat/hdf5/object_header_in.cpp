@@ -1,0 +1,274 @@
+// Object headers of data sets (see object_header_in.h).
+#include "object_header_in.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "view/lookup3.h"
+#include "wire/endian.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::size_t kMostHeader = 64 << 10;  // bytes of all chunks
+constexpr std::size_t kMostRank = 32;
+constexpr std::size_t kFirstRead = 512;  // most headers have less
+constexpr std::size_t kSum = 4;
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+enum MessageType : unsigned {
+  kNil = 0x00,
+  kDataspace = 0x01,
+  kDatatype = 0x03,
+  kOldFillValue = 0x04,
+  kFillValue = 0x05,
+  kDataLayout = 0x08,
+  kAttribute = 0x0c,
+  kOldTime = 0x0e,
+  kContinuation = 0x10,
+  kTime = 0x12,
+  kAttributeInfo = 0x15,
+};
+
+constexpr unsigned kSharedMessage = 0x02;  // flag of a message
+// Flags of a header of version 2.
+constexpr unsigned kSizeOfLength = 0x03, kOrderTracked = 0x04, kPhaseChange = 0x10, kTimes = 0x20,
+                   kReserved = 0xc0;
+
+constexpr std::size_t padded(std::size_t length) { return (length + 7) & ~std::size_t{7}; }
+
+}  // namespace
+
+ObjectHeaderIn::Attribute ObjectHeaderIn::attribute(std::size_t number) const {
+  const AttributeParts& parts = attributes_[number];
+  return {{reinterpret_cast<const char*>(at(parts.name.begin)), parts.name.length},
+          {at(parts.values.begin), parts.values.length}};
+}
+
+// Behind what bytes_ has.
+bool ObjectHeaderIn::read_chunk(std::uint64_t offset, std::uint64_t length) {
+  if (offset > size_ || length > size_ - offset || length > kMostHeader - bytes_.size())
+    return false;
+  const std::size_t begin = bytes_.size();
+  bytes_.resize(begin + length);
+  return pread(descriptor_, bytes_.data() + begin, length, static_cast<off_t>(offset)) ==
+         static_cast<ssize_t>(length);
+}
+
+bool ObjectHeaderIn::read(std::uint64_t address) {
+  bytes_.clear();
+  next_.clear();
+  pattern_.clear();
+  attributes_.clear();
+  messages_ = 0;
+  seen_ = 0;
+  if (address >= size_ ||
+      !read_chunk(address, std::min<std::uint64_t>(kFirstRead, size_ - address)) ||
+      bytes_.size() < 16)
+    return false;
+  const bool is_version_2 = std::memcmp(bytes_.data(), "OHDR\2", 5) == 0;
+  if (!(is_version_2 ? read_version_2(address) : read_version_1(address))) return false;
+  constexpr unsigned kNeeded = 1u << kDataspace | 1u << kDatatype | 1u << kDataLayout;
+  return (seen_ & kNeeded) == kNeeded;
+}
+
+bool ObjectHeaderIn::read_version_1(std::uint64_t address) {
+  constexpr std::size_t kPrefix = 16, kHead = 8;
+  if (bytes_[0] != std::byte{1}) return false;
+  const std::size_t count = load_le<std::uint16_t>(at(2));
+  const std::uint64_t length = load_le<std::uint32_t>(at(8));
+  pattern_.push_back(1);
+  if (kPrefix + length > bytes_.size()) {
+    const std::uint64_t rest = kPrefix + length - bytes_.size();
+    if (!read_chunk(address + bytes_.size(), rest)) return false;
+  }
+  if (!take_messages({kPrefix, length}, kHead, 0)) return false;
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const std::size_t begin = bytes_.size();
+    if (!read_chunk(next_[i].offset, next_[i].length) ||
+        !take_messages({begin, next_[i].length}, kHead, 0))
+      return false;
+  }
+  return messages_ == count;
+}
+
+bool ObjectHeaderIn::has_sum(std::size_t begin) const {
+  const std::size_t end = bytes_.size() - kSum;
+  return lookup3({at(begin), end - begin}) == load_le<std::uint32_t>(at(end));
+}
+
+bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
+  const auto flags = std::to_integer<unsigned>(bytes_[5]);
+  if ((flags & kReserved) != 0) return false;
+  std::size_t begin = 6;
+  if ((flags & kTimes) != 0) begin += 16;
+  const Part phase_change{begin, (flags & kPhaseChange) != 0 ? 4u : 0u};
+  begin += phase_change.length;
+  const std::size_t width = std::size_t{1} << (flags & kSizeOfLength);
+  if (begin + width > bytes_.size()) return false;
+  std::uint64_t length = 0;
+  for (std::size_t i = width; i-- > 0;)
+    length = length << 8 | std::to_integer<std::uint64_t>(bytes_[begin + i]);
+  begin += width;
+  pattern_.push_back(2);
+  pattern_.push_back(static_cast<char>(flags));
+  add_to_pattern(phase_change);
+  if (length > kMostHeader) return false;
+  const std::size_t end = begin + length + kSum;
+  if (end > bytes_.size()) {
+    if (!read_chunk(address + bytes_.size(), end - bytes_.size())) return false;
+  } else {
+    bytes_.resize(end);
+  }
+  const std::size_t head = (flags & kOrderTracked) != 0 ? 6 : 4;
+  if (!has_sum(0) || !take_messages({begin, length}, head, flags)) return false;
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const std::size_t chunk = bytes_.size();
+    const std::uint64_t bytes = next_[i].length;
+    if (bytes < 4 + kSum || !read_chunk(next_[i].offset, bytes) ||
+        std::memcmp(at(chunk), "OCHK", 4) != 0 || !has_sum(chunk) ||
+        !take_messages({chunk + 4, bytes - 4 - kSum}, head, flags))
+      return false;
+  }
+  return true;
+}
+
+// head: bytes of what a message begins with, 8 in version 1.
+bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags) {
+  const bool is_version_1 = head == 8;
+  std::size_t position = chunk.begin;
+  const std::size_t end = chunk.begin + chunk.length;
+  while (end - position >= head) {
+    Message message;
+    const std::byte* const from = at(position);
+    std::size_t length;
+    unsigned message_flags;
+    if (is_version_1) {
+      message.type = load_le<std::uint16_t>(from);
+      length = load_le<std::uint16_t>(from + 2);
+      message_flags = std::to_integer<unsigned>(from[4]);
+      if (length != padded(length)) return false;
+    } else {
+      message.type = std::to_integer<unsigned>(from[0]);
+      length = load_le<std::uint16_t>(from + 1);
+      message_flags = std::to_integer<unsigned>(from[3]);
+    }
+    if (length > end - position - head || (message_flags & kSharedMessage) != 0) return false;
+    message.content = {position + head, length};
+    ++messages_;
+    if (message.type != kNil && message.type != kContinuation) {
+      // What it begins with, but for reserved bytes.
+      const std::size_t order = (flags & kOrderTracked) != 0 ? 2 : 0;
+      add_to_pattern({position, is_version_1 ? 5 : 4 + order});
+    }
+    if (!take(message)) return false;
+    position += head + length;
+  }
+  // In version 2, what is left is a gap.
+  return !is_version_1 || position == end;
+}
+
+bool ObjectHeaderIn::take(const Message& message) {
+  const Part content = message.content;
+  switch (message.type) {
+    case kNil:
+    case kOldTime:
+    case kTime:
+      return true;
+    case kContinuation:
+      if (content.length < 16 || next_.size() == 16) return false;
+      next_.push_back({load_le<std::uint64_t>(at(content.begin)),
+                       load_le<std::uint64_t>(at(content.begin + 8))});
+      return true;
+    case kAttribute:
+      return take_attribute(content);
+    case kDataspace:
+    case kDatatype:
+    case kOldFillValue:
+    case kFillValue:
+    case kDataLayout:
+    case kAttributeInfo:
+      break;
+    default:
+      return false;
+  }
+  if ((seen_ >> message.type & 1) != 0) return false;
+  seen_ |= 1u << message.type;
+  if (message.type == kDataspace) return take_space(content);
+  if (message.type == kDataLayout) return take_layout(content);
+  if (message.type == kAttributeInfo) {
+    // Version, flags, a number if the order is tracked, then where many attributes lie.
+    if (content.length < 2) return false;
+    const std::size_t heap = (bytes_[content.begin + 1] & std::byte{1}) != std::byte{0} ? 4 : 2;
+    if (content.length < heap + 8 || load_le<std::uint64_t>(at(content.begin + heap)) != kNowhere)
+      return false;
+  }
+  add_to_pattern(content);
+  return true;
+}
+
+bool ObjectHeaderIn::take_space(Part content) {
+  constexpr unsigned kHasMaximum = 1;
+  constexpr unsigned char kScalar = 0, kSimple = 1;
+  if (content.length < 4) return false;
+  const std::byte* const from = at(content.begin);
+  const auto version = std::to_integer<unsigned>(from[0]);
+  const auto rank = std::to_integer<std::size_t>(from[1]);
+  const auto flags = std::to_integer<unsigned>(from[2]);
+  const std::size_t head = version == 1 ? 8 : 4;
+  const std::size_t lists = (flags & kHasMaximum) != 0 ? 2 : 1;
+  const bool has_class = version == 2;
+  if ((version != 1 && version != 2) || (flags & ~kHasMaximum) != 0 || rank > kMostRank ||
+      content.length < head + 8 * rank * lists ||
+      (has_class && from[3] != std::byte{rank == 0 ? kScalar : kSimple}))
+    return false;
+  add_to_pattern({content.begin, 4});
+  space_.space_class = rank == 0 ? SpaceClass::kScalar : SpaceClass::kSimple;
+  space_.lengths.resize(rank);
+  space_.maximum.resize(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    space_.lengths[i] = load_le<std::uint64_t>(from + head + 8 * i);
+    space_.maximum[i] = load_le<std::uint64_t>(from + head + 8 * (i + (lists - 1) * rank));
+    if (space_.lengths[i] > space_.maximum[i]) return false;
+  }
+  return true;
+}
+
+bool ObjectHeaderIn::take_layout(Part content) {
+  constexpr std::byte kContiguous{1};
+  if (content.length < 18) return false;
+  const std::byte* const from = at(content.begin);
+  if ((from[0] != std::byte{3} && from[0] != std::byte{4}) || from[1] != kContiguous) return false;
+  add_to_pattern({content.begin, 2});
+  values_offset_ = load_le<std::uint64_t>(from + 2);
+  values_length_ = load_le<std::uint64_t>(from + 10);
+  return true;
+}
+
+bool ObjectHeaderIn::take_attribute(Part content) {
+  if (content.length < 9) return false;
+  const std::byte* const from = at(content.begin);
+  const auto version = std::to_integer<unsigned>(from[0]);
+  // Flags tell of named datatypes and dataspaces that are shared.
+  if (version < 1 || version > 3 || (version > 1 && from[1] != std::byte{0})) return false;
+  const auto length = [&](std::size_t offset) {
+    const std::size_t n = load_le<std::uint16_t>(from + offset);
+    return version == 1 ? padded(n) : n;
+  };
+  const std::size_t head = version == 3 ? 9 : 8, name = load_le<std::uint16_t>(from + 2);
+  const std::size_t values = head + length(2) + length(4) + length(6);
+  if (name == 0 || values > content.length || from[head + name - 1] != std::byte{0}) return false;
+  add_to_pattern({content.begin, values});
+  attributes_.push_back(
+      {{content.begin + head, name - 1}, {content.begin + values, content.length - values}});
+  return true;
+}
+
+void ObjectHeaderIn::add_to_pattern(Part part) {
+  pattern_.append(reinterpret_cast<const char*>(at(part.begin)), part.length);
+}
+
+}  // namespace nmb::hdf5
