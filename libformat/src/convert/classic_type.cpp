@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "wire/endian.h"
+#include "wire/swap_values.h"
 
 namespace nmb {
 

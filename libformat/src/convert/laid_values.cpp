@@ -3,9 +3,31 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace nmb {
+
+namespace {
+
+// Bytes of a variable's records that are read at a time: they stay in a core's cache.
+constexpr std::uint64_t kMostColumn = 128 << 10;
+
+// `count` values of `length` bytes, one after the other, to places `step` bytes apart.
+void spread(const std::byte* from, std::size_t length, std::uint64_t count, std::byte* to,
+            std::uint64_t step) {
+  const auto each = [&](auto size) {
+    for (std::uint64_t i = 0; i < count; ++i, from += size, to += step) std::memcpy(to, from, size);
+  };
+  if (length == 4)
+    each(std::integral_constant<std::size_t, 4>());
+  else if (length == 8)
+    each(std::integral_constant<std::size_t, 8>());
+  else
+    each(length);
+}
+
+}  // namespace
 
 void LaidValues::add(const Metadata& metadata, VarId variable,
                      std::shared_ptr<const ByteSource> source, std::uint64_t offset,
@@ -119,11 +141,12 @@ Status LaidValues::read_records(std::uint64_t record, std::uint64_t count,
         continue;
       }
       const std::uint64_t ahead = record + done - part.first;
-      const std::uint64_t values = std::min(count - done, part.count - ahead);
-      column.resize(values * slice.length);
-      NMB_TRY(part.source->read_at(part.offset + ahead * part.step, column));
-      for (std::uint64_t i = 0; i < values; ++i, to += record_size_)
-        std::memcpy(to, column.data() + i * slice.length, slice.length);
+      const std::uint64_t most = std::max<std::uint64_t>(1, kMostColumn / slice.length);
+      const std::uint64_t values = std::min({count - done, part.count - ahead, most});
+      column.resize(std::max<std::size_t>(column.size(), values * slice.length));
+      NMB_TRY(part.source->read_at(part.offset + ahead * part.step,
+                                   std::span(column).first(values * slice.length)));
+      spread(column.data(), slice.length, values, to, record_size_);
       done += values;
     }
   }

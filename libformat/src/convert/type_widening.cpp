@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "nmb/values.h"
-#include "wire/endian.h"
+#include "wire/swap_values.h"
 
 namespace nmb {
 

@@ -9,9 +9,9 @@
 #include "values/chunked_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
-#include "wire/endian.h"
 #include "wire/owned_bytes.h"
 #include "wire/shared_range.h"
+#include "wire/swap_values.h"
 
 namespace nmb {
 
@@ -59,19 +59,8 @@ class SwappedSource final : public ByteSource {
   }
 
  private:
-  template <class T>
-  static void swap_all(std::span<std::byte> values) {
-    for (std::size_t at = 0; at < values.size(); at += sizeof(T))
-      store_be(values.data() + at, load_le<T>(values.data() + at));
-  }
-  // Sizes are those of classic types.
   void swap(std::span<std::byte> values) const {
-    if (value_size_ == 2)
-      swap_all<std::uint16_t>(values);
-    else if (value_size_ == 4)
-      swap_all<std::uint32_t>(values);
-    else
-      swap_all<std::uint64_t>(values);
+    swap_values(values.data(), values.data(), values.size() / value_size_, value_size_);
   }
   const std::shared_ptr<const ByteSource> base_;
   const std::uint64_t value_size_;

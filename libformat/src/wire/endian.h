@@ -47,19 +47,4 @@ void store_be(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// `count` values of `size` bytes, 1, 2, 4 or 8, in the other order. `to` may be `from`.
-inline void swap_values(const std::byte* from, std::byte* to, std::size_t count, std::size_t size) {
-  const auto swap = [&]<class T>(T value) {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(&value, from + i * sizeof value, sizeof value);
-      value = byte_swapped(value);
-      std::memcpy(to + i * sizeof value, &value, sizeof value);
-    }
-  };
-  if (size == 2) swap(std::uint16_t{});
-  if (size == 4) swap(std::uint32_t{});
-  if (size == 8) swap(std::uint64_t{});
-  if (size == 1 && from != to && count > 0) std::memcpy(to, from, count);
-}
-
 }  // namespace nmb
