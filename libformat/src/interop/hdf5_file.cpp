@@ -21,17 +21,10 @@ Status unclear(const std::string& what) {
 class FileReader {
  public:
   FileReader(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
-             const std::function<Status(GroupBlock)>& visit, const ReadOptions& options)
-      : command_(options.other_files == OtherFiles::kCopied ? "materialise" : "import"),
-        place_(options.place),
-        file_(std::move(file)),
-        spool_(std::move(spool)),
-        visit_(visit) {}
+             const std::function<Status(GroupBlock)>& visit, Hdf5Process& process)
+      : file_(std::move(file)), spool_(std::move(spool)), visit_(visit), process_(&process) {}
 
   Status read() {
-    NMB_ASSIGN(process_,
-               Hdf5Process::start({command_, file_->name(), std::to_string(kShared), place_},
-                                  Hdf5Process::Tells::kOnOutput, spool_->descriptor()));
     for (;;) {
       std::byte head[16];
       NMB_ASSIGN(const std::size_t got, process_->read(head));
@@ -129,19 +122,42 @@ class FileReader {
     return visit_(std::move(block));
   }
 
-  const std::string command_, place_;
   const std::shared_ptr<const ByteSource> file_;
   const std::shared_ptr<const SpoolFile> spool_;
   const std::function<Status(GroupBlock)>& visit_;
-  std::unique_ptr<Hdf5Process> process_;
+  Hdf5Process* const process_;
 };
 
 }  // namespace
 
+StartedFile::StartedFile(std::unique_ptr<Hdf5Process> process,
+                         std::shared_ptr<const SpoolFile> spool)
+    : process_(std::move(process)), spool_(std::move(spool)) {}
+
+StartedFile::~StartedFile() = default;
+
+Result<std::unique_ptr<StartedFile>> StartedFile::start(const std::string& path,
+                                                        std::shared_ptr<const SpoolFile> spool,
+                                                        const ReadOptions& options) {
+  const char* const command = options.other_files == OtherFiles::kCopied ? "materialise" : "import";
+  Result<std::unique_ptr<Hdf5Process>> process =
+      Hdf5Process::start({command, path, std::to_string(kShared), options.place},
+                         Hdf5Process::Tells::kOnOutput, spool->descriptor());
+  if (!process.ok()) return process.status().in_file(path);
+  return std::unique_ptr<StartedFile>(new StartedFile(std::move(*process), std::move(spool)));
+}
+
+Status StartedFile::read(std::shared_ptr<const ByteSource> file,
+                         const std::function<Status(GroupBlock)>& visit) {
+  const std::string name = file->name();
+  return FileReader(std::move(file), spool_, visit, *process_).read().in_file(name);
+}
+
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
                  const std::function<Status(GroupBlock)>& visit, const ReadOptions& options) {
-  const std::string name = file->name();
-  return FileReader(std::move(file), std::move(spool), visit, options).read().in_file(name);
+  NMB_ASSIGN(const std::unique_ptr<StartedFile> started,
+             StartedFile::start(file->name(), std::move(spool), options));
+  return started->read(std::move(file), visit);
 }
 
 }  // namespace nmb::hdf5

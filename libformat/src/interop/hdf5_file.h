@@ -41,6 +41,30 @@ struct ReadOptions {
   std::string place{};
 };
 
+class Hdf5Process;
+
+// A file that another process reads already, while this one does something else.
+class StartedFile {
+ public:
+  // spool: for values that do not lie in the file as they are; any number of files may be read with
+  // one, one after the other. kUnsupported: there is no program for HDF5; kIo.
+  static Result<std::unique_ptr<StartedFile>> start(const std::string& path,
+                                                    std::shared_ptr<const SpoolFile> spool,
+                                                    const ReadOptions& options = {});
+  // Ends that process.
+  ~StartedFile();
+
+  // Once, as read_file(). file: the one at that path.
+  Status read(std::shared_ptr<const ByteSource> file,
+              const std::function<Status(GroupBlock)>& visit);
+
+ private:
+  StartedFile(std::unique_ptr<Hdf5Process> process, std::shared_ptr<const SpoolFile> spool);
+
+  const std::unique_ptr<Hdf5Process> process_;
+  const std::shared_ptr<const SpoolFile> spool_;
+};
+
 // Calls visit() for each group of the file, the root group first. spool: for values that do not lie
 // in the file as they are; any number of files may be read with one. kDamaged: HDF5 cannot read it
 // or ended; kUnsupported: something in it that has no form here; kLimit: too much time or memory;

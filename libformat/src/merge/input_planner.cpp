@@ -79,6 +79,8 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       const auto place = names_of(true).place(options_.inputs[index], index);
       return place.ok() ? place->value_or("") : std::string();
     };
+  // One rank plans what is united or joined, where others would read as well.
+  if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;
   reader_.emplace(read, &report_.warnings);
 }
 

@@ -154,11 +154,31 @@ Result<bool> InputReader::read_entry(std::size_t index,
   return visit(block);
 }
 
+Result<std::unique_ptr<hdf5::StartedFile>> InputReader::start_hdf5(std::size_t index,
+                                                                   const std::string& path) {
+  std::shared_ptr<const SpoolFile>& spool = spools_[index % 2];
+  if (!spool) {
+    NMB_ASSIGN(spool, SpoolFile::create());
+  }
+  hdf5::ReadOptions read{options_.other_files};
+  if (options_.place) read.place = options_.place(index);
+  return hdf5::StartedFile::start(path, spool, read);
+}
+
 Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file,
                               const Visit& visit) {
-  if (!spool_) {
-    NMB_ASSIGN(spool_, SpoolFile::create());
+  std::unique_ptr<hdf5::StartedFile> started = std::move(started_);
+  if (!started || started_index_ != index) {
+    NMB_ASSIGN(started, start_hdf5(index, file->name()));
   }
+  if (options_.ahead && index + 1 < options_.ahead->size()) {
+    // Of what kind it is, and what is wrong with it, is found when it is its turn.
+    Result<std::unique_ptr<hdf5::StartedFile>> next =
+        start_hdf5(index + 1, (*options_.ahead)[index + 1]);
+    if (next.ok()) started_ = std::move(*next);
+    started_index_ = index + 1;
+  }
+  is_placed_ = options_.place && !options_.place(index).empty();
   std::vector<hdf5::GroupBlock> groups;
   bool is_wanted = true;
   const auto take = [&](hdf5::GroupBlock group) -> Status {
@@ -169,10 +189,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
     }
     return {};
   };
-  hdf5::ReadOptions read{options_.other_files};
-  if (options_.place) read.place = options_.place(index);
-  is_placed_ = !read.place.empty();
-  NMB_TRY(hdf5::read_file(file, spool_, take, read));
+  NMB_TRY(started->read(file, take));
   for (std::size_t i = 0; i < groups.size() && is_wanted; ++i) {
     NMB_ASSIGN(is_wanted, read_group(file, std::move(groups[i]), groups.size(), visit));
   }

@@ -71,6 +71,9 @@ class InputReader {
     // The block that the root group of an HDF5 input becomes, of the input of an index; "": paths
     // of its groups stay as they are.
     std::function<std::string(std::size_t index)> place{};
+    // The list of inputs, where the one behind an HDF5 input is begun while that one is read;
+    // nullptr: none is. Must outlive this.
+    const std::vector<std::string>* ahead = nullptr;
   };
   // false: the other blocks are not wanted.
   using Visit = std::function<Result<bool>(InputBlock&)>;
@@ -94,6 +97,7 @@ class InputReader {
                           const std::shared_ptr<const Reader>& reader, const BlockEntry& entry,
                           const Visit& visit);
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
   Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
                           std::uint64_t blocks, const Visit& visit);
   std::string origin(std::size_t index, std::uint64_t begin,
@@ -102,8 +106,11 @@ class InputReader {
   Options options_;
   std::vector<std::string>& warnings_;
   Metadata room_ = ClassicHeader().metadata;  // of the block before, for the next
-  std::shared_ptr<const SpoolFile> spool_;    // of HDF5 inputs
-  bool is_placed_ = false;                    // the one that is read
+  // Of HDF5 inputs, of which two may be read at a time.
+  std::shared_ptr<const SpoolFile> spools_[2];
+  std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
+  std::size_t started_index_ = 0;
+  bool is_placed_ = false;  // the one that is read
   std::vector<std::string> provenance_;
 };
 
