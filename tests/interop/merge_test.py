@@ -140,6 +140,29 @@ def check_axes(test):
     expect(test, "steps", values(test, "axes.nmb", "steps"), [5, 6])
 
 
+def check_read_ahead(test):
+    """Threads read the next HDF5 input ahead, whatever it is: what comes out and what is said are one thread's."""
+    work = test.work
+    inputs = []
+    for i in range(7):
+        inputs.append(f"ahead_{i}.nc")
+        make(work / inputs[-1], "NETCDF4" if i % 3 else "NETCDF3_64BIT_DATA", first=3 * i)
+    (work / "ahead_text.nc").write_text("no netCDF at all")
+    for name, more in ("good", []), ("bad", ["ahead_text.nc", "ahead_missing.nc", "ahead_6.nc"]):
+        said = []
+        for jobs in "1", "2":
+            test.run("nmcat", "--mode=join", "-j", jobs, "-o", f"{name}_{jobs}.nmb", *inputs, *more, "--json",
+                     exit_code=0 if not more else None)
+            said.append((test.exit_code, test.said.replace(f"{name}_{jobs}", name)))
+        test.check(said[0][0] == said[1][0] and bool(said[0][0]) == bool(more), f"{name}: exit codes {said}")
+        if more:
+            test.check(said[0][1] == said[1][1], f"{name}: two threads say {said[1][1]}, one {said[0][1]}")
+            test.check(not (work / f"{name}_2.nmb").exists(), f"{name}: there is an output")
+        else:
+            same = (work / f"{name}_1.nmb").read_bytes() == (work / f"{name}_2.nmb").read_bytes()
+            test.check(same, f"{name}: two threads write other bytes than one")
+
+
 def check_tables(test):
     """HDF5 tables without names of dimensions, group by group."""
     rows = ({"a": 5, "b": 0}, {"a": 2, "b": 9})
@@ -677,6 +700,7 @@ def check(test):
     check_records(test)
     check_like_ncrcat(test)
     check_axes(test)
+    check_read_ahead(test)
     check_tables(test)
     check_fill(test)
     check_widen(test)

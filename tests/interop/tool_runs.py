@@ -28,7 +28,7 @@ class Test:
             env=os.environ | (environment or {}),
         )
         words = " ".join(map(str, (tool, *arguments)))
-        self.exit_code = done.returncode
+        self.exit_code, self.said = done.returncode, done.stderr
         if exit_code is not None and done.returncode != exit_code:
             self.problems.append(f"{words}: exit code {done.returncode}, expected {exit_code}: {done.stderr}")
         if says is not None and says not in done.stderr:
