@@ -13,8 +13,7 @@ namespace {
 #define NMB_INLINE [[gnu::always_inline]] inline
 
 template <class T>
-NMB_INLINE void swap_between(const std::byte* __restrict from, std::byte* __restrict to,
-                             std::size_t count) {
+NMB_INLINE void swap_each(const std::byte* from, std::byte* to, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof value, sizeof value);
@@ -23,23 +22,13 @@ NMB_INLINE void swap_between(const std::byte* __restrict from, std::byte* __rest
   }
 }
 
-// Compilers do not vectorise a loop over two pointers that may be the same.
-template <class T>
-NMB_INLINE void swap_in_place(std::byte* values, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, values + i * sizeof value, sizeof value);
-    value = byte_swapped(value);
-    std::memcpy(values + i * sizeof value, &value, sizeof value);
-  }
-}
-
 template <class T>
 NMB_INLINE void swap_of(const std::byte* from, std::byte* to, std::size_t count) {
+  // Compilers vectorise a loop over one pointer, but not over two that happen to be the same.
   if (from == to)
-    swap_in_place<T>(to, count);
+    swap_each<T>(to, to, count);
   else
-    swap_between<T>(from, to, count);
+    swap_each<T>(from, to, count);
 }
 
 NMB_INLINE void swap_any(const std::byte* from, std::byte* to, std::size_t count,
