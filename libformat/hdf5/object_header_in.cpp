@@ -260,7 +260,8 @@ bool ObjectHeaderIn::take_attribute(Part content) {
   };
   const std::size_t head = version == 3 ? 9 : 8, name = load_le<std::uint16_t>(from + 2);
   const std::size_t values = head + length(2) + length(4) + length(6);
-  if (name == 0 || values > content.length || from[head + name - 1] != std::byte{0}) return false;
+  // With the zero behind it.
+  if (name < 2 || values > content.length || from[head + name - 1] != std::byte{0}) return false;
   add_to_pattern({content.begin, values});
   attributes_.push_back(
       {{content.begin + head, name - 1}, {content.begin + values, content.length - values}});
