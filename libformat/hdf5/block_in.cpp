@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "alike_data_sets.h"
+#include "creation_in.h"
 #include "hdf5_id.h"
 #include "nmb/classic_header.h"
 #include "resource_limits.h"
@@ -21,38 +22,6 @@ namespace {
 
 constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values converted at a time
 constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of places of chunks
-
-// HDF5 leaves parameters of the scale-offset filter that it does not use as they happen to be.
-void clear_unused(std::vector<std::uint32_t>* parameters) {
-  constexpr std::size_t kClass = 3, kSize = 4, kSign = 5, kHasFill = 7, kFill = 8;
-  if (parameters->size() <= kFill) return;
-  std::vector<std::uint32_t>& p = *parameters;
-  if (p[kClass] != 0) p[kSign] = 0;  // of floats
-  const std::size_t fill = p[kHasFill] == 0 ? 0 : (std::min<std::size_t>(p[kSize], 256) + 3) / 4;
-  for (std::size_t i = kFill + fill; i < p.size(); ++i) p[i] = 0;
-}
-
-std::vector<Filter> filters_of(hid_t plist, const std::string& object) {
-  std::vector<Filter> filters;
-  const int count = checked(H5Pget_nfilters(plist), object);
-  for (int i = 0; i < count; ++i) {
-    Filter filter;
-    unsigned flags = 0, config = 0;
-    std::size_t parameters = 0;
-    char name[257] = {};
-    const auto n = static_cast<unsigned>(i);
-    checked(H5Pget_filter2(plist, n, &flags, &parameters, nullptr, 256, name, &config), object);
-    std::vector<unsigned> values(parameters);
-    filter.id = static_cast<std::uint32_t>(checked(
-        H5Pget_filter2(plist, n, &flags, &parameters, values.data(), 256, name, &config), object));
-    filter.flags = flags;
-    filter.name = name;
-    filter.parameters.assign(values.begin(), values.end());
-    if (filter.id == H5Z_FILTER_SCALEOFFSET) clear_unused(&filter.parameters);
-    filters.push_back(std::move(filter));
-  }
-  return filters;
-}
 
 bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
 
@@ -279,7 +248,7 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   checked(H5Pget_attr_creation_order(plist, &found.attribute_order), object);
   found.attributes =
       attributes_in(file_, types_, data_set, path, is_tracked(found.attribute_order));
-  found.creation = creation_of(plist, type, found.type, object);
+  found.creation = creation_in(file_, types_.table(), plist, type, found.type, object);
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&
                           H5Pget_external_count(plist) == 0;
@@ -295,36 +264,6 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   }
   add_comment(data_set, variable, object);
   complete(variable, begin, std::move(found));
-}
-
-Creation BlockIn::creation_of(hid_t plist, hid_t type, Type code, const std::string& object) {
-  Creation creation;
-  const H5D_layout_t layout = H5Pget_layout(plist);
-  if (layout < H5D_COMPACT || layout > H5D_VIRTUAL) fail(object);
-  creation.layout = static_cast<Layout>(layout);
-  H5D_alloc_time_t allocation;
-  checked(H5Pget_alloc_time(plist, &allocation), object);
-  creation.allocation = allocation == H5D_ALLOC_TIME_DEFAULT ? Allocation::kLate
-                                                             : static_cast<Allocation>(allocation);
-  H5D_fill_time_t fill_time;
-  checked(H5Pget_fill_time(plist, &fill_time), object);
-  creation.fill_time = static_cast<FillTime>(fill_time);
-  H5D_fill_value_t state;
-  checked(H5Pfill_value_defined(plist, &state), object);
-  creation.fill_state = state == H5D_FILL_VALUE_UNDEFINED ? FillState::kUndefined
-                        : state == H5D_FILL_VALUE_DEFAULT ? FillState::kDefault
-                                                          : FillState::kUser;
-  if (creation.fill_state != FillState::kUser) return creation;
-  const Id scalar(H5Screate(H5S_SCALAR), H5Sclose, object);
-  ReadValues read{std::vector<std::byte>(H5Tget_size(type)), type, -1};
-  checked(H5Pget_fill_value(plist, type, read.bytes.data()), object);
-  const TypeTable& table = types_.table();
-  if (table.needs_heap(code)) read.space = scalar;
-  Heap heap(table.value_size(code));
-  encode_values(table, code, file_.references, read.bytes.data(), 1, &creation.fill_value, &heap);
-  const std::vector<std::byte> rest = heap.take();
-  creation.fill_value.insert(creation.fill_value.end(), rest.begin(), rest.end());
-  return creation;
 }
 
 // The variable with its dimensions.
@@ -432,7 +371,7 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
     std::vector<hsize_t> chunk(H5S_MAX_RANK);
     const int rank = checked(H5Pget_chunk(plist, H5S_MAX_RANK, chunk.data()), object);
     creation->chunk.assign(chunk.begin(), chunk.begin() + rank);
-    creation->filters = filters_of(plist, object);
+    creation->filters = filters_in(plist, object);
   }
   if (space.space_class == SpaceClass::kNull || (elsewhere && !file_.materialise))
     return without_values();
@@ -594,7 +533,7 @@ void BlockIn::check_sources(const std::string& object, hid_t plist) const {
 std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid_t data_set,
                                   hid_t plist, const Space& space) {
   const std::size_t rank = space.lengths.size();
-  Storage storage{variable, StorageKind::kChunked, 0, {}, filters_of(plist, object)};
+  Storage storage{variable, StorageKind::kChunked, 0, {}, filters_in(plist, object)};
   std::vector<hsize_t> chunk(rank);
   if (checked(H5Pget_chunk(plist, static_cast<int>(rank), chunk.data()), object) !=
       static_cast<int>(rank))

@@ -59,7 +59,6 @@ class BlockIn {
   DimId dimension(const std::string& key, const std::string& name, std::uint64_t length,
                   bool unlimited);
   std::string path_of(const std::string& name) const;
-  Creation creation_of(hid_t plist, hid_t type, Type code, const std::string& object);
   VarId declare(const std::string& name, const std::string& path, const DataSetIn& found);
   void complete(VarId variable, std::uint64_t begin, DataSetIn found);
   std::uint64_t length_of(const DataSetIn& found, const std::string& object) const;
