@@ -1,7 +1,7 @@
 // Data sets whose headers differ in lengths, values of attributes and where values lie alone. The
 // HDF5 library tells of the first of a kind; of the others that tells what it told of that one, and
-// their headers' bytes tell the rest: a thirtieth of the library's time (spec/rationale.md, "HDF5
-// in").
+// their headers' bytes tell the rest: a thirteenth of the library's instructions
+// (spec/rationale.md, "Bodies of kind 6").
 #pragma once
 
 #include <cstdint>

@@ -171,7 +171,6 @@ class Importer {
       link->content = in_.placed(first);
       return;
     }
-    // By its address, which the link has told: by name it would be looked up again.
     const VarId number = block->next_variable();
     if (block->add_alike(link->name, address)) {
       link->kind = LinkKind::kVariable;
@@ -179,6 +178,7 @@ class Importer {
       link->name.clear();
       return;
     }
+    // By its address, which the link has told: by name it would be looked up again.
     const Id object(H5Oopen_by_addr(group, address), H5Oclose, path);
     switch (H5Iget_type(object)) {
       case H5I_GROUP:
