@@ -30,11 +30,11 @@ OutputSet::Identity OutputSet::identity_of(const std::string& path) {
   for (int step = 0; step < kMostSteps; ++step) {
     struct stat info;
     if (::stat(at.empty() ? "." : at.c_str(), &info) == 0) {
-      rest = rest.lexically_normal();
-      if (rest == ".") rest.clear();
-      if (rest.empty() || *rest.begin() != "..") return {info.st_dev, info.st_ino, rest.string()};
-      // The folders that were left out do not exist, but the one above them does.
-      at /= std::exchange(rest, {});
+      // Folders that do not exist, and the ".." behind them, say nothing.
+      fs::path shortest = rest.lexically_normal();
+      if (shortest == rest) return {info.st_dev, info.st_ino, rest.string()};
+      at /= shortest;
+      rest.clear();
       continue;
     }
     // A link to a file that does not exist: that file is what counts.
