@@ -631,7 +631,7 @@ ROWS = {
     "a file that cannot be read": Row(JOIN, 2, "Input/output error"),
     "a file that changes while it is read": Row(JOIN, 1, "changed"),
     "10,000 files, one of them wrong": Row(JOIN, 1, "many/04711.nc", files=many),
-    "the target is an input": Row(JOIN, 2, "an input that is the target"),
+    "the target is an input": Row(JOIN, 2, "is also the input"),
     "the target exists": Row(JOIN, 2, "exists"),
 }
 

@@ -24,7 +24,9 @@
 #include "nmb/extract.h"
 #include "nmb/file_source.h"
 #include "nmb/output_file.h"
+#include "nmb/output_set.h"
 #include "nmb/reader.h"
+#include "nmb/references.h"
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
 #include "nmcat/plan_text.h"
@@ -141,8 +143,10 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--resume", resume_,
                "keep what is done if the run ends early, and go on from what the same call before "
                "has done");
-  app.add_option("--report", report_path_,
-                 "write what --json would say to FILE, however the run ends")
+  app.add_option(
+         "--report", report_path_,
+         "write what --json would say to FILE, however the run ends, unless FILE is another "
+         "file of the run")
       ->type_name("FILE");
   app.add_option(
          "--digest", digest_,
@@ -378,6 +382,28 @@ Status PackCommand::gather_inputs() {
   return {};
 }
 
+// The files to write.
+Status PackCommand::add_outputs() {
+  const auto outputs = std::make_shared<OutputSet>();
+  options_.outputs = outputs;
+  NMB_TRY(outputs->add_output(options_.output, resume_));
+  return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
+}
+
+// Before anything is written: that none of them is read. pack() checks what else inputs refer to.
+Status PackCommand::check_files() const {
+  for (const std::string& input : options_.inputs)
+    NMB_TRY(options_.outputs->check_input(input, "input"));
+  NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
+  if (!options_.append || report_path_.empty()) return {};
+  // An output that blocks are added to is read too.
+  OutputSet report;
+  NMB_TRY(report.add(report_path_, "report"));
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+             Reader::open(options_.output, {.external = ExternalPaths::kNone}));
+  return check_references(report, *reader);
+}
+
 Status PackCommand::take_io() {
   if (io_ == "mpiio") options_.writer.io = Io::kMpiIo;
   for (const std::string& hint : hints_) {
@@ -457,6 +483,7 @@ Status PackCommand::execute() {
   options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
                                    : codec_ == "zstd" ? MetadataCodec::kZstd
                                                       : MetadataCodec::kZstdDictionary;
+  const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   PackReport report;
   bool tells = true;
@@ -469,6 +496,9 @@ Status PackCommand::execute() {
   };
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
+        NMB_TRY(added);
+        NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_files() : Status()));
+        if (ranks.rank() == 0) may_report_ = true;
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
@@ -481,6 +511,11 @@ Status PackCommand::execute() {
       });
   progress.finish();
   if (!tells) return status;
+  const auto names_report = [&](const Status& failure) {
+    return failure.code() == Code::kUsage && failure.file() == report_path_;
+  };
+  if (names_report(status) || std::ranges::any_of(report.unreadable, names_report))
+    may_report_ = false;
   tell(report);
   if (!status.ok()) tell_what_stays();
   NMB_TRY(tell_report(report, status));
@@ -496,7 +531,7 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   const bool tells_json = tool_.options().json;
   if (tells_json || !report_path_.empty()) {
     NMB_ASSIGN(const Json json, report_json(report, status));
-    if (!report_path_.empty()) NMB_TRY(write_report(json));
+    if (!report_path_.empty() && may_report_) NMB_TRY(write_report(json));
     if (tells_json) return write_json(tool_.out(), json);
   }
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();

@@ -27,6 +27,8 @@ class PackCommand {
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
   Status gather_inputs();
+  Status add_outputs();
+  Status check_files() const;
   Status take_io();
   Status check_link() const;
   void tell(const PackReport& report);
@@ -47,6 +49,7 @@ class PackCommand {
   std::vector<std::string> hints_;
   bool no_sync_ = false;
   bool resume_ = false, no_provenance_ = false;
+  bool may_report_ = false;  // the report is none of the other files
 };
 
 }  // namespace nmb::tools

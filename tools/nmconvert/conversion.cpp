@@ -17,6 +17,7 @@
 #include "nmb/output_file.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
+#include "nmb/references.h"
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
@@ -47,10 +48,7 @@ class Converter {
     NMB_ASSIGN(file_, FileSource::open(what.input));
     record_.bytes_in = file_->size();
     record_.modified_in = file_->stamp().modified_ns;
-    std::error_code none;
-    if (fs::equivalent(what.input, what.output, none))
-      return Status(Code::kExists, what.output, kNoOffset, "",
-                    "found one file as INPUT and OUTPUT, expected two");
+    NMB_TRY(options_.outputs->check_input(what.input, "input"));
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
     if (kind == FileKind::kHdf5 && what.to.empty())
@@ -59,6 +57,7 @@ class Converter {
                     "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
     NMB_TRY(check_options(kind));
     if (options_.folders) NMB_TRY(make_folders());
+    std::error_code none;
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
     if (what.to == "nmb") return to_nmb();
@@ -157,6 +156,7 @@ class Converter {
     options.compression = options_.compression;
     options.materialise = options_.materialise;
     options.external = options_.external;
+    options.outputs = options_.outputs;
     // What an NMB file tells of its making stays true.
     options.provenance = [](const std::vector<PackSource>& sources) {
       return sources.front().provenance;
@@ -185,6 +185,7 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes,
                                     .verify_values = true,
                                     .external = options_.external}));
+    NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
     if (wants_hdf5(*reader) && options_.compression) return through_nmb();
@@ -270,6 +271,8 @@ class Converter {
     // The root group comes first, and there is no file without it.
     if (blocks->empty())
       return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
+    for (const std::shared_ptr<const Block>& group : *blocks)
+      NMB_TRY(check_references(*options_.outputs, *group, file_->name()));
     std::vector<Loss> losses;
     for (std::size_t i = 1; i < blocks->size(); ++i) {
       const std::shared_ptr<const Block>& group = (*blocks)[i];

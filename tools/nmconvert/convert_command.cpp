@@ -209,9 +209,13 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
   if (what.block && what.to == "nmb")
     return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");
   const bool tells = tool_.options().json || tool_.options().jsonl || options.digest;
+  const auto outputs = std::make_shared<OutputSet>();
+  NMB_TRY(outputs->add_output(output_, false));
+  ConversionOptions checked = options;
+  checked.outputs = outputs;
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
                       [&](Communicator& ranks, unsigned threads) {
-                        const ConversionRecord record = convert(what, options, ranks, threads);
+                        const ConversionRecord record = convert(what, checked, ranks, threads);
                         if (ranks.rank() != 0) return record.status;
                         ConversionReport report(tool_, options.digest);
                         report.diagnose(record, false);

@@ -25,6 +25,8 @@ int main(int argc, char** argv) {
        "What is written is read back and compared before it gets its name.\nThe values are dealt "
        "to -j "
        "threads or, under mpiexec or srun, to its processes; the file is the same.\n\n"
+       "No output, nor the report, may be an input, the list, a file that an input refers to, or "
+       "another output, by any name: exit code 2, and nothing is written.\n\n"
        "Many files: --files-from LIST --out-dir DIR. Paths are kept below DIR, without a leading / "
        "or .. and with another ending; no two may become one. After a failure it goes on, and the "
        "exit code is the worst. A line a file, in the order of the list, says what became of it; "

@@ -90,6 +90,8 @@ NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions&
 NMB_EXPORT std::string hidden_name(const std::string& path);
 // ".NAME.part" there.
 NMB_EXPORT std::string resumable_name(const std::string& path);
+// ".NAME.journal" there.
+NMB_EXPORT std::string journal_name(const std::string& path);
 // The file with the hidden name, as it was left, or a new one, locked until it is closed; it stays
 // unless it is published. kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "nmb/compression.h"
 #include "nmb/external_file.h"
 #include "nmb/lustre_striping.h"
+#include "nmb/output_set.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
 #include "nmb/types.h"
@@ -125,6 +127,9 @@ struct PackOptions {
   // Each write is read back and compared, and index and blocks of the result are verified before it
   // gets its name; with compression, values too.
   bool check = false;
+  // The files that the caller is going to write, `output` and those of `resume` among them;
+  // nullptr: these alone. None of them may be an input, or a file that one refers to.
+  std::shared_ptr<const OutputSet> outputs{};
   // What the output tells of its making (Writer::add_provenance), of all inputs in their order.
   // Asked on rank 0 when all are planned. Of NMB outputs.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
@@ -186,7 +191,8 @@ struct PackReport {
 
 // Publishes options.output, or leaves what was there untouched; a dry run always leaves it, and
 // fails as this would but for what WriterOptions::dry_run says. kConflict: report->conflicts says
-// which; the worst of report->unreadable; kUsage: options; kExists; kIo; kNoSpace.
+// which; the worst of report->unreadable; kUsage: options, or an output that is an input or a file
+// that one refers to; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // The same by all ranks of `ranks`, which read runs of the inputs with about as many bytes each;
 // the options are the same on all, and so are the outcome and the file, whatever their number. What

@@ -10,6 +10,7 @@
 #include "merge/value_origin.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
+#include "nmb/references.h"
 #include "wire/owned_bytes.h"
 #include "wire/shared_range.h"
 
@@ -91,6 +92,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
   const std::shared_ptr<const Reader> reader = std::move(opened);
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
+  if (options_.outputs) NMB_TRY(check_file_table(*options_.outputs, *reader));
   if (options_.provenance) NMB_TRY(read_provenance(*reader));
   return reader->for_each_entry(
       "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); });
@@ -121,6 +123,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
                                      const BlockEntry& entry, const Visit& visit) {
   // What is not sound is not passed on.
   NMB_ASSIGN(const std::shared_ptr<const Block> loaded, reader->block(entry));
+  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
   InputBlock block(*loaded);
   block.group = entry.name;
   block.is_group = true;
@@ -204,6 +207,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
              decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
                                    std::move(room_)));
   Dataset dataset = dataset_of(std::move(header), group.extent);
+  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, dataset, file));
   InputBlock block(dataset);
   block.group = group.name;
   block.is_group = true;

@@ -17,6 +17,7 @@
 #include "merge/value_coder.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
+#include "nmb/output_set.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "wire/spool_file.h"
@@ -59,6 +60,9 @@ class InputReader {
  public:
   struct Options {
     std::size_t cache_bytes = 0;  // of an NMB input
+    // Of NMB and HDF5 inputs: files that none of them may refer to; nullptr: none. Must outlive
+    // this.
+    const OutputSet* outputs = nullptr;
     // Of NMB inputs: which other files are opened that hold values of them.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // where values are linked

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -23,8 +22,10 @@
 #include "merge/value_origin.h"
 #include "merge/written_blocks.h"
 #include "nmb/reader.h"
+#include "nmb/references.h"
 #include "nmb/verify.h"
 #include "parallel/status_bytes.h"
+#include "wire/journaled_output.h"
 #include "wire/pooled_file.h"
 #include "wire/read_back_output.h"
 
@@ -90,6 +91,24 @@ class Packer {
     // Of values of blocks of kind 6, where each thread may read another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
     NMB_ASSIGN(planner_, InputPlanner::make(options_, ranks_, conflicts_, names_, report_, views_));
+    return ranks_.rank() == 0 ? check_outputs() : Status();
+  }
+
+  // What is known before anything is written or an unfinished output opened. What else inputs refer
+  // to is known when they are read.
+  Status check_outputs() const {
+    const OutputSet& outputs = *options_.outputs;
+    for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
+    const bool begins_anew =
+        !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
+    if (!outputs.replaces() || (!options_.materialise && !begins_anew)) return {};
+    for (const std::string& input : options_.inputs) {
+      const auto file = PooledFile::open(input, pool_);
+      // What is wrong with an input is told when it is planned.
+      if (!file.ok()) continue;
+      const Status status = check_references(outputs, *file, options_.materialise);
+      if (status.code() == Code::kUsage) return status;
+    }
     return {};
   }
 
@@ -155,7 +174,6 @@ class Packer {
     const std::string& path = options_.inputs[index];
     conflicts_.begin_input(index);
     NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
-    NMB_TRY(check_not_target(path));
     files_[index - share_.begin] = file;
     ++report_.inputs;
     report_.bytes_in += file->size();
@@ -163,15 +181,6 @@ class Packer {
     NMB_TRY(planner_->plan(index, std::move(file), sink));
     report_.sources.push_back({index, {}, size, planner_->take_provenance()});
     return {};
-  }
-
-  // The target would take the input's place.
-  Status check_not_target(const std::string& path) const {
-    std::error_code none;
-    if (!std::filesystem::equivalent(path, options_.output, none)) return {};
-    return Status(Code::kExists, path, kNoOffset, "",
-                  "found an input that is the target " + nmb::in_quotes(options_.output) +
-                      " too, expected another file");
   }
 
   Status tell_provenance() {
@@ -298,6 +307,11 @@ std::string resume_key(const PackOptions& options) {
 
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
   PackOptions settled = options;
+  if (!settled.outputs) {
+    const auto own = std::make_shared<OutputSet>();
+    NMB_TRY(ranks.agree(own->add_output(options.output, !options.resume.empty())));
+    settled.outputs = own;
+  }
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
