@@ -142,8 +142,17 @@ class Converter {
     };
     NMB_TRY(named(pack_input(options), record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    return named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
-                 record_.of.input);
+    const Status written =
+        named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
+              record_.of.input);
+    if (!record_.of.block || written.file() != record_.of.input ||
+        (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
+      return written;
+    return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
+                  "block \"" + printable(*record_.of.block) +
+                      "\" cannot be written alone: " + written.message() +
+                      "; if it refers to objects of other blocks, extract the block that they and "
+                      "it are below, or convert the whole file");
   }
 
   PackOptions pack_options(const std::string& output) {
@@ -153,6 +162,7 @@ class Converter {
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.block_by = record_.of.block_by;
+    options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
@@ -187,15 +197,17 @@ class Converter {
                                     .external = options_.external}));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
-    if (wants_hdf5(*reader) && options_.compression) return through_nmb();
-    if (wants_hdf5(*reader))
+    const bool to_hdf5 = wants_hdf5(*reader);
+    if (to_hdf5 && !record_.of.block && !options_.compression)
       return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
+    if (to_hdf5 && !record_.of.block) return through_nmb();
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));
       if (!entry)
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
+      if (to_hdf5) return through_nmb();
     } else if (reader->totals().blocks != 1) {
       NMB_ASSIGN(entry, reader->find(""));
       if (!is_extended(entry))
@@ -289,11 +301,13 @@ class Converter {
                          options, ranks_);
   }
 
-  // By --to, or where the blocks came from HDF5 and the ending does not say what else.
+  // By --to or the ending, or where the blocks came from HDF5 and the ending does not say what
+  // else.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
-    if (what.block) return false;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
+    // Without a kind, the block's own classic one.
+    if (what.block) return false;
     const Result<std::optional<BlockEntry>> root = reader.find("");
     return root.ok() && is_extended(*root);
   }

@@ -106,6 +106,10 @@ struct PackOptions {
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
   // files keep theirs.
   std::string samples;
+  // Of NMB inputs only this block is taken. A classic one becomes the root block. One that came
+  // from HDF5 keeps its name, since references in it lead to paths; the blocks below it are taken
+  // too. kNotFound: an input without it; kUnsupported: inputs of other kinds.
+  std::optional<std::string> only_block{};
   // How values are stored (nmb/compression.h): blocks that came from HDF5 in chunks coded anew, the
   // extents of others in pieces coded one by one, without shuffle and chunks, but for those that
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an

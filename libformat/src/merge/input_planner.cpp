@@ -67,6 +67,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
   read.coded_pieces = !options_.compression && !options_.link;
   read.external = options_.external;
+  read.only_block = options_.only_block;
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.origins = ranks.size() > 1;
