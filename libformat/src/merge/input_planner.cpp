@@ -170,6 +170,7 @@ Status InputPlanner::divide(InputBlock& block) {
     is_divided |= moves;
   }
   input_.is_divided |= is_divided;
+  has_divided_ |= is_divided;
   if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
   tell_losses(block, form, conflicts_);
   input_.values = form.values;
