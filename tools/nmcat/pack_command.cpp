@@ -554,7 +554,7 @@ Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   return sha256(
       file->size(),
       [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      options_.writer.cancel);
+      nullptr);  // OUT is there: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) const {
