@@ -588,6 +588,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["differing"] = conflicts_json(report.differing);
   json["left_out"] = conflicts_json(report.left_out);
   json["filled"] = conflicts_json(report.filled);
+  json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)

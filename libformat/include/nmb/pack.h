@@ -141,7 +141,8 @@ struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
   // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
   // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
-  // "missing block", "coordinate", "blocks", "decomposition", "missing tile", "partition key".
+  // "missing block", "constant variable", "files in set", "coordinate", "blocks", "decomposition",
+  // "missing tile", "partition key".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices
@@ -171,6 +172,7 @@ struct PackReport {
   std::vector<PackConflict> differing;  // attributes of which the first is kept
   std::vector<PackConflict> left_out;   // objects, by skip_mismatches
   std::vector<PackConflict> filled;     // by fill_missing
+  std::vector<PackConflict> shared;     // values that are the first one's, by first_values
   std::vector<PackConflict> widened;    // variables, by widen_types
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;
