@@ -6,6 +6,7 @@
 Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
+import json
 import sys
 
 sys.dont_write_bytecode = True
@@ -41,7 +42,39 @@ def check_kind(test, block, output, options, kind, group="/"):
         test.check(set(found.variables) == set(expected.variables), f"{what}: variables {list(found.variables)}")
 
 
+def check_losses(test):
+    """Classic files and blocks in kinds that do not have their types: each loss is told, and left out by --lossy."""
+    with netCDF4.Dataset(test.work / "wide.nc", "w", format="NETCDF3_64BIT_DATA") as file:
+        file.createDimension("t", None)
+        file.createDimension("x", 3)
+        file.big, file.title = numpy.int64(5), "kept"
+        for i in range(30):
+            file.createVariable(f"long{i}", "i8", ("t",))[:] = numpy.arange(4) + 2**40
+        file.createVariable("short", "i2", ("t", "x"))[:] = numpy.arange(12).reshape(4, 3)
+        fixed = file.createVariable("fixed", "f4", ("x",))
+        fixed.units, fixed.code = "m", numpy.uint8(3)
+        fixed[:] = [1, 2, 3]
+    test.run("nmconvert", "wide.nc", "wide.nmb")
+    for source in "wide.nc", "wide.nmb":
+        for to in "cdf1", "cdf2":
+            words = ("nmconvert", source, "narrow.nc", "--to", to, "--json", "-f")
+            refused = json.loads(test.run(*words, exit_code=1, says="found 32 things"))
+            test.check("21 more of this: found type int64" in test.said, f"{words}: said {test.said}")
+            report = json.loads(test.run(*words, "--lossy", says="32 losses"))
+            losses = report["losses"]
+            test.check(losses == refused["losses"] and len(losses) == 32, f"{words}: losses {losses[:3]}")
+            test.check('attribute "fixed:code": found type ubyte' in " ".join(losses), f"{words}: losses {losses}")
+            with netCDF4.Dataset(test.work / "narrow.nc") as file:
+                test.check(file.data_model == KINDS[to], f"{words}: {file.data_model}")
+                test.check(list(file.variables) == ["short", "fixed"] and file.ncattrs() == ["title"], f"{words}: {file}")
+                test.check(file["short"][:].tolist() == numpy.arange(12).reshape(4, 3).tolist(), f"{words}: short differs")
+                test.check(file["fixed"][:].tolist() == [1, 2, 3] and file["fixed"].ncattrs() == ["units"], f"{words}: fixed differs")
+    told = json.loads(test.run("nmcat", "--mode", "union", "wide.nc", "-o", "no.nc", "--to", "cdf1", "--json", exit_code=1))
+    test.check(len(told["conflicts"]) == 32, f"nmcat: {len(told['conflicts'])} conflicts")
+
+
 def check(test):
+    check_losses(test)
     make(test.work / "a.nc", "NETCDF3_64BIT_OFFSET", 10)
     make(test.work / "b.nc", "NETCDF3_CLASSIC", 20)
     make(test.work / "four.nc", "NETCDF4", 30)

@@ -221,13 +221,15 @@ class Converter {
         return false;
       }));
     }
-    if (!is_extended(entry))
-      return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    const ExtractOptions extract = extract_options();
+    if (!is_extended(entry) &&
+        (!extract.kind || entry->kind == static_cast<std::uint16_t>(*extract.kind)))
+      return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
-      if (record_.of.block) return {};
+      if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
         NMB_TRY(lose_group(
@@ -236,7 +238,7 @@ class Converter {
       });
     };
     NMB_TRY(ranks_.agree(load()));
-    return to_classic(std::move(block), std::move(losses));
+    return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses));
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {
@@ -260,9 +262,8 @@ class Converter {
   }
 
   // losses: of what is around the dataset.
-  Status to_classic(std::shared_ptr<const Dataset> dataset, std::vector<Loss> losses) {
+  Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses) {
     const ExtractOptions options = extract_options();
-    const Kind kind = options.kind.value_or(Kind::kCdf5);
     Result<ClassicView> view = classic_view(std::move(dataset), kind);
     NMB_TRY(ranks_.agree(view.status()));
     for (const std::vector<Loss>* some : {&view->losses, &losses})
@@ -273,7 +274,10 @@ class Converter {
                         (count == 1 ? " thing that a classic file cannot hold"
                                     : " things that a classic file cannot hold") +
                         ", expected none without --lossy; nothing was written");
-    return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+    const Status written = write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+    if (written.code() != Code::kConflict || !options_.lossy) return written;
+    return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
+                  written.message() + "; --lossy cannot write this: use another kind");
   }
 
   Status from_hdf5() {
@@ -288,17 +292,17 @@ class Converter {
       NMB_TRY(lose_group(
           group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
     }
-    return to_classic(blocks->front(), std::move(losses));
+    return to_classic(blocks->front(), classic_kind(record_.of.to).value_or(Kind::kCdf5),
+                      std::move(losses));
   }
 
   Status from_classic() {
-    NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(file_));
+    NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
       if (remark.rule == "R-CH-6") warn(remark.text());
     NMB_TRY(check_warnings());
-    const ExtractOptions options = extract_options();
-    return write_classic(*dataset, options.kind.value_or(dataset->kind()), record_.of.output,
-                         options, ranks_);
+    const Kind kind = classic_kind(record_.of.to).value_or(dataset->kind());
+    return to_classic(std::move(dataset), kind, {});
   }
 
   // By --to or the ending, or where the blocks came from HDF5 and the ending does not say what
