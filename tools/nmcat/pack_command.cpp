@@ -589,7 +589,7 @@ Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   return sha256(
       file->size(),
       [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      options_.writer.cancel);
+      nullptr);  // OUT is there: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) const {
@@ -623,6 +623,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["differing"] = conflicts_json(report.differing);
   json["left_out"] = conflicts_json(report.left_out);
   json["filled"] = conflicts_json(report.filled);
+  json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)

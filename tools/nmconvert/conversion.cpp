@@ -141,8 +141,17 @@ class Converter {
     };
     NMB_TRY(named(pack_input(options), record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    return named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
-                 record_.of.input);
+    const Status written =
+        named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
+              record_.of.input);
+    if (!record_.of.block || written.file() != record_.of.input ||
+        (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
+      return written;
+    return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
+                  "block \"" + printable(*record_.of.block) +
+                      "\" cannot be written alone: " + written.message() +
+                      "; if it refers to objects of other blocks, extract the block that they and "
+                      "it are below, or convert the whole file");
   }
 
   PackOptions pack_options(const std::string& output) {
@@ -152,6 +161,7 @@ class Converter {
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.block_by = record_.of.block_by;
+    options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
@@ -188,15 +198,17 @@ class Converter {
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
-    if (wants_hdf5(*reader) && options_.compression) return through_nmb();
-    if (wants_hdf5(*reader))
+    const bool to_hdf5 = wants_hdf5(*reader);
+    if (to_hdf5 && !record_.of.block && !options_.compression)
       return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
+    if (to_hdf5 && !record_.of.block) return through_nmb();
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));
       if (!entry)
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
+      if (to_hdf5) return through_nmb();
     } else if (reader->totals().blocks != 1) {
       NMB_ASSIGN(entry, reader->find(""));
       if (!is_extended(entry))
@@ -210,13 +222,15 @@ class Converter {
         return false;
       }));
     }
-    if (!is_extended(entry))
-      return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    const ExtractOptions extract = extract_options();
+    if (!is_extended(entry) &&
+        (!extract.kind || entry->kind == static_cast<std::uint16_t>(*extract.kind)))
+      return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
-      if (record_.of.block) return {};
+      if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
         NMB_TRY(lose_group(
@@ -225,7 +239,7 @@ class Converter {
       });
     };
     NMB_TRY(ranks_.agree(load()));
-    return to_classic(std::move(block), std::move(losses));
+    return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses));
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {
@@ -249,9 +263,8 @@ class Converter {
   }
 
   // losses: of what is around the dataset.
-  Status to_classic(std::shared_ptr<const Dataset> dataset, std::vector<Loss> losses) {
+  Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses) {
     const ExtractOptions options = extract_options();
-    const Kind kind = options.kind.value_or(Kind::kCdf5);
     Result<ClassicView> view = classic_view(std::move(dataset), kind);
     NMB_TRY(ranks_.agree(view.status()));
     for (const std::vector<Loss>* some : {&view->losses, &losses})
@@ -262,7 +275,10 @@ class Converter {
                         (count == 1 ? " thing that a classic file cannot hold"
                                     : " things that a classic file cannot hold") +
                         ", expected none without --lossy; nothing was written");
-    return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+    const Status written = write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+    if (written.code() != Code::kConflict || !options_.lossy) return written;
+    return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
+                  written.message() + "; --lossy cannot write this: use another kind");
   }
 
   Status from_hdf5() {
@@ -279,24 +295,26 @@ class Converter {
       NMB_TRY(lose_group(
           group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
     }
-    return to_classic(blocks->front(), std::move(losses));
+    return to_classic(blocks->front(), classic_kind(record_.of.to).value_or(Kind::kCdf5),
+                      std::move(losses));
   }
 
   Status from_classic() {
-    NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(file_));
+    NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
       if (remark.rule == "R-CH-6") warn(remark.text());
     NMB_TRY(check_warnings());
-    const ExtractOptions options = extract_options();
-    return write_classic(*dataset, options.kind.value_or(dataset->kind()), record_.of.output,
-                         options, ranks_);
+    const Kind kind = classic_kind(record_.of.to).value_or(dataset->kind());
+    return to_classic(std::move(dataset), kind, {});
   }
 
-  // By --to, or where the blocks came from HDF5 and the ending does not say what else.
+  // By --to or the ending, or where the blocks came from HDF5 and the ending does not say what
+  // else.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
-    if (what.block) return false;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
+    // Without a kind, the block's own classic one.
+    if (what.block) return false;
     const Result<std::optional<BlockEntry>> root = reader.find("");
     return root.ok() && is_extended(*root);
   }

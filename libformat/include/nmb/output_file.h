@@ -2,6 +2,7 @@
 // writer changes anything on disk, so that tests fail the Nth call.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,6 +76,9 @@ struct CreateOptions {
   // that a later call with this key goes on from (recall()); both stay if it is not published. It
   // is what decides the bytes of the file: inputs and options. Without `make`.
   std::string resume_key{};
+  // Set: publish() gives no name once this is true, and fails with kIo "interrupted". Must outlive
+  // the file.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 // A new file without a name until publish(): it vanishes with the process. kExists at once if the

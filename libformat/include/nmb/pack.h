@@ -108,6 +108,10 @@ struct PackOptions {
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
   // files keep theirs.
   std::string samples;
+  // Of NMB inputs only this block is taken. A classic one becomes the root block. One that came
+  // from HDF5 keeps its name, since references in it lead to paths; the blocks below it are taken
+  // too. kNotFound: an input without it; kUnsupported: inputs of other kinds.
+  std::optional<std::string> only_block{};
   // How values are stored (nmb/compression.h): blocks that came from HDF5 in chunks coded anew, the
   // extents of others in pieces coded one by one, without shuffle and chunks, but for those that
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
@@ -142,7 +146,8 @@ struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
   // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
   // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
-  // "missing block", "coordinate", "blocks", "decomposition", "missing tile", "partition key".
+  // "missing block", "constant variable", "files in set", "coordinate", "blocks", "decomposition",
+  // "missing tile", "partition key".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices
@@ -172,6 +177,7 @@ struct PackReport {
   std::vector<PackConflict> differing;  // attributes of which the first is kept
   std::vector<PackConflict> left_out;   // objects, by skip_mismatches
   std::vector<PackConflict> filled;     // by fill_missing
+  std::vector<PackConflict> shared;     // values that are the first one's, by first_values
   std::vector<PackConflict> widened;    // variables, by widen_types
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;

@@ -65,10 +65,12 @@ struct WriterOptions {
   // Values that are moved are counted on their way, others are read again. A block that is changed
   // without them loses those it had.
   StatisticsLevel statistics = StatisticsLevel::kNone;
-  unsigned threads = 1;                       // that move values of packed blocks
-  bool overwrite = false;                     // a new file may replace an existing one
-  bool sync = true;                           // commits wait for the device
-  const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
+  unsigned threads = 1;    // that move values of packed blocks
+  bool overwrite = false;  // a new file may replace an existing one
+  bool sync = true;        // commits wait for the device
+  // Set: once this is true, moving values and commits stop with kIo "interrupted"; of a commit it
+  // is rank 0's that counts, up to the write of the superblock and the name of a new file.
+  const std::atomic<bool>* cancel = nullptr;
   // Called by a commit on every rank when what it writes is written, ahead of the superblock; a
   // failure makes the commit fail.
   std::function<Status()> before_commit{};

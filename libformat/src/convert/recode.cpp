@@ -87,8 +87,8 @@ class ChunkCutter {
 class Recoder {
  public:
   Recoder(const Dataset& block, const RecodeOptions& options, std::shared_ptr<SpoolFile> spool,
-          std::vector<std::string>* left)
-      : block_(block), options_(options), spool_(std::move(spool)), left_(*left) {}
+          std::vector<std::string>* left, std::set<std::size_t>* used)
+      : block_(block), options_(options), spool_(std::move(spool)), left_(*left), used_(*used) {}
 
   Result<std::optional<RecodedBlock>> recode() {
     const auto kAsItIs = std::optional<RecodedBlock>();
@@ -168,6 +168,7 @@ class Recoder {
         if (asked.dimension != dimension.name) continue;
         out.chunk[i] = std::min(asked.length, dimension.length);
         asked_for = true;
+        used_.insert(static_cast<std::size_t>(&asked - options_.compression.chunk.data()));
       }
     const std::uint64_t size = block_.metadata.value_size(v.type);
     std::uint64_t chunk_bytes = size;
@@ -320,6 +321,7 @@ class Recoder {
   const RecodeOptions& options_;
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
+  std::set<std::size_t>& used_;
   std::vector<hdf5::Property> properties_;  // of the block
   std::uint64_t end_ = 0;                   // of the extent so far
   std::vector<SplicedSource::Run> runs_;
@@ -330,8 +332,9 @@ class Recoder {
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,
                                                   std::shared_ptr<SpoolFile> spool,
-                                                  std::vector<std::string>* left) {
-  return Recoder(block, options, std::move(spool), left).recode();
+                                                  std::vector<std::string>* left,
+                                                  std::set<std::size_t>* used) {
+  return Recoder(block, options, std::move(spool), left, used).recode();
 }
 
 }  // namespace nmb

@@ -19,10 +19,12 @@ namespace {
 
 // Runs `nmb-hdf5 export`; what it says on its error stream is the message. path: what `output` is
 // to become.
-Status run_export(const std::string& input, const std::string& output, const std::string& path) {
+Status run_export(const std::string& input, const std::string& output, const std::string& path,
+                  const std::atomic<bool>* cancel) {
   using hdf5::Hdf5Process;
   NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
              Hdf5Process::start({"export", input, output}, Hdf5Process::Tells::kOnError, -1));
+  NMB_TRY(process->wait_readable(cancel));
   constexpr std::size_t kMostText = 64 << 10;
   std::vector<std::byte> text(kMostText), rest(kMostText);
   NMB_ASSIGN(const std::size_t length, process->read(text));
@@ -95,8 +97,13 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   CreateOptions create;
   create.overwrite = options.overwrite;
   create.sync = options.sync;
+  create.cancel = options.cancel;
   create.make = [&](const std::string& hidden) -> Status {
-    NMB_TRY(run_export(input, hidden, path));
+    const Status made = run_export(input, hidden, path, options.cancel);
+    // A signal from a terminal ends that process too.
+    if (options.cancel && options.cancel->load())
+      return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
+    NMB_TRY(made);
     return options.check ? check_result(reader, hidden) : Status();
   };
   NMB_ASSIGN(std::unique_ptr<OutputFile> output, create_output(path, create));

@@ -75,6 +75,7 @@ class InputReader {
     // The block that the root group of an HDF5 input becomes, of the input of an index; "": paths
     // of its groups stay as they are.
     std::function<std::string(std::size_t index)> place{};
+    std::optional<std::string> only_block{};  // of NMB inputs (PackOptions)
     // The list of inputs, where the one behind an HDF5 input is begun while that one is read;
     // nullptr: none is. Must outlive this.
     const std::vector<std::string>* ahead = nullptr;

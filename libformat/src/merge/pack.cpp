@@ -48,13 +48,16 @@ class Packer {
     NMB_ASSIGN(share_, share());
     Status planned = plan_inputs();
     // Its memory serves better from now on.
+    const bool is_divided = planner_->has_divided();
     const std::uint64_t largest_load = planner_->largest_load();
     planner_.reset();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
-    NMB_TRY(said_by_rank_0(planned.ok() ? verdict(report_, options_.output, options_.strict)
-                                        : planned));
+    Status names;
+    NMB_TRY(check_names(is_divided, &names));
+    if (planned.ok()) planned = verdict(report_, options_.output, options_.strict);
+    NMB_TRY(said_by_rank_0(planned.ok() ? names : planned));
     if (classic_) return classic_->write([this] { return check_inputs(); }, &report_);
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
@@ -167,6 +170,39 @@ class Packer {
     if (unions_) NMB_TRY(unions_->finish(planned, output));
     unions_.reset();
     if (classic_ && report_.unreadable.empty()) classic_->check();
+    return {};
+  }
+
+  // Collective. *failure: a name in the options that nothing in any input has, as by a slip of the
+  // pen. is_divided: blocks of this rank's share were.
+  Status check_names(bool is_divided, Status* failure) {
+    const auto anywhere = [&](bool here) { return ranks_.all_reduce(here, std::logical_or<>()); };
+    const auto note = [&](const std::string& what) {
+      if (failure->ok())
+        *failure = Status(Code::kNotFound, options_.output, kNoOffset, "",
+                          "no input has " + what + "; nothing was written");
+    };
+    if (options_.block_by.starts_with("prefix:")) {
+      NMB_ASSIGN(const bool any, anywhere(is_divided));
+      if (!any)
+        note("a variable that the expression " + nmb::in_quotes(options_.block_by.substr(7)) +
+             " matches");
+    }
+    if (samples_.by() == SampleRule::By::kDimension && !classic_) {
+      NMB_ASSIGN(const bool any, anywhere(blocks_->has_sample_dimension()));
+      if (!any) note("dimension " + nmb::in_quotes(samples_.dimension()) + " (samples)");
+    }
+    if (!options_.compression || classic_) return {};
+    for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i) {
+      const std::string dimension = nmb::in_quotes(options_.compression->chunk[i].dimension);
+      NMB_ASSIGN(const bool known, anywhere(blocks_->chunk_use(i) != ChunkUse::kNone));
+      NMB_ASSIGN(const bool used, anywhere(blocks_->chunk_use(i) == ChunkUse::kUsed));
+      if (!known) note("a variable with dimension " + dimension + " (chunks)");
+      if (known && !used && ranks_.rank() == 0)
+        report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
+                                   dimension +
+                                   ": those that have it are too small or cannot have chunks");
+    }
     return {};
   }
 

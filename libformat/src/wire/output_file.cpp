@@ -89,6 +89,9 @@ class PosixFile final : public OutputFile {
 
   Status publish() override {
     if (published_) return {};
+    // The last look: from here on it is published, whatever comes.
+    if (options_.cancel && options_.cancel->load())
+      return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
     if (temporary_.empty()) {
       const std::string self = "/proc/self/fd/" + std::to_string(fd_);
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)

@@ -149,8 +149,12 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
-  CreateOptions of_new{
-      options.overwrite, options.sync, !ranks.shares_memory(), {}, options.resume_key};
+  CreateOptions of_new{.overwrite = options.overwrite,
+                       .sync = options.sync,
+                       .named = !ranks.shares_memory(),
+                       .make = {},
+                       .resume_key = options.resume_key,
+                       .cancel = options.cancel};
   if (options.dry_run) {
     NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
     return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));

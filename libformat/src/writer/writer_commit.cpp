@@ -365,6 +365,9 @@ Status Writer::Impl::publish(Superblock& next) {
   NMB_TRY(write_hdf5_superblock(next, true));
   NMB_TRY(file_->write_at(trailer, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
+  // The last look: a superblock that is being written is a commit.
+  if (options_.cancel && options_.cancel->load())
+    return Status(Code::kIo, file_->name(), kNoOffset, "", "interrupted; nothing was committed");
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (options_.sync) NMB_TRY(file_->sync());
