@@ -142,8 +142,25 @@ class Converter {
     };
     NMB_TRY(named(pack_input(options), record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    return named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
-                 record_.of.input);
+    return named(to_hdf5(*reader, between.path()), record_.of.input);
+  }
+
+  Status to_hdf5(const Reader& reader, const std::string& path) {
+    Result<std::vector<Loss>> losses = hdf5_losses(reader);
+    NMB_TRY(ranks_.agree(losses.status()));
+    NMB_TRY(check_losses(*losses, "an HDF5 file"));
+    return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
+  }
+
+  // Notes what the output will not have. kConflict without --lossy.
+  Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
+    for (const Loss& loss : losses) record_.losses.push_back(loss.line());
+    const std::size_t count = record_.losses.size();
+    if (count == 0 || options_.lossy) return {};
+    return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                  "found " + std::to_string(count) +
+                      (count == 1 ? " thing that " : " things that ") + target +
+                      " cannot hold, expected none without --lossy; nothing was written");
   }
 
   PackOptions pack_options(const std::string& output) {
@@ -189,7 +206,7 @@ class Converter {
     NMB_TRY(check_warnings());
     if (wants_hdf5(*reader) && options_.compression) return through_nmb();
     if (wants_hdf5(*reader))
-      return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
+      return to_hdf5(*reader, record_.of.input);
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));
@@ -253,14 +270,8 @@ class Converter {
     const Kind kind = options.kind.value_or(Kind::kCdf5);
     Result<ClassicView> view = classic_view(std::move(dataset), kind);
     NMB_TRY(ranks_.agree(view.status()));
-    for (const std::vector<Loss>* some : {&view->losses, &losses})
-      for (const Loss& loss : *some) record_.losses.push_back(loss.line());
-    if (const std::size_t count = record_.losses.size(); count > 0 && !options_.lossy)
-      return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                    "found " + std::to_string(count) +
-                        (count == 1 ? " thing that a classic file cannot hold"
-                                    : " things that a classic file cannot hold") +
-                        ", expected none without --lossy; nothing was written");
+    losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
+    NMB_TRY(check_losses(losses, "a classic file"));
     return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
   }
 
@@ -304,6 +315,7 @@ class Converter {
     options.overwrite = may_replace();
     options.sync = options_.sync;
     options.check = options_.check;
+    options.lossy = options_.lossy;
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();
