@@ -157,6 +157,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--no-provenance", no_provenance_,
                "do not keep names and sizes of the inputs, and the options, in OUT (nminspect "
                "provenance tells them)");
+  app.add_flag("--lossy", lossy_,
+               "write an HDF5 or netCDF-4 OUT without what it cannot hold, user blocks of several "
+               "inputs; each is told");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
@@ -253,6 +256,9 @@ Status PackCommand::take_output() {
     for (const auto& [ending, kind] : kEndings)
       if (options_.output.ends_with(ending)) to_ = kind;
   }
+  if (lossy_ && to_ != "nc4" && to_ != "hdf5")
+    return Status(Code::kUsage,
+                  fmt::format("found --lossy with an output of kind {}, expected nc4 or hdf5", to_));
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
@@ -290,10 +296,20 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   };
   NMB_TRY(named(pack(first, report, ranks)));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
+  Result<std::vector<Loss>> losses = hdf5_losses(*reader);
+  NMB_TRY(ranks.agree(losses.status()));
+  if (ranks.rank() == 0)
+    for (const Loss& loss : *losses) losses_.push_back(loss.line());
+  if (!losses->empty() && !lossy_)
+    return Status(Code::kConflict, options.output, kNoOffset, "",
+                  fmt::format("found {} that an HDF5 file cannot hold, expected none without "
+                              "--lossy; nothing was written",
+                              losses->size() == 1 ? "1 thing"
+                                                  : fmt::format("{} things", losses->size())));
   ExtractOptions extract;
   extract.overwrite = writer.overwrite;
   extract.sync = writer.sync;
-  extract.check = false;
+  extract.lossy = lossy_;
   extract.cancel = writer.cancel;
   NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
   if (ranks.rank() == 0) {
@@ -579,6 +595,11 @@ void PackCommand::tell(const PackReport& report) {
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   for (const Status& status : report.unreadable) diagnostics.error(status);
+  for (const std::string& loss : losses_)
+    if (lossy_)
+      diagnostics.warning(options_.output, loss);
+    else
+      diagnostics.error(Status(Code::kConflict, options_.output, kNoOffset, "", loss));
   for (const std::string& text : grouped(report.conflicts, kShownConflicts))
     diagnostics.error(Status(Code::kConflict, text));
 }
@@ -625,6 +646,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["filled"] = conflicts_json(report.filled);
   json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
+  json["losses"] = Json::array();
+  for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)
     json["linked"].push_back(Json{{"file", json_text(file.path)}, {"bytes", file.size}});

@@ -141,9 +141,7 @@ class Converter {
     };
     NMB_TRY(named(pack_input(options), record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    const Status written =
-        named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
-              record_.of.input);
+    const Status written = named(to_hdf5(*reader, between.path()), record_.of.input);
     if (!record_.of.block || written.file() != record_.of.input ||
         (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
       return written;
@@ -152,6 +150,24 @@ class Converter {
                       "\" cannot be written alone: " + written.message() +
                       "; if it refers to objects of other blocks, extract the block that they and "
                       "it are below, or convert the whole file");
+  }
+
+  Status to_hdf5(const Reader& reader, const std::string& path) {
+    Result<std::vector<Loss>> losses = hdf5_losses(reader);
+    NMB_TRY(ranks_.agree(losses.status()));
+    NMB_TRY(check_losses(*losses, "an HDF5 file"));
+    return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
+  }
+
+  // Notes what the output will not have. kConflict without --lossy.
+  Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
+    for (const Loss& loss : losses) record_.losses.push_back(loss.line());
+    const std::size_t count = record_.losses.size();
+    if (count == 0 || options_.lossy) return {};
+    return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                  "found " + std::to_string(count) +
+                      (count == 1 ? " thing that " : " things that ") + target +
+                      " cannot hold, expected none without --lossy; nothing was written");
   }
 
   PackOptions pack_options(const std::string& output) {
@@ -198,10 +214,10 @@ class Converter {
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
-    const bool to_hdf5 = wants_hdf5(*reader);
-    if (to_hdf5 && !record_.of.block && !options_.compression)
-      return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
-    if (to_hdf5 && !record_.of.block) return through_nmb();
+    const bool to_hdf5_file = wants_hdf5(*reader);
+    if (to_hdf5_file && !record_.of.block && !options_.compression)
+      return to_hdf5(*reader, record_.of.input);
+    if (to_hdf5_file && !record_.of.block) return through_nmb();
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));
@@ -267,14 +283,8 @@ class Converter {
     const ExtractOptions options = extract_options();
     Result<ClassicView> view = classic_view(std::move(dataset), kind);
     NMB_TRY(ranks_.agree(view.status()));
-    for (const std::vector<Loss>* some : {&view->losses, &losses})
-      for (const Loss& loss : *some) record_.losses.push_back(loss.line());
-    if (const std::size_t count = record_.losses.size(); count > 0 && !options_.lossy)
-      return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                    "found " + std::to_string(count) +
-                        (count == 1 ? " thing that a classic file cannot hold"
-                                    : " things that a classic file cannot hold") +
-                        ", expected none without --lossy; nothing was written");
+    losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
+    NMB_TRY(check_losses(losses, "a classic file"));
     const Status written = write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
     if (written.code() != Code::kConflict || !options_.lossy) return written;
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
@@ -325,6 +335,7 @@ class Converter {
     options.overwrite = may_replace();
     options.sync = options_.sync;
     options.check = options_.check;
+    options.lossy = options_.lossy;
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();

@@ -81,7 +81,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
       ->check(one_of({"sha256"}));
   app.add_flag(
       "--lossy", lossy_,
-      "leave out, or write otherwise, what a classic file cannot hold; each is counted and "
+      "leave out, or write otherwise, what OUTPUT cannot hold; each is counted and "
       "listed in JSON reports");
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");

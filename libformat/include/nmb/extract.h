@@ -28,6 +28,7 @@ struct ExtractOptions {
   // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   OutputLayer layer;  // around the file
+  bool lossy = false;  // an HDF5 file without what hdf5_losses() tells
 };
 
 // Publishes `path` or leaves what was there untouched. kConflict: the kind asked for cannot hold

@@ -116,7 +116,10 @@ class Recoder {
       }
       if (storage) extension.storage.push_back(*storage);
       const std::uint64_t length = block_.metadata.slice_bytes(v).value_or(0);
-      metadata.set_begin(v, length == 0 ? end_ : begin);
+      // Chunks begin at a multiple of 8, be there one or none.
+      const bool is_empty = length == 0 && !(storage && storage->kind == StorageKind::kChunked);
+      metadata.set_begin(v, is_empty ? end_ : begin);
+      if (!is_empty) end_ = begin;
       if (length > 0) add_run({begin, length, block_.metadata.begin(v), 0});
     }
     if (!any) return kAsItIs;
