@@ -205,8 +205,7 @@ class Converter {
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
     if (wants_hdf5(*reader) && options_.compression) return through_nmb();
-    if (wants_hdf5(*reader))
-      return to_hdf5(*reader, record_.of.input);
+    if (wants_hdf5(*reader)) return to_hdf5(*reader, record_.of.input);
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));

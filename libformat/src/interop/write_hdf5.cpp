@@ -79,8 +79,8 @@ class ResultCheck {
     return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
   }
   static Status differs(const std::string& group, const std::string& what) {
-    return Status(Code::kDamaged, "the result is not what was to be written: block \"" + group +
-                                      "\": " + what);
+    return Status(Code::kDamaged,
+                  "the result is not what was to be written: block \"" + group + "\": " + what);
   }
 
   Status take(hdf5::GroupBlock written, const std::string& path) {
@@ -172,9 +172,9 @@ class ResultCheck {
 Status check_losses(const hdf5::Hdf5Form& form) {
   const std::size_t count = form.losses().size();
   if (count == 0) return {};
-  return Status(Code::kConflict, form.losses().front().line() +
-                                     (count > 1 ? ", and " + std::to_string(count - 1) + " more"
-                                                : std::string()));
+  return Status(Code::kConflict,
+                form.losses().front().line() +
+                    (count > 1 ? ", and " + std::to_string(count - 1) + " more" : std::string()));
 }
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
