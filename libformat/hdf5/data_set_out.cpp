@@ -69,8 +69,8 @@ hsize_t elements_of_block(hid_t space) {
   return elements;
 }
 
-// HDF5 keeps no lengths of a source of which all is selected, and takes none but the right number of
-// elements.
+// HDF5 keeps no lengths of a source of which all is selected, and takes none but the right number
+// of elements.
 Status set_lengths_of_whole(hid_t here, Handle* there) {
   if (H5Sget_select_type(there->get()) != H5S_SEL_ALL ||
       H5Sget_simple_extent_type(there->get()) != H5S_SCALAR)

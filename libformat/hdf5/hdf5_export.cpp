@@ -251,8 +251,7 @@ class Hdf5Export {
 Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_block) {
   NMB_ASSIGN(Handle fcpl, check_handle(H5Pcreate(H5P_FILE_CREATE), "properties"));
   NMB_TRY(set_group_order(fcpl.get(), root ? root->order(kGlobal) : Order{3, 3}));
-  if (user_block > 0)
-    NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), user_block), "user block"));
+  if (user_block > 0) NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), user_block), "user block"));
   return fcpl;
 }
 
@@ -319,7 +318,8 @@ Status export_hdf5(const Reader& reader, const std::string& path) {
                   std::strerror(errno));
   ::close(taken);
   hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
-  Status status = file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, form, file);
+  Status status =
+      file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, form, file);
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   if (!status.ok()) ::unlink(path.c_str());

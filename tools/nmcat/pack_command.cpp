@@ -257,8 +257,9 @@ Status PackCommand::take_output() {
       if (options_.output.ends_with(ending)) to_ = kind;
   }
   if (lossy_ && to_ != "nc4" && to_ != "hdf5")
-    return Status(Code::kUsage,
-                  fmt::format("found --lossy with an output of kind {}, expected nc4 or hdf5", to_));
+    return Status(
+        Code::kUsage,
+        fmt::format("found --lossy with an output of kind {}, expected nc4 or hdf5", to_));
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
@@ -301,11 +302,11 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   if (ranks.rank() == 0)
     for (const Loss& loss : *losses) losses_.push_back(loss.line());
   if (!losses->empty() && !lossy_)
-    return Status(Code::kConflict, options.output, kNoOffset, "",
-                  fmt::format("found {} that an HDF5 file cannot hold, expected none without "
-                              "--lossy; nothing was written",
-                              losses->size() == 1 ? "1 thing"
-                                                  : fmt::format("{} things", losses->size())));
+    return Status(
+        Code::kConflict, options.output, kNoOffset, "",
+        fmt::format("found {} that an HDF5 file cannot hold, expected none without "
+                    "--lossy; nothing was written",
+                    losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
   ExtractOptions extract;
   extract.overwrite = writer.overwrite;
   extract.sync = writer.sync;

@@ -21,8 +21,7 @@ class PackCommand {
   void offer_agreement(CLI::App& app);
   Status take_agreement();
   Status take_output();
-  Status write_through_nmb(const PackOptions& options, PackReport* report,
-                                  Communicator& ranks);
+  Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();

@@ -79,10 +79,9 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "sha256: report that of input and output, which are read once more")
       ->type_name("KIND")
       ->check(one_of({"sha256"}));
-  app.add_flag(
-      "--lossy", lossy_,
-      "leave out, or write otherwise, what OUTPUT cannot hold; each is counted and "
-      "listed in JSON reports");
+  app.add_flag("--lossy", lossy_,
+               "leave out, or write otherwise, what OUTPUT cannot hold; each is counted and "
+               "listed in JSON reports");
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");

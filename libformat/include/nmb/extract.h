@@ -27,7 +27,7 @@ struct ExtractOptions {
   const std::atomic<bool>* cancel = nullptr;
   // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  OutputLayer layer;  // around the file
+  OutputLayer layer;   // around the file
   bool lossy = false;  // an HDF5 file without what hdf5_losses() tells
 };
 

@@ -63,8 +63,8 @@ Status DimensionIds::gather() {
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
       if (variable.dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
-      Scale scale{std::string(variable.name), v, metadata.dimension(variable.dimensions[0]).length,
-                  {}, 0};
+      Scale scale{
+          std::string(variable.name), v, metadata.dimension(variable.dimensions[0]).length, {}, 0};
       if (metadata.dimension(variable.dimensions[0]).is_record()) scale.length = block->records;
       const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
       // netCDF-C counts in place of negative ones.
@@ -132,13 +132,13 @@ Status DimensionIds::count_anew() {
   std::int64_t next = 0;
   for_each_in_order([&](Scales& block) {
     block.first = next;
-    next += static_cast<std::int64_t>(std::min<std::uint64_t>(
-        block.classic_count, static_cast<std::uint64_t>(kMostDimensions)));
+    next += static_cast<std::int64_t>(
+        std::min<std::uint64_t>(block.classic_count, static_cast<std::uint64_t>(kMostDimensions)));
     std::vector<Scale*> scales;
     for (Scale& scale : block.scales) scales.push_back(&scale);
     if (std::ranges::all_of(scales, [](const Scale* scale) { return scale->own.has_value(); }))
-      std::ranges::stable_sort(
-          scales, [](const Scale* a, const Scale* b) { return *a->own < *b->own; });
+      std::ranges::stable_sort(scales,
+                               [](const Scale* a, const Scale* b) { return *a->own < *b->own; });
     for (Scale* scale : scales) scale->id = next++;
   });
   changes_ = true;

@@ -59,7 +59,7 @@ class DimensionIds {
     std::optional<std::int64_t> own;  // in the source
     std::int64_t id = 0;
   };
-  struct Scales {                    // of a block that has some
+  struct Scales {                     // of a block that has some
     std::uint64_t classic_count = 0;  // dimensions of a classic block
     std::int64_t first = 0;           // of these
     std::vector<Scale> scales;

@@ -11,8 +11,8 @@
 namespace nmb::hdf5 {
 
 // The names of all blocks: each ahead of those below it, groups of a group in the order of their
-// links where that is tracked, else in that of their names. Reads the hdf5 sections of all blocks of
-// kind 6. kDamaged, kIo.
+// links where that is tracked, else in that of their names. Reads the hdf5 sections of all blocks
+// of kind 6. kDamaged, kIo.
 Result<std::vector<std::string>> group_order(const Reader& reader);
 
 }  // namespace nmb::hdf5

@@ -10,8 +10,7 @@ namespace nmb::hdf5 {
 Result<std::vector<std::byte>> user_block(const Block& block) {
   std::vector<std::byte> bytes;
   if (!block.metadata.extension()) return bytes;
-  NMB_ASSIGN(std::vector<Property> properties,
-             decode_properties(block.metadata.extension()->hdf5));
+  NMB_ASSIGN(std::vector<Property> properties, decode_properties(block.metadata.extension()->hdf5));
   for (Property& p : properties)
     if (p.number == Property::Number::kUserBlock) bytes = std::move(p.bytes);
   return bytes;
@@ -24,8 +23,8 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
   bool is_above_all = true;
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (!first) first = entry.name;
-    is_above_all = is_above_all && (first->empty() || entry.name == *first ||
-                                    entry.name.starts_with(*first + "/"));
+    is_above_all = is_above_all &&
+                   (first->empty() || entry.name == *first || entry.name.starts_with(*first + "/"));
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
     NMB_ASSIGN(const std::vector<std::byte> bytes, user_block(*block));

@@ -1,5 +1,5 @@
-// The marks that netCDF and HDF5's dimension scales leave in a block that came from HDF5: which data
-// set is a dimension, which dimensions a data set has (HDF5 Dimension Scale Specification;
+// The marks that netCDF and HDF5's dimension scales leave in a block that came from HDF5: which
+// data set is a dimension, which dimensions a data set has (HDF5 Dimension Scale Specification;
 // "Interoperability with HDF5" of netCDF). Marks that are not as those write them say nothing.
 #pragma once
 
