@@ -1083,8 +1083,9 @@ class Assembler:
             position = self.allocate(len(data))
             self.write(position, data)
             self.name_place(label, position)
-        if text_.growth:
-            self.write_growth(text_.growth)
+        for rows in text_.growth:
+            if rows:
+                self.write_growth(rows)
         if text_.sections is not None:
             if self.global_sections[0] and not text_.sections.startswith(CONTINUES):
                 dead.append((self.global_sections[0], up(self.global_sections[1])))
@@ -1163,6 +1164,9 @@ class Assembler:
         position, length, total, written = self.page("growth", b"GROW", 0, table, columns)
         for row in written[1:] if before else written:
             self.growth_rows.setdefault(row["order"], []).append(row)
+        if before:
+            where = self.places["growth row 0.position"]
+            self.name_place(f"growth page {len(self.growth_pages)}", where, "page before")
         self.growth_pages.append((position, length, total))
         self.growth = (position, length, sum64(self.data[position : position + length]))
         self.used["read-only compatible features"] |= 2
@@ -1458,7 +1462,8 @@ class GenerationText:
         self.files = []  # path, size, original, of one (bytes, bytes of a piece, codecs)
         self.actions, self.blocks, self.extra, self.sections, self.view = [], [], [], None, None
         self.statistics = self.tags = self.abandoned = None
-        self.growth, self.later, self.later_places, self.missing = [], [], [], set()
+        self.growth = [[]]  # of each page the rows: name, records, codec, bytes
+        self.later, self.later_places, self.missing = [], [], set()
         self.sets, self.pokes, self.columns = [], [], []
 
     def new_blocks(self):
@@ -1872,7 +1877,9 @@ def parse(lines):
             elif key == "original":
                 generations[-1].files.append(original_row(line))
             elif key == "growth":
-                generations[-1].growth.append(growth_row(line))
+                generations[-1].growth[-1].append(growth_row(line))
+            elif words == ["next", "growth", "page"]:
+                generations[-1].growth.append([])
             elif words == ["fold", "growth"]:
                 generations[-1].actions.append(act_fold)
             elif key == "abandoned":
