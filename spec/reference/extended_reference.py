@@ -206,7 +206,7 @@ class ExtendedDecoder(classic.Decoder):
         chunks, chunk_bytes = 1, self.size_of(v.type)
         for d, length in zip(v.dimensions, storage.chunk):
             chunk_bytes *= length
-            if not 0 < chunk_bytes < 2**32:
+            if not 0 < chunk_bytes < 2**63:
                 wrong(f"a chunk of {chunk_bytes} bytes")
             chunks *= -(-self.out.dimensions[d].length // length)
         if 24 * chunks > storage.region_length:
@@ -513,7 +513,7 @@ def chunk_of(storage, region, number, length, value_size):
         return None
     if offset + stored > len(region):
         raise wrong(f"{stored} bytes at {offset} of a region of {len(region)}")
-    if length > 2**26 and length > 1024 * stored:
+    if length > 2**26 and length > 131072 * stored:
         raise wrong(f"{stored} bytes that make {length}")
     raw, limit = bytes(region[offset : offset + stored]), length + 4 * len(storage.filters)
     for n, filter_ in reversed(list(enumerate(storage.filters))):

@@ -1645,6 +1645,8 @@ def read_extent(file, entry, header):
                 entry.at("extent sum"),
                 f"{name}: the sum of an extent of which no byte is stored",
             )
+    if length and entry["flags"] & 1:
+        return [Piece(0, length)]
     for field in ("extent position", "extent length", "extent sum"):
         if entry[field] != header[field]:
             file.fail(
@@ -1652,8 +1654,8 @@ def read_extent(file, entry, header):
                 entry.at(field),
                 f"{name}: {field} {entry[field]}, {header[field]} in the block's header",
             )
-    if length == 0 or entry["flags"] & 1:
-        return [Piece(0, length)] if length else []
+    if length == 0:
+        return []
     if length > file.piece_size:
         raise Damaged  # R-IX-8 tells
     position = entry["extent position"]
