@@ -113,6 +113,7 @@ class Extension:
         self.unlimited = {}  # dimension: (is the record dimension, offset of the entry)
         self.storage = {}  # variable: Storage
         self.hdf5 = b""
+        self.critical_for_writing = False  # a section that this version does not know
 
     def size_of(self, type_):
         if type_ in classic.SIZES:
@@ -258,6 +259,8 @@ def read_sections(extension, items):
             extension.hdf5 = payload.bytes(length, "hdf5")
         elif flags & 1:
             raise Unsupported(f"section {type_} of an extended body is critical and unknown")
+        elif flags & 2:
+            extension.critical_for_writing = True
 
 
 def read_dimensions(extension, items):

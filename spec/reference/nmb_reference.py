@@ -430,9 +430,10 @@ def check_used(file):
     """R-SB-5, and the places of later versions."""
     sb = file.superblock
     used = sb["used"]
-    if used < 512 or used > 4088 or (used - 512) % 24 or used > 512 and not file.unknown_features:
+    usable = 512 <= used <= 4088 and (used - 512) % 24 == 0
+    if not usable or used > 512 and not file.unknown_features:
         file.find("R-SB-5", sb.at("used"), f"used is {used}")
-        used = 512
+    used = used if usable else 512
     if not file.unknown_features:
         if sb["flags"]:
             file.check_zero("R-SB-5", sb.at("flags"), sb.at("flags") + 4, (sb.name, "flags"))
@@ -739,6 +740,7 @@ class Page:
                 file.refuse(
                     "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
                 )
+                file.writable = file.writable and self.magic == b"DMAP"
                 raise Damaged
             previous = id_
             raw = file.data[data_at : data_at + rows * width]
@@ -793,7 +795,10 @@ class Page:
                 place = tuple(self.value(name, row) for name in names)
                 if any(place):
                     what = f"{self.what}: place {number} of a later version"
-                    check_place(self.file, "R-PG-9", place, self.at(names[0], row), what)
+                    try:
+                        check_place(self.file, "R-PG-9", place, self.at(names[0], row), what)
+                    except Damaged:
+                        self.file.everything_walked = False  # the page itself can be read
 
     def page_before(self):
         """The first row, where it is the place of the page before; R-PG-9. Else None."""
@@ -1047,6 +1052,7 @@ def read_entry(file, entry):
         entry.pieces = pieces
     except Damaged:
         file.everything_walked = False
+        file.untouchable.add(entry.name)
     check_needs(file, entry)
     read_entry_sections(file, entry, body)
 
@@ -1064,6 +1070,10 @@ def read_unsupported(file, entry):
     place = entry.place("data map")
     if place[0] and place[1]:
         read_map_sums(file, entry, place, header.position, entry.at("data map position"), None)
+    rows = file.growth.get(entry["order"])
+    if rows:
+        file.grown_records += rows[-1]["records"] - entry["records"]
+        entry.grown = {"records": rows[-1]["records"]}
     read_entry_sections(file, entry, None)
 
 
@@ -1332,6 +1342,8 @@ def read_body(file, entry, header, body, what):
         file.refuse("R-BK-10", at, f"{what}: {reason}")
         file.untouchable.add(entry.name)
         return None
+    if c.extension and c.extension.critical_for_writing:
+        file.untouchable.add(entry.name)
     counts = {
         "dimensions": len(c.dimensions),
         "variables": len(c.variables),
@@ -2471,15 +2483,27 @@ def classic_document(data):
     return document | {"findings": findings, "remarks": remarks}
 
 
-def document_of(data, tracing=False, folder=None):
-    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
-    if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
-        return classic_document(data), None
-    if not choosing.is_nmb(data):
-        return None, None
+def reader_of(data, tracing=False, folder=None):
+    """A File that is read; None for bytes of another kind. folder: that of the file."""
+    if data[:3] == b"CDF" or not choosing.is_nmb(data):
+        return None
     file = File(data, tracing, folder)
     file.read()
-    return nmb_document(file), file.fields
+    return file
+
+
+def document_of_reader(file, data):
+    if file is not None:
+        return nmb_document(file)
+    if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
+        return classic_document(data)
+    return None
+
+
+def document_of(data, tracing=False, folder=None):
+    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
+    file = reader_of(data, tracing, folder)
+    return document_of_reader(file, data), file and file.fields
 
 
 def scan_and_index(data):

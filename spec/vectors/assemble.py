@@ -90,9 +90,10 @@ def encode_values(type_, words):
     number = float if code in "fd" else lambda word: int(word, 0)
     if words[:1] == ["range"]:
         bits = 8 * SIZES[type_] - (code.islower() and code not in "fd")
-        words = [str(i % 2**bits) for i in range(int(words[1]))]
-    elif words[1:2] == ["of"]:
-        words = [words[2]] * int(words[0])
+        count = int(words[1])
+        return struct.pack(f">{count}{code}", *(i % 2**bits for i in range(count)))
+    if words[1:2] == ["of"]:
+        return struct.pack(f">{code}", number(words[2])) * int(words[0])
     return struct.pack(f">{len(words)}{code}", *map(number, words))
 
 
@@ -677,9 +678,9 @@ class Assembler:
         for number, (id_, width, values) in enumerate(table):
             self.name_place(label, position + PAGE_HEADER + 4 * number, f"column {id_}")
             for r, row in enumerate(rows):
-                if id_ < len(COLUMNS):
-                    for name in filter(None, (row.get("label"), f"{label} row {r}")):
-                        self.name_place(name, at + r * width, COLUMNS[id_])
+                for name in filter(None, (row.get("label"), f"{label} row {r}")):
+                    column = COLUMNS[id_] if id_ < len(COLUMNS) else f"column {id_}"
+                    self.name_place(name, at + r * width, column)
             at += len(values) * width
         self.name_place(label, at, "heap")
         self.name_place(label, at + len(heap), "padding")
