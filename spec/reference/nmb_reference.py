@@ -598,7 +598,7 @@ PAGE = fields_of(
     """
 )
 PAGE_HEADER = 88
-MAX_HEIGHT = 10
+MAX_HEIGHT, MAX_MAP_LEVEL = 10, 8
 
 COLUMNS = dict(
     enumerate(
@@ -682,7 +682,8 @@ class Page:
                 )
                 if name == "level":
                     raise Damaged
-        if f["level"] >= MAX_HEIGHT:
+        # Without a level to expect this is the root of a data map.
+        if f["level"] > (MAX_MAP_LEVEL if level is None else MAX_HEIGHT - 1):
             file.fail("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
         if not 1 <= f["generation"] <= file.superblock["generation"]:
             file.find(
@@ -1978,7 +1979,7 @@ def check_external(file, f, before):
     while not f.path.startswith(b"/") and climbs < len(parts) and parts[climbs] == b"..":
         climbs += 1
     wrong = b"" in parts or b"." in parts or b".." in parts[climbs:] or climbs == len(parts)
-    if f.row["data map position"]:
+    if any(f.row.place("data map")):
         file.find("R-FT-6", f.row.at("data map position"), f"file table: {f.path!r} with a data map")
     if wrong or b"\0" in f.path or b"\\" in f.path:
         file.find("R-FT-1", f.path_at, f"file table: path {f.path!r}")
@@ -1997,7 +1998,7 @@ def read_original(file, f):
     position, length, sum_ = row.place("data map")
     pieces = []
     try:
-        if bool(position and length) != bool(f.size):
+        if bool(position and length) != bool(f.size) or not f.size and sum_:
             file.fail("R-FT-6", row.at("data map position"), f"{name}: {f.size} bytes, data map at {position}")
         if f.size:
             place_at = row.at("data map position")
