@@ -88,6 +88,10 @@ class ViewEncoder {
     header.bytes().put16(kNodeRank);
     header.bytes().put16(kLeafRank);
     (void)header.end();
+    constexpr unsigned kFailIfUnknownAndOpenForWrite = 8;
+    header.begin(HeaderMessage::kReadOnly, kFailIfUnknownAndOpenForWrite);
+    header.bytes().put("NMB1");
+    (void)header.end();
     return out.append(header.finish());
   }
 
@@ -170,7 +174,7 @@ std::array<std::byte, kHdf5Size> EncodedView::superblock(std::uint64_t file_leng
   bytes.put8(kAddressBytes);
   bytes.put8(kLengthBytes);
   bytes.put8(0);
-  bytes.put64(kHdf5Position);
+  bytes.put64(0);
   bytes.put64(extension);
   bytes.put64(file_length);
   bytes.put64(root);
