@@ -105,7 +105,8 @@ class NmbVerifier {
   void check_hdf5_superblock();
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
-  void compare_view();
+  std::optional<Superblock> shown_generation(std::uint64_t generation);
+  void compare_view(const Superblock& shown);
 
   // Dead space (verify_dead_space.cpp): section 11.
   void check_dead_space();

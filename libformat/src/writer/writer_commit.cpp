@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "parallel/letters.h"
+#include "superblock/view_header.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -322,7 +323,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 }
 
 // Everything is on the device before rank 0 writes the superblock.
-Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
+Status Writer::Impl::write_superblock(Superblock& next) {
   const bool leads = ranks_.rank() == 0;
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(next));
@@ -335,7 +336,6 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
     return stripes_.write_at(0, head);
   };
   NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
-  if (with_view) NMB_TRY(write_view(next));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
@@ -364,6 +364,7 @@ Status Writer::Impl::write_cover_and_mark(const Superblock& of, std::span<const 
 Status Writer::Impl::publish(Superblock& next) {
   const std::uint64_t trailer = round_up(cursor_, kSlotUnit);
   next.file_length = trailer + kSlotUnit;
+  if (new_view_) next.hdf5 = new_view_->superblock(next.file_length);
   if (superblock_.generation > 0) {
     next.previous_trailer = {superblock_.trailer_position(), kSlotUnit, sum_of(superblock_bytes_)};
   }
@@ -411,9 +412,8 @@ Status Writer::Impl::write_generation(bool closing) {
                         [](Work a, Work b) {
                           return Work{a.any || b.any, a.links || b.links};
                         }));
-  // A view that the file has is that of what it holds.
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
-  if (!first && !has.any && (!with_view || !superblock_.view.absent())) return {};
+  if (!first && !has.any && (!with_view || view_is_newest(superblock_))) return {};
   auto work = [&]() -> Status {
     NMB_TRY(place_values());
     // Everything that was put is in the file before anybody sums it.
@@ -468,10 +468,11 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_index(blocks, next));
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
-    NMB_TRY(retire_view(next));
+    NMB_TRY(with_view ? write_view(next) : tell_of_old_view());
     NMB_TRY(write_dead_map(next));
-    NMB_TRY(write_superblock(next, with_view));
+    NMB_TRY(write_superblock(next));
     superblock_ = next;
+    new_view_.reset();
     cursor_ = next.file_length;
     slot_begun_ = false;
     return closing ? Status() : ranks_.agree(settle(blocks));

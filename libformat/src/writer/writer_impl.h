@@ -21,6 +21,7 @@
 #include "superblock/head.h"
 #include "superblock/identity.h"
 #include "values/open_requests.h"
+#include "view/view_encoder.h"
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"
@@ -261,7 +262,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status number_files(const std::vector<Commitment>& blocks);
   Status write_file_table(Superblock& next);
   // writer_view.cpp
-  Status retire_view(Superblock& next);
+  Status tell_of_old_view();
   Status write_view(Superblock& next);
   Status encode_view_of(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
@@ -295,7 +296,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status check_sections() const;
   Status write_sections(Superblock& next);
   Status write_dead_map(Superblock& next);
-  Status write_superblock(Superblock& next, bool with_view);
+  Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
   Status write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes);
   BlockEntry entry_of(const Commitment& block) const;
@@ -330,6 +331,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   bool has_file_id_ = false;
   Superblock superblock_;  // of the last commit, or what is known of the first
   std::array<std::byte, kSlotUnit> superblock_bytes_{};  // of the last commit, as it is in the file
+  std::optional<EncodedView> new_view_;  // of the generation that is written; of rank 0
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit
