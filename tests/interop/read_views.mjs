@@ -1,12 +1,9 @@
-// What h5wasm and jsfive read of HDF5 files, as JSON: node read_views.mjs FOLDER FILE..., in whose node_modules both are.
-import {createRequire} from 'module';
+// What h5wasm and jsfive read of HDF5 files, as JSON: node read_views.mjs FILE..., beside node_modules with both.
 import {readFileSync} from 'fs';
-import {pathToFileURL} from 'url';
+import h5wasm from 'h5wasm/node';
+import * as jsfive from 'jsfive';
 
-const [folder, ...files] = process.argv.slice(2);
-const require = createRequire(pathToFileURL(folder + '/'));
-const h5wasm = (await import(pathToFileURL(require.resolve('h5wasm/node')))).default;
-const jsfive = require('jsfive');
+const files = process.argv.slice(2);
 await h5wasm.ready;
 
 const plain = (value) => {

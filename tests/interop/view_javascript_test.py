@@ -35,8 +35,9 @@ def install(folder):
 def check_in(folder, test):
     one, several, source = view_readers.make(test)
     sources = {str(path): {"": source} for path in one} | {str(path): blocks for path, blocks in several.items()}
-    script = Path(__file__).with_name("read_views.mjs")
-    done = subprocess.run(["node", script, folder, *sources], capture_output=True, text=True, timeout=300)
+    script = Path(folder) / "read_views.mjs"  # node looks for modules beside what imports them
+    shutil.copy(Path(__file__).with_name(script.name), script)
+    done = subprocess.run(["node", script, *sources], capture_output=True, text=True, timeout=300)
     test.check(done.returncode == 0, f"read_views.mjs: {done.stderr}")
     if done.returncode != 0:
         return
