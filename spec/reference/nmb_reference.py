@@ -2239,15 +2239,27 @@ def check_view(file):
         return
     if header["version"] != 1:
         return
-    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position, "generation": min(header["generation"], sb["generation"]) or 1}
+    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position}
     for name, value in expected.items():
         if header[name] != value:
             file.find("R-HV-2", header.at(name), f"{name} is {header[name]}, expected {value}")
     file.check_zero("R-HV-2", position + 48, position + 64, ("view", "reserved"))
+    generation = header["generation"]
+    if not 1 <= generation <= sb["generation"]:
+        file.find("R-HV-2", header.at("generation"), f"generation {generation}, expected 1 to {sb['generation']}")
     if file.findings:
         return
+    while sb["generation"] > generation:
+        sb = Superblock(file, sb.place("previous trailer")[0])
+    if sb.place("view") != file.superblock.place("view"):
+        file.find("R-HV-2", header.at("generation"), f"generation {generation} has another view, or none")
+        return
+    shown = file if sb is file.superblock else as_of(file, sb)
+    if shown.findings:
+        return  # in dead space, whose sums are right all the same
+    sb = file.superblock
     try:
-        view, superblock = view_reference.encode(file, position)
+        view, superblock = view_reference.encode(shown, position)
     except view_reference.NoView as reason:
         file.find("R-HV-3", position, f"a view of what has none: {reason}")
         return
@@ -2261,6 +2273,21 @@ def check_view(file):
             if a != b:
                 file.find("R-HV-4", sb.at("HDF5 superblock") + i, f"byte {b:#x}, expected {a:#x}")
                 break
+
+
+def as_of(file, superblock):
+    """The blocks of an older generation."""
+    older = File(file.data)
+    older.choice, older.file_id, older.everything_walked = file.choice, file.file_id, True
+    older.superblock, older.file_length = superblock, superblock["file length"]
+    older.unknown_features = choosing.unknown_features(superblock)
+    superblock.name = "trailer"
+    check_limits(older)
+    read_dictionary(older)
+    read_places(older)
+    read_growth(older)
+    read_index(older)
+    return older
 
 
 # --- Output ----------------------------------------------------------------------------------------
