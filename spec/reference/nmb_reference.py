@@ -123,7 +123,6 @@ class File:
         self.dictionary = None
         self.used_features = dict.fromkeys(choosing.KNOWN, 0)
         self.stamps = []  # (position, sum) of pieces in this file
-        self.pages_of_index = []  # (position, length)
         self.growth = {}  # by order: rows of growth pages, the oldest first
         self.grown_records = 0
         self.everything_known = True  # no block that this reader does not support
