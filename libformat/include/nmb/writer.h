@@ -48,8 +48,8 @@ enum class Io : std::uint8_t {
 };
 
 enum class Hdf5View : std::uint8_t {
-  kOff,   // none; one that the file had is gone with the first commit
-  kAuto,  // where the file can have one, with at most kMostAutoViewObjects; see on_no_view
+  kOff,   // none; one that the file has stays, and shows the generation that it is of
+  kAuto,  // where the file can have one, with at most kMostAutoViewObjects; else as kOff
   kOn,    // kUnsupported from close() where it cannot
 };
 // Dimensions and variables of a file, and records of variables, of which kAuto makes a view.
@@ -102,9 +102,9 @@ struct WriterOptions {
   bool dry_run = false;
   // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
   Hdf5View hdf5_view = Hdf5View::kOff;
-  // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by a
-  // commit that drops one by kOff. A status that is not ok ends the commit, and the file is as
-  // before.
+  // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by kOff
+  // of the first commit that the file's view does not show. A status that is not ok ends the
+  // commit, and the file is as before.
   std::function<Status(const std::string& reason)> on_no_view{};
   // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
   std::string resume_key{};

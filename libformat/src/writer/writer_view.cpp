@@ -1,43 +1,30 @@
 // Commits: the HDF5 view (spec/format.md, section 12).
 #include <algorithm>
 
+#include "superblock/view_header.h"
 #include "view/view_encoder.h"
 #include "wire/checked.h"
-#include "wire/zero.h"
 #include "writer/extent_state.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
 
-// A commit that was ended between its slot and the HDF5 superblock has left zeros there, an HDF5
-// program that opened the file for writing and was ended a flag. By rank 0.
-Result<bool> Writer::Impl::repair_hdf5_superblock(const Head& head) {
-  const auto found = std::span(head.bytes).subspan(kHdf5Position, kHdf5Size);
-  if (all_zero(superblock_.hdf5) || std::ranges::equal(found, superblock_.hdf5)) return false;
-  NMB_TRY(file_->write_at(kHdf5Position, superblock_.hdf5));
-  return true;
+// Collective: that a view stays behind what is committed is told by the first commit for which it
+// is so.
+Status Writer::Impl::tell_of_old_view() {
+  if (!view_is_newest(superblock_) || options_.hdf5_view != Hdf5View::kOff) return {};
+  const bool tells = ranks_.rank() == 0 && options_.on_no_view;
+  return ranks_.agree(
+      tells ? options_.on_no_view("a new HDF5 view: the one that is there shows generation " +
+                                  std::to_string(superblock_.generation) +
+                                  ", nothing of what is added")
+            : Status());
 }
 
-// Collective: the view of the last generation does not show the next one.
-Status Writer::Impl::retire_view(Superblock& next) {
-  const Place& view = superblock_.view;
-  if (!view.absent()) {
-    Status status;
-    if (ranks_.rank() == 0) {
-      dead_.push_back({view.position, round_up(view.length, 8), 0, false});
-      if (options_.hdf5_view == Hdf5View::kOff && options_.on_no_view)
-        status = options_.on_no_view("HDF5 view: the file had one, and none was asked for");
-    }
-    NMB_TRY(ranks_.agree(status));
-  }
-  next.view = {};
-  next.hdf5 = {};
-  next.readonly_compatible &= ~kFeatureView;
-  return {};
-}
-
-// Collective: rank 0 writes the view of what all have written, behind it.
+// Collective: rank 0 writes the view of what all have written, behind it. One that was there before
+// stays where none can be made.
 Status Writer::Impl::write_view(Superblock& next) {
+  NMB_TRY(stripes_.pass_on({}));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     // MPI-IO shows ranks what others wrote when both have synced.
@@ -80,7 +67,6 @@ Status Writer::Impl::encode_view_of(Superblock& next) {
     how.most_chunks = kMostAutoViewRecords;
   }
   Head head;
-  head.identity = identity_;
   head.superblock = next;
   head.superblock.file_length = how.position;
   head.dictionary = dictionary_;
@@ -88,25 +74,14 @@ Status Writer::Impl::encode_view_of(Superblock& next) {
   const ReaderCore core(source, std::move(head));
   FileSink sink(*file_);
   NMB_ASSIGN(const EncodedView view, encode_view(core, how, sink));
+  if (const Place& old = superblock_.view; !old.absent())
+    dead_.push_back({old.position, round_up(old.length, 8), 0, false});
   next.view = {how.position, view.length, 0};
   NMB_ASSIGN(next.view.sum, sum_in_file(buffer_, how.position, view.length));
   next.readonly_compatible |= kFeatureView;
   cursor_ = how.position + view.length;
-  next.hdf5 = view.superblock(round_up(cursor_, kSlotUnit) + kSlotUnit);
+  new_view_ = view;
   return {};
-}
-
-// `ahead` of the trailer the one before is taken away, so that no HDF5 program sees a file of which
-// another generation is the newest; the new one follows the slot. A new file has no name yet.
-Status Writer::Impl::write_hdf5_superblock(const Superblock& next, bool ahead) {
-  const bool is_new = superblock_.generation == 0;
-  if (ahead && !is_new) {
-    constexpr std::array<std::byte, kHdf5Size> kNone{};
-    return all_zero(superblock_.hdf5) ? Status() : file_->write_at(kHdf5Position, kNone);
-  }
-  if (ahead != is_new || all_zero(next.hdf5)) return {};
-  NMB_TRY(file_->write_at(kHdf5Position, next.hdf5));
-  return options_.sync && !is_new ? file_->sync() : Status();
 }
 
 }  // namespace nmb
