@@ -53,12 +53,12 @@ class NmbVerifier {
   };
 
   // The head of the file (verify_head.cpp): sections 3 to 5.
-  bool read_head();
-  bool check_file_length();
+  bool read_head(Choice choice);
+  void check_identity();
+  void check_cover(std::span<const std::byte> identity);
   bool check_superblock();
   void check_fixed_bytes();
   void check_trailer();
-  void check_slots();
   void check_previous_trailers();
   bool check_previous_trailer(const Superblock& current, std::uint64_t placed_at,
                               Superblock* previous);
@@ -112,6 +112,7 @@ class NmbVerifier {
   std::optional<Place> check_dead_rows(const Page& segment);
 
   // The bytes of the file (verify_space.cpp): section 3.
+  void check_abandoned(const Page& segment, std::uint32_t row, bool first);
   // Claims the structure for what is placed by the value at `placed_at` (R-FL-3, R-FL-5); true: it
   // can be read.
   bool claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
@@ -151,13 +152,13 @@ class NmbVerifier {
   VerifySummary summary_;
   NotDecoded not_decoded_;  // chunks of blocks whose values were looked at
   Head head_;
-  std::array<std::byte, kSlotUnit> superblock_bytes_{};
-  bool identity_sound_ = false;
   const Superblock& superblock() const { return head_.superblock; }
   std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
 
   SpaceMap space_;
   SpaceMap orders_;
+  // Of the newest generation, the one before, and so on, as far as the previous trailers lead.
+  std::vector<std::uint64_t> file_lengths_;
   bool view_sound_ = false;  // its sum is right
   bool all_walked_ = true;   // every structure is known, so that what is left must be zero
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_needs_ = 0;

@@ -17,11 +17,11 @@ namespace nmb {
 Writer::Impl::~Impl() {
   buffer_.drop();
   if (!file_) return;
-  // What was not committed goes; a failure here is repaired by the next writer.
+  // What this writer did not commit goes; where that fails, it stays as an abandoned range.
   if (ranks_.rank() != 0 || superblock_.generation == 0 || slot_begun_ ||
-      cursor_ == superblock_.file_length)
+      cursor_ == round_up(kept_length_, 8))
     return;
-  (void)file_->truncate(superblock_.file_length).ok();
+  (void)file_->truncate(kept_length_).ok();
 }
 
 Status Writer::Impl::keep(Status status) {

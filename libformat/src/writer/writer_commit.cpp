@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nmb/verify.h"
 #include "parallel/letters.h"
+#include "superblock/settled_head.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -19,40 +21,105 @@ Status Writer::Impl::load_committed() {
 }
 
 Status Writer::Impl::load_head() {
-  class Ignore final : public Findings {
-    void report(Finding) override {}
-  } ignore;
-  NMB_ASSIGN(std::uint64_t size, file_->size());
+  NMB_ASSIGN(const std::uint64_t size, file_->size());
   source_ = std::make_unique<OutputSource>(*file_, size);
-  NMB_ASSIGN(Head head, read_head(*source_, ignore));
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head, ranks_.rank() == 0 ? settle_head() : read_head(*source_, ignored));
   superblock_ = head.superblock;
-  cursor_ = superblock_.file_length;
   superblock_bytes_ = head.superblock_bytes;
-  if (superblock_.readonly_compatible & ~kWrittenReadonly)
-    return Status(Code::kUnsupported, file_->name(),
-                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
-                  "the file has features that only a newer writer keeps up");
-  if (ranks_.rank() == 0) {
-    NMB_TRY(check_sections());
-    // Nothing of an unfinished commit may look like ours later.
-    if (size != superblock_.file_length) NMB_TRY(file_->truncate(superblock_.file_length));
-    if (head.rolled_forward) {
-      NMB_TRY(
-          file_->write_at(Superblock::slot_position(superblock_.generation), superblock_bytes_));
-      NMB_TRY(write_cover_and_mark(superblock_, superblock_bytes_));
-    }
-    if (options_.sync && (head.rolled_forward || size != superblock_.file_length))
-      NMB_TRY(file_->sync());
-  }
+  std::copy_n(head.bytes.begin() + kIdentityPosition, kIdentitySize, identity_.begin());
+  kept_length_ = size;
+  cursor_ = round_up(size, 8);
+  const std::uint64_t committed = superblock_.file_length;
+  if (ranks_.rank() == 0 && size > committed)
+    dead_.push_back({committed, cursor_ - committed, 0, false, true});
   has_file_id_ = true;
   next_order_ = superblock_.next_order;
   if (!superblock_.dictionary.absent() && head.dictionary.empty())
     return Status(Code::kDamaged, file_->name(), kDictionaryPosition, "R-SB-9",
                   "found no dictionary with the sum that the superblock says");
   dictionary_ = head.dictionary;
-  source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
+  source_ = std::make_unique<OutputSource>(*file_, committed);
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
   return {};
+}
+
+namespace {
+
+// Whether all of a generation is sound, that its superblock says is there.
+Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
+                      const FoundSuperblock& generation) {
+  NMB_ASSIGN(const std::unique_ptr<const ByteSource> committed,
+             as_committed(file, reading, generation));
+  FirstFinding ignored;
+  NMB_ASSIGN(const VerifySummary summary, verify(*committed, {}, ignored));
+  const Code incomplete = summary.incomplete.code();
+  if (incomplete != Code::kOk && incomplete != Code::kUnsupported) return summary.incomplete;
+  return summary.findings == 0;
+}
+
+// Adopts a pending generation that is sound; refuses one that only a search found and that is not.
+Status choose_sound(const ByteSource& file, Choice* choice) {
+  if (choice->found_by_search) {
+    NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
+    if (!sound)
+      return Status(Code::kDamaged, file.name(), choice->newest.position, "R-SB-13",
+                    "slots and mark are damaged, and generation " +
+                        std::to_string(choice->newest.fields.generation) +
+                        " behind them is not sound; nmverify tells what is damaged");
+  }
+  if (!choice->pending) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, *choice->pending));
+  if (sound) {
+    choice->newest = *choice->pending;
+    choice->rolled_forward = true;
+  }
+  choice->pending.reset();
+  return {};
+}
+
+}  // namespace
+
+// By rank 0: makes the state settled (spec/format.md, section 5.4) before anything else is written.
+Result<Head> Writer::Impl::settle_head() {
+  NMB_ASSIGN(Choice choice, choose_newest(*source_, Lookout::kAll));
+  NMB_TRY(choice.lost);
+  NMB_TRY(choose_sound(*source_, &choice));
+  NMB_ASSIGN(const std::vector<std::byte> settled,
+             settled_head(*source_, choice.reading, choice.newest));
+  const std::vector<std::byte> found = choice.reading.bytes;
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head, head_of(*source_, std::move(choice), ignored));
+  const Superblock& superblock = head.superblock;
+  if (superblock.readonly_compatible & ~kWrittenReadonly)
+    return Status(Code::kUnsupported, file_->name(),
+                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
+                  "the file has features that only a newer writer keeps up");
+  NMB_TRY(check_sections(superblock));
+  auto sync = [&] { return options_.sync ? file_->sync() : Status(); };
+  std::array<std::byte, kSlotUnit> trailer;
+  NMB_TRY(file_->read_at(superblock.trailer_position(), trailer));
+  const auto differs = [&](std::size_t from, std::size_t to) {
+    return !std::equal(settled.begin() + static_cast<std::ptrdiff_t>(from),
+                       settled.begin() + static_cast<std::ptrdiff_t>(to),
+                       found.begin() + static_cast<std::ptrdiff_t>(from));
+  };
+  bool written = false;
+  auto write = [&](std::uint64_t at, std::span<const std::byte> bytes) {
+    written = true;
+    return file_->write_at(at, bytes);
+  };
+  if (trailer != head.superblock_bytes)
+    NMB_TRY(write(superblock.trailer_position(), head.superblock_bytes));
+  for (const std::size_t at : {kFirstSlot, kFirstSlot + kSlotUnit})
+    if (differs(at, at + kSlotUnit)) NMB_TRY(write(at, std::span(settled).subspan(at, kSlotUnit)));
+  if (written) NMB_TRY(sync());
+  if (differs(0, kFirstSlot)) {
+    NMB_TRY(write(0, std::span(settled).first(kFirstSlot)));
+    NMB_TRY(sync());
+  }
+  std::ranges::copy(settled, head.bytes.begin());
+  return head;
 }
 
 std::uint64_t Writer::Impl::block_end(BlockId id) const {
@@ -329,8 +396,8 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
     if (superblock_.generation > 0) return {};
     // The slots too: a file without unallocated pages is copied without looking for them.
     std::vector<std::byte> head(dictionary_.empty() ? kBodyStart : kDictionaryPosition);
-    std::ranges::copy(Identity{superblock_.file_id, true}.encode(),
-                      head.begin() + kIdentityPosition);
+    identity_ = Identity{superblock_.file_id, true}.encode();
+    std::ranges::copy(identity_, head.begin() + kIdentityPosition);
     std::ranges::copy(kGuard, head.begin() + kGuardPosition);
     return stripes_.write_at(0, head);
   };
@@ -348,6 +415,7 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
   NMB_TRY(ranks_.agree(status));
   NMB_ASSIGN(superblock_bytes_, ranks_.broadcast_value(0, superblock_bytes_));
   FirstFinding wrong;
+      page.set(kState, range.abandoned ? kStateAbandoned : 0);
   Superblock::decode(superblock_bytes_, next.trailer_position(), &next, wrong);
   return wrong.status(file_->name());
 }
@@ -355,7 +423,7 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
 // What cover and mark say, in one write.
 Status Writer::Impl::write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes) {
   std::array<std::byte, kMarkPosition + kMarkSize> out;
-  std::ranges::copy(of.cover(), out.begin());
+  std::ranges::copy(of.cover(identity_), out.begin());
   std::ranges::copy(Superblock::mark_of(bytes).encode(), out.begin() + kMarkPosition);
   return file_->write_at(kCoverPosition, out);
 }
@@ -374,7 +442,9 @@ Status Writer::Impl::publish(Superblock& next) {
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   NMB_TRY(write_cover_and_mark(next, bytes));
-  if (options_.sync) NMB_TRY(file_->sync());
+  // A file without a name is of no use to anybody: one wait is enough for all of it.
+  const bool waits_between = options_.sync && superblock_.generation > 0;
+  if (waits_between) NMB_TRY(file_->sync());
   superblock_bytes_ = bytes;
   if (superblock_.generation > 0) return {};
   if (options_.before_publish && !options_.dry_run)
@@ -413,6 +483,7 @@ Status Writer::Impl::write_generation(bool closing) {
                         }));
   // A view that the file has is that of what it holds.
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
+  if (waits_between) NMB_TRY(file_->sync());
   if (!first && !has.any && (!with_view || !superblock_.view.absent())) return {};
   auto work = [&]() -> Status {
     NMB_TRY(place_values());
@@ -472,7 +543,7 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next, with_view));
     superblock_ = next;
-    cursor_ = next.file_length;
+    cursor_ = kept_length_ = next.file_length;
     slot_begun_ = false;
     return closing ? Status() : ranks_.agree(settle(blocks));
   };
@@ -485,7 +556,7 @@ Status Writer::Impl::write_generation(bool closing) {
 // Values to their places; what is behind the last of them is free space again.
 Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
   const bool first = superblock_.generation == 0;
-  std::uint64_t used = first ? kBodyStart : superblock_.file_length;
+  std::uint64_t used = first ? kBodyStart : round_up(kept_length_, 8);
   if (first && !dictionary_.empty())
     used = superblock_.dictionary.position + block_length(0, dictionary_.size());
   NMB_TRY(move_pending(blocks));
@@ -707,11 +778,9 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   retained_.clear();
   by_name_.clear();
   pending_bytes_ = linked_bytes_ = 0;
-  class Ignore final : public Findings {
-    void report(Finding) override {}
-  } ignore;
   source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
-  NMB_ASSIGN(Head head, read_head(*source_, ignore));
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head, read_head(*source_, ignored));
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
   return {};
 }

@@ -52,7 +52,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     superblock_.piece_size = options_.piece_size;
     superblock_.inline_limit = options_.inline_limit;
   }
-  // Of an existing file: reads the newest generation; rank 0 cuts off what is behind it.
+  // Of an existing file: reads the newest generation; rank 0 mends what is damaged in the head.
   // Collective.
   Status load_committed();
 
@@ -267,6 +267,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
   Status write_generation(bool closing);
+  Result<Head> settle_head();
   Status write_values(std::vector<Commitment>& blocks);
   struct Ordered {
     std::uint64_t order;  // of the block
@@ -292,7 +293,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_statistics(std::vector<Commitment>& blocks);
   Status write_dictionary();
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
-  Status check_sections() const;
+  Status check_sections(const Superblock& superblock) const;
   Status write_sections(Superblock& next);
   Status write_dead_map(Superblock& next);
   Status write_superblock(Superblock& next, bool with_view);
@@ -313,8 +314,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status failure_;
   OpenRequests<PutRequest> requests_;
   bool define_mode_ = true;
-  bool slot_begun_ =
-      false;  // the slot was begun, and not all ranks know that it is there: nothing is cut off
+  bool slot_begun_ = false;  // of the generation that is being written: nothing is cut off any more
 
   NameIndex names_;
   HugePageResource huge_pages_;
@@ -333,6 +333,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit
+  std::array<std::byte, kIdentitySize> identity_{};      // likewise; of rank 0
   std::vector<ExternalFile> files_;      // rows of the file table, where it changes; of rank 0
   std::unique_ptr<OutputSource> source_;
   std::unique_ptr<ReaderCore> core_;  // the last commit; null before the first
@@ -362,6 +363,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   NameSlices name_slices_;
   OwnedNames owned_names_;
   std::uint64_t new_generation() const { return superblock_.generation + 1; }
+    bool abandoned = false;  // what lay behind the newest generation
   // Of what the next commit writes.
   Origin new_origin() const { return {superblock_.file_id, new_generation(), stamp_}; }
 };
