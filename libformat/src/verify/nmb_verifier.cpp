@@ -33,6 +33,7 @@ Result<VerifySummary> NmbVerifier::run() {
           {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
     });
     check_features();
+    check_stamp();
     if (all_walked_ && at_least(VerifyLevel::kData)) check_gaps();
   }
   summary_.bytes_read = file_.bytes();

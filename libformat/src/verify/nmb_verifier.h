@@ -95,6 +95,8 @@ class NmbVerifier {
   // Values (verify_extent.cpp): section 10.
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);
+  void add_to_stamp(std::uint64_t position, std::uint64_t sum);
+  void check_stamp();
   bool check_map_page(const EntryRow& row, const Page& page, MapWalk* walk);
   void check_pieces(const Page& leaf, MapWalk* walk);
   void check_values(const ValueRange& range, std::uint64_t placed_at);
@@ -110,9 +112,9 @@ class NmbVerifier {
   // Dead space (verify_dead_space.cpp): section 11.
   void check_dead_space();
   std::optional<Place> check_dead_rows(const Page& segment);
+  void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
   // The bytes of the file (verify_space.cpp): section 3.
-  void check_abandoned(const Page& segment, std::uint32_t row, bool first);
   // Claims the structure for what is placed by the value at `placed_at` (R-FL-3, R-FL-5); true: it
   // can be read.
   bool claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
@@ -155,10 +157,11 @@ class NmbVerifier {
   const Superblock& superblock() const { return head_.superblock; }
   std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
 
-  SpaceMap space_;
-  SpaceMap orders_;
   // Of the newest generation, the one before, and so on, as far as the previous trailers lead.
   std::vector<std::uint64_t> file_lengths_;
+  SpaceMap space_;
+  SpaceMap orders_;
+  std::uint64_t stamp_ = 0;  // of the pieces so far
   bool view_sound_ = false;  // its sum is right
   bool all_walked_ = true;   // every structure is known, so that what is left must be zero
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_needs_ = 0;

@@ -152,6 +152,41 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
                      moves.empty() || sparse ? Status() : file_->reserve(from, to - from));
 }
 
+// Inline values that are moved: their sum is part of the stamp, so they are read ahead of the block
+// that they are written with, and as many are kept until then as take little memory.
+Status Writer::Impl::sum_inline_values(Commitment& c) {
+  constexpr std::uint64_t kMostKept = 16 << 20;
+  BlockState& block = state(c.id);
+  if (options_.dry_run) {
+    c.extent_sum = kWidestSum;
+    return {};
+  }
+  std::vector<std::byte> values(round_up(block.extent_length, 8));
+  const auto stored = std::span(values).first(block.extent_length);
+  NMB_TRY(read_moved(*block.move, 0, stored));
+  c.extent_sum = sum_of(stored);
+  if (block.tap) NMB_TRY(block.tap->take(0, stored));
+  if (kept_inline_ + values.size() > kMostKept) return {};
+  kept_inline_ += values.size();
+  c.inline_values = std::move(values);
+  return {};
+}
+
+// Collective: the sum of the sums of all pieces that this generation stores (spec/format.md,
+// section 5.1).
+Status Writer::Impl::choose_stamp(const std::vector<Commitment>& blocks) {
+  const bool first = superblock_.generation == 0;
+  const std::uint64_t from = first ? kBodyStart : superblock_.file_length;
+  std::uint64_t sum = 0;
+  for (const Commitment& c : blocks) {
+    for (const Piece& piece : c.pieces)
+      if (!piece.hole && piece.file == 0 && piece.position >= from) sum += piece.sum;
+    if (c.pieces.empty() && c.map.absent() && c.extent_position >= from) sum += c.extent_sum;
+  }
+  NMB_ASSIGN(stamp_, ranks_.all_reduce(sum, std::plus<>()));
+  return {};
+}
+
 // What becomes of a block's values: the pieces, and whether they need a map.
 Status Writer::Impl::finish_extent(Commitment& c) {
   BlockState& block = state(c.id);
@@ -159,7 +194,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   const std::uint64_t piece_size = superblock_.piece_size;
   if (block.move && is_inline(c.id)) {
     c.extent_position = block.run_position;  // written with the block
-    return {};
+    return sum_inline_values(c);
   }
   if (block.linked) {
     c.pieces = block.linked->pieces_at(
@@ -244,16 +279,20 @@ Status Writer::Impl::write_block(Commitment& c) {
   std::vector<std::byte> inline_bytes;
   if (is_inline(c.id) && block.extent_length > 0 &&
       (c.hole || c.extent_position == block.run_position)) {
-    inline_bytes.resize(round_up(block.extent_length, 8));
-    auto values = std::span(inline_bytes).first(block.extent_length);
-    if (options_.dry_run) {
-      c.extent_sum = kWidestSum;
-    } else if (block.move) {
-      NMB_TRY(read_moved(*block.move, 0, values));
-      c.extent_sum = sum_of(values);
-      if (block.tap) NMB_TRY(block.tap->take(0, values));
-    } else if (!c.hole) {
-      NMB_TRY(file_->read_at(block.run_position, values));
+    inline_bytes = std::move(c.inline_values);
+    if (inline_bytes.empty()) {
+      inline_bytes.resize(round_up(block.extent_length, 8));
+      const auto values = std::span(inline_bytes).first(block.extent_length);
+      if (block.move && !options_.dry_run) {
+        NMB_TRY(read_moved(*block.move, 0, values));
+        if (sum_of(values) != c.extent_sum)
+          return Status(Code::kDamaged, file_->name(), kNoOffset, "",
+                        "block \"" + std::string(name) +
+                            "\": its values changed while they were "
+                            "read");
+      } else if (!c.hole && !options_.dry_run) {
+        NMB_TRY(file_->read_at(block.run_position, values));
+      }
     }
   }
   BlockHeader header;
@@ -376,6 +415,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
     }
     for (const DeadRange& range : dead) {
       page.add_row();
+      page.set(kState, range.abandoned ? kStateAbandoned : 0);
       page.set(kPosition, range.position);
       page.set(kStoredLength, range.length);
       page.set(kSum, range.sum);
@@ -415,7 +455,6 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
   NMB_TRY(ranks_.agree(status));
   NMB_ASSIGN(superblock_bytes_, ranks_.broadcast_value(0, superblock_bytes_));
   FirstFinding wrong;
-      page.set(kState, range.abandoned ? kStateAbandoned : 0);
   Superblock::decode(superblock_bytes_, next.trailer_position(), &next, wrong);
   return wrong.status(file_->name());
 }
@@ -438,14 +477,15 @@ Status Writer::Impl::publish(Superblock& next) {
   const auto bytes = next.encode();
   NMB_TRY(file_->truncate(next.file_length));
   NMB_TRY(file_->write_at(trailer, bytes));
-  if (options_.sync) NMB_TRY(file_->sync());
-  slot_begun_ = true;
-  NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
-  NMB_TRY(write_cover_and_mark(next, bytes));
   // A file without a name is of no use to anybody: one wait is enough for all of it.
   const bool waits_between = options_.sync && superblock_.generation > 0;
   if (waits_between) NMB_TRY(file_->sync());
   superblock_bytes_ = bytes;
+  slot_begun_ = true;
+  NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
+  if (waits_between) NMB_TRY(file_->sync());
+  NMB_TRY(write_cover_and_mark(next, bytes));
+  if (options_.sync) NMB_TRY(file_->sync());
   if (superblock_.generation > 0) return {};
   if (options_.before_publish && !options_.dry_run)
     NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
@@ -483,7 +523,6 @@ Status Writer::Impl::write_generation(bool closing) {
                         }));
   // A view that the file has is that of what it holds.
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
-  if (waits_between) NMB_TRY(file_->sync());
   if (!first && !has.any && (!with_view || !superblock_.view.absent())) return {};
   auto work = [&]() -> Status {
     NMB_TRY(place_values());
@@ -508,6 +547,7 @@ Status Writer::Impl::write_generation(bool closing) {
     }
     NMB_TRY(write_values(blocks));
     const std::uint64_t maps = cursor_;
+    NMB_TRY(choose_stamp(blocks));
     NMB_TRY(write_maps(blocks));
     index_bytes_ = cursor_ - maps;
     NMB_TRY(write_blocks(blocks));
@@ -517,6 +557,7 @@ Status Writer::Impl::write_generation(bool closing) {
     next.generation = new_generation();
     next.next_order = next_order_;
     if (!dictionary_.empty()) next.needs |= kNeedDictionary;
+    next.stamp = stamp_;
     for (const Commitment& c : blocks) {
       const bool coded = std::ranges::any_of(
           c.pieces, [](const Piece& p) { return p.codec != PieceCodec::kNone; });
@@ -560,6 +601,7 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
   if (first && !dictionary_.empty())
     used = superblock_.dictionary.position + block_length(0, dictionary_.size());
   NMB_TRY(move_pending(blocks));
+  kept_inline_ = 0;
   auto finish = [&]() -> Status {
     for (Commitment& c : blocks) {
       NMB_TRY(finish_extent(c));

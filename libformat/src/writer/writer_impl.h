@@ -179,6 +179,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     Place map;
     Place statistics;
     std::vector<Piece> pieces;
+    std::vector<std::byte> inline_values;  // with padding; read ahead, or not yet
   };
   class Changes;  // what the index is told
   // Values to be put, checked.
@@ -266,8 +267,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status encode_view_of(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
-  Status write_generation(bool closing);
   Result<Head> settle_head();
+  Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
   struct Ordered {
     std::uint64_t order;  // of the block
@@ -282,6 +283,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t block_end(BlockId id) const;
   Status move_pending(const std::vector<Commitment>& blocks);
   Status finish_extent(Commitment& block);
+  Status sum_inline_values(Commitment& block);
+  Status choose_stamp(const std::vector<Commitment>& blocks);
   Status write_map(Commitment& block, PageSink& sink);
   Status write_block(Commitment& block);
   // writer_statistics.cpp
@@ -330,15 +333,18 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   bool has_file_id_ = false;
   Superblock superblock_;  // of the last commit, or what is known of the first
   std::array<std::byte, kSlotUnit> superblock_bytes_{};  // of the last commit, as it is in the file
+  std::array<std::byte, kIdentitySize> identity_{};      // likewise; of rank 0
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit
-  std::array<std::byte, kIdentitySize> identity_{};      // likewise; of rank 0
   std::vector<ExternalFile> files_;      // rows of the file table, where it changes; of rank 0
   std::unique_ptr<OutputSource> source_;
   std::unique_ptr<ReaderCore> core_;  // the last commit; null before the first
 
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
+  std::uint64_t kept_inline_ = 0;      // bytes of Commitment::inline_values
+  // Bytes that others wrote, or that are committed: this writer never cuts them.
+  std::uint64_t kept_length_ = 0;
   std::uint64_t next_order_ = 0;
   std::uint64_t stamp_ = 0;               // of the generation that is being written
   std::uint64_t without_statistics_ = 0;  // variables, of all commits
@@ -357,13 +363,13 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint64_t position, length;
     std::uint64_t sum;
     bool sum_known;
+    bool abandoned = false;  // what lay behind the newest generation
   };
   std::vector<DeadRange> dead_;
   // Of the last end_define of several ranks.
   NameSlices name_slices_;
   OwnedNames owned_names_;
   std::uint64_t new_generation() const { return superblock_.generation + 1; }
-    bool abandoned = false;  // what lay behind the newest generation
   // Of what the next commit writes.
   Origin new_origin() const { return {superblock_.file_id, new_generation(), stamp_}; }
 };
