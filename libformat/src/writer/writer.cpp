@@ -147,8 +147,8 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
-  CreateOptions of_new{
-      options.overwrite, options.sync, !ranks.shares_memory(), {}, options.resume_key};
+  CreateOptions of_new{options.overwrite,  options.sync,   !ranks.shares_memory(), {},
+                       options.resume_key, options.locking};
   if (options.dry_run) {
     NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
     return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
@@ -164,7 +164,11 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                             : options.resume_key.empty() ? hidden_name(path)
                                                          : resumable_name(path);
   return share_output(
-      ranks, [&] { return by_io(create ? create_output(path, of_new) : open_output(path), place); },
+      ranks,
+      [&] {
+        return by_io(create ? create_output(path, of_new) : open_output(path, options.locking),
+                     place);
+      },
       place,
       [&](const std::string& at) {
         return by_io(attach_output(at, path, options.resume_key), at);

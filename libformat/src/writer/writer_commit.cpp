@@ -469,6 +469,7 @@ Status Writer::Impl::write_cover_and_mark(const Superblock& of, std::span<const 
 
 // The trailer, the slot, and a new file's name.
 Status Writer::Impl::publish(Superblock& next) {
+  if (superblock_.generation > 0) NMB_TRY(file_->check_locked());
   const std::uint64_t trailer = round_up(cursor_, kSlotUnit);
   next.file_length = trailer + kSlotUnit;
   if (superblock_.generation > 0) {
@@ -480,12 +481,12 @@ Status Writer::Impl::publish(Superblock& next) {
   // A file without a name is of no use to anybody: one wait is enough for all of it.
   const bool waits_between = options_.sync && superblock_.generation > 0;
   if (waits_between) NMB_TRY(file_->sync());
-  superblock_bytes_ = bytes;
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (waits_between) NMB_TRY(file_->sync());
   NMB_TRY(write_cover_and_mark(next, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
+  superblock_bytes_ = bytes;
   if (superblock_.generation > 0) return {};
   if (options_.before_publish && !options_.dry_run)
     NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
@@ -546,8 +547,8 @@ Status Writer::Impl::write_generation(bool closing) {
       NMB_TRY(number_files(blocks));
     }
     NMB_TRY(write_values(blocks));
-    const std::uint64_t maps = cursor_;
     NMB_TRY(choose_stamp(blocks));
+    const std::uint64_t maps = cursor_;
     NMB_TRY(write_maps(blocks));
     index_bytes_ = cursor_ - maps;
     NMB_TRY(write_blocks(blocks));
@@ -556,8 +557,8 @@ Status Writer::Impl::write_generation(bool closing) {
     Superblock next = superblock_;
     next.generation = new_generation();
     next.next_order = next_order_;
-    if (!dictionary_.empty()) next.needs |= kNeedDictionary;
     next.stamp = stamp_;
+    if (!dictionary_.empty()) next.needs |= kNeedDictionary;
     for (const Commitment& c : blocks) {
       const bool coded = std::ranges::any_of(
           c.pieces, [](const Piece& p) { return p.codec != PieceCodec::kNone; });
@@ -600,8 +601,8 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
   std::uint64_t used = first ? kBodyStart : round_up(kept_length_, 8);
   if (first && !dictionary_.empty())
     used = superblock_.dictionary.position + block_length(0, dictionary_.size());
-  NMB_TRY(move_pending(blocks));
   kept_inline_ = 0;
+  NMB_TRY(move_pending(blocks));
   auto finish = [&]() -> Status {
     for (Commitment& c : blocks) {
       NMB_TRY(finish_extent(c));
