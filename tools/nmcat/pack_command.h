@@ -49,7 +49,7 @@ class PackCommand {
   bool lossy_ = false;
   std::vector<std::string> losses_;  // what OUT does not have, as told
   bool no_sync_ = false;
-  bool resume_ = false, no_provenance_ = false;
+  bool resume_ = false, no_provenance_ = false, no_lock_ = false;
   bool may_report_ = false;  // the report is none of the other files
 };
 

@@ -68,6 +68,8 @@ struct WriterOptions {
   unsigned threads = 1;    // that move values of packed blocks
   bool overwrite = false;  // a new file may replace an existing one
   bool sync = true;        // commits wait for the device
+  // Of a file that has a name: open() and every commit but the first of a new file need the lock.
+  Locking locking = Locking::kRequired;
   // Set: once this is true, moving values and commits stop with kIo "interrupted"; of a commit it
   // is rank 0's that counts, up to the write of the superblock and the name of a new file.
   const std::atomic<bool>* cancel = nullptr;
