@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "block/body_codec.h"
 #include "extent/piece_codec.h"
 
 namespace nmb {
@@ -72,7 +73,8 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
         expect("R-EX-4", kStoredLength, piece.length, "stored length ");
       else if (!is_piece_length(stored, piece.length))
         report("R-EX-4", kStoredLength, "stored length " + std::to_string(stored) + " of a codec",
-               "less than raw length " + std::to_string(piece.length) + ", at least 1/1024 of it");
+               "less than raw length " + std::to_string(piece.length) + ", at least 1/" +
+                   std::to_string(kMaxExpansion) + " of it");
       if (piece.length != 0 && piece.logical / piece_size != (piece.end() - 1) / piece_size)
         report("R-EX-2", kRawLength, "a piece across a multiple of the piece size",
                "pieces within one");

@@ -128,7 +128,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
     report("R-BK-8", body,
            std::to_string(entry.stored_length) + " bytes of codec " + std::to_string(entry.codec),
            "bytes that decode to " + std::to_string(entry.raw_length) +
-               ", at most 1024 times as many");
+               ", at most " + std::to_string(kMaxExpansion) + " times as many");
     return std::optional<StoredBlock>();
   }
   block.body = std::move(*raw);

@@ -32,8 +32,7 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBu
   }
   outcome.sum_right = stream.sum() == range.sum;
   if (coded && outcome.sum_right) {
-    std::vector<std::byte> raw(range.raw_length);
-    outcome.decodes = decode_piece(range.codec, piece.first(range.length), raw).ok();
+    outcome.decodes = decode_piece(range.codec, piece.first(range.length), range.raw_length).ok();
   }
   return outcome;
 }
