@@ -12,7 +12,7 @@ namespace nmb {
 namespace {
 
 constexpr char kMagic[] = "\x89NMBBLCK";
-constexpr std::size_t kSumOffset = 144;
+constexpr std::size_t kSumOffset = 152;
 
 std::uint64_t header_sum(std::span<const std::byte> header_and_name) {
   SumStream stream;
@@ -32,10 +32,10 @@ void BlockHeader::encode(std::string_view name, std::span<std::byte> out) {
   store_le(p + 10, kind);
   store_le(p + 12, codec);
   store_le(p + 14, flags);
-  store_le(p + 16, file_id.low);
-  store_le(p + 24, file_id.high);
+  store_le(p + 16, origin.file_id.low);
+  store_le(p + 24, origin.file_id.high);
   store_le(p + 32, position);
-  store_le(p + 40, generation);
+  store_le(p + 40, origin.generation);
   store_le(p + 48, stored_length);
   store_le(p + 56, raw_length);
   store_le(p + 64, name_length);
@@ -48,6 +48,7 @@ void BlockHeader::encode(std::string_view name, std::span<std::byte> out) {
   store_le(p + 120, digest.low);
   store_le(p + 128, digest.high);
   store_le(p + 136, body_sum);
+  store_le(p + 144, origin.stamp);
   std::memcpy(p + kBlockHeaderSize, name.data(), name.size());
   sum = header_sum(out);
   store_le(p + kSumOffset, sum);
@@ -74,9 +75,10 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
   header->kind = load_le<std::uint16_t>(p + 10);
   header->codec = load_le<std::uint16_t>(p + 12);
   header->flags = load_le<std::uint16_t>(p + 14);
-  header->file_id = {load_le<std::uint64_t>(p + 16), load_le<std::uint64_t>(p + 24)};
   header->position = load_le<std::uint64_t>(p + 32);
-  header->generation = load_le<std::uint64_t>(p + 40);
+  header->origin.file_id = {load_le<std::uint64_t>(p + 16), load_le<std::uint64_t>(p + 24)};
+  header->origin.generation = load_le<std::uint64_t>(p + 40);
+  header->origin.stamp = load_le<std::uint64_t>(p + 144);
   header->stored_length = load_le<std::uint64_t>(p + 48);
   header->raw_length = load_le<std::uint64_t>(p + 56);
   header->name_length = length;

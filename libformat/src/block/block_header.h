@@ -10,10 +10,11 @@
 
 #include "nmb/digest.h"
 #include "nmb/finding.h"
+#include "page/origin.h"
 
 namespace nmb {
 
-inline constexpr std::size_t kBlockHeaderSize = 152;
+inline constexpr std::size_t kBlockHeaderSize = 160;
 inline constexpr std::uint16_t kFlagTombstone = 1;
 inline constexpr std::uint16_t kFlagHole = 2;
 inline constexpr std::uint16_t kKindDictionary = 255;
@@ -33,9 +34,8 @@ struct BlockHeader {
   std::uint16_t kind = 0;
   std::uint16_t codec = 0;
   std::uint16_t flags = 0;
-  Digest file_id;
+  Origin origin;
   std::uint64_t position = 0;
-  std::uint64_t generation = 0;
   std::uint64_t stored_length = 0;
   std::uint64_t raw_length = 0;
   std::uint32_t name_length = 0;

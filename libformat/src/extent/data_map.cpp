@@ -87,7 +87,7 @@ Result<std::shared_ptr<const Page>> DataMap::load(Place place, int level) const 
   expect.use = PageUse::kDataMap;
   expect.any_level = level < 0;
   expect.level = static_cast<std::uint16_t>(std::max(level, 0));
-  expect.file_id = file_id_;
+  expect.newest = newest_;
   expect.position = place.position;
   if (place.length > ~std::uint32_t{0})
     return Status(Code::kDamaged, file_.name(), place.position, "R-PG-3",
@@ -96,7 +96,6 @@ Result<std::shared_ptr<const Page>> DataMap::load(Place place, int level) const 
   expect.length = static_cast<std::uint32_t>(place.length);
   expect.sum = place.sum;
   expect.owner = owner_;
-  expect.max_generation = max_generation_;
   return read_page(file_, expect);
 }
 
@@ -237,7 +236,7 @@ Status retire_data_map(const DataMap& map, PageSink& sink) {
 }
 
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old, PageSink& sink,
-                             Digest file_id, std::uint64_t generation, std::uint64_t owner) {
+                             const Origin& origin, std::uint64_t owner) {
   std::vector<std::shared_ptr<const Page>> old_leaves, old_nodes;
   if (old) NMB_TRY(collect_pages(*old, &old_leaves, &old_nodes));
   std::vector<MapRow> rows;
@@ -263,7 +262,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
       builder.set(kSum, pieces[i].sum);
       builder.set(kFileNumber, pieces[i].file);
     }
-    NMB_ASSIGN(Place place, write_page(sink, builder, file_id, generation, owner));
+    NMB_ASSIGN(Place place, write_page(sink, builder, origin, owner));
     rows.push_back({pieces[from].logical, place});
   }
   for (std::uint16_t level = 1; rows.size() > 1; ++level) {
@@ -279,7 +278,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
         node.set(kStoredLength, rows[i].place.length);
         node.set(kSum, rows[i].place.sum);
       }
-      NMB_ASSIGN(Place place, write_page(sink, node, file_id, generation, owner));
+      NMB_ASSIGN(Place place, write_page(sink, node, origin, owner));
       above.push_back({logical, place});
     }
     rows = std::move(above);

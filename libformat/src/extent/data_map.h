@@ -40,13 +40,11 @@ class DataMap {
  public:
   // owner: position of the block's header; root.sum is the page's `sum` field. external: the
   // file's.
-  DataMap(const ByteSource& file, const ExternalFiles& external, Digest file_id,
-          std::uint64_t max_generation, std::uint64_t owner, Place root,
-          std::uint64_t extent_length, std::uint32_t piece_size)
+  DataMap(const ByteSource& file, const ExternalFiles& external, const Origin& newest,
+          std::uint64_t owner, Place root, std::uint64_t extent_length, std::uint32_t piece_size)
       : file_(file),
         external_(external),
-        file_id_(file_id),
-        max_generation_(max_generation),
+        newest_(newest),
         owner_(owner),
         root_(root),
         extent_length_(extent_length),
@@ -67,8 +65,7 @@ class DataMap {
   Result<std::shared_ptr<const Page>> load(Place place, int level) const;
   const ByteSource& file_;
   const ExternalFiles& external_;
-  Digest file_id_;
-  std::uint64_t max_generation_;
+  Origin newest_;
   std::uint64_t owner_;
   Place root_;
   std::uint64_t extent_length_;
@@ -89,6 +86,6 @@ Status retire_data_map(const DataMap& map, PageSink& sink);
 
 // Writes the pages of a map; leaves whose rows are those of `old` are kept.
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old, PageSink& sink,
-                             Digest file_id, std::uint64_t generation, std::uint64_t owner);
+                             const Origin& origin, std::uint64_t owner);
 
 }  // namespace nmb

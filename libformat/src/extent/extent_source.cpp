@@ -9,9 +9,8 @@
 
 namespace nmb {
 
-ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles& external, Digest file_id,
-                           std::uint64_t generation, std::uint32_t piece_size,
-                           const BlockEntry& entry,
+ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles& external,
+                           const Origin& newest, std::uint32_t piece_size, const BlockEntry& entry,
                            std::optional<std::vector<std::byte>> inline_bytes,
                            const FillPattern& fill, PieceCache& cache, bool verify)
     : file_(file),
@@ -26,8 +25,7 @@ ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles& external
       inline_bytes_(std::move(inline_bytes)),
       fill_(fill),
       cache_(cache),
-      map_(file, external, file_id, generation, entry.position, entry.map, entry.extent_length,
-           piece_size) {}
+      map_(file, external, newest, entry.position, entry.map, entry.extent_length, piece_size) {}
 
 Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
   if (offset <= length_ && length <= length_ - offset) return {};

@@ -23,8 +23,8 @@ class ExtentSource final : public ByteSource {
  public:
   // `file`, `external` and `cache`, which are the file's, and `fill` outlive it. inline_bytes: the
   // extent if it was read with the block.
-  ExtentSource(const ByteSource& file, const ExternalFiles& external, Digest file_id,
-               std::uint64_t generation, std::uint32_t piece_size, const BlockEntry& entry,
+  ExtentSource(const ByteSource& file, const ExternalFiles& external, const Origin& newest,
+               std::uint32_t piece_size, const BlockEntry& entry,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
                PieceCache& cache, bool verify);
   std::uint64_t size() const override { return length_; }

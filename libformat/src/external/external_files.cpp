@@ -24,7 +24,7 @@ const std::shared_ptr<FilePool>& pool() {
 Result<std::shared_ptr<const FileTable>> ExternalFiles::table() const {
   std::lock_guard lock(mutex_);
   if (!table_) {
-    NMB_ASSIGN(table_, read_file_table(file_, file_id_, superblock_));
+    NMB_ASSIGN(table_, read_file_table(file_, superblock_));
   }
   return table_;
 }

@@ -20,9 +20,8 @@ namespace nmb {
 class ExternalFiles {
  public:
   // `file` outlives it; its path() says where the others are looked for.
-  ExternalFiles(const ByteSource& file, Digest file_id, const Superblock& superblock,
-                ExternalPaths allowed)
-      : file_(file), file_id_(file_id), superblock_(superblock), allowed_(allowed) {}
+  ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed)
+      : file_(file), superblock_(superblock), allowed_(allowed) {}
 
   Result<std::shared_ptr<const FileTable>> table() const;
   // The file of a file number; 1 is the table's first row. kDamaged: R-EX-8, R-FT-4, R-FT-5;
@@ -33,7 +32,6 @@ class ExternalFiles {
 
  private:
   const ByteSource& file_;
-  const Digest file_id_;
   const Superblock superblock_;
   const ExternalPaths allowed_;
   mutable std::mutex mutex_;  // of what is mutable

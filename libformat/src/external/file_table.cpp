@@ -11,13 +11,12 @@
 
 namespace nmb {
 
-PageExpectation file_table_expectation(Digest file_id, const Superblock& superblock) {
+PageExpectation file_table_expectation(const Superblock& superblock) {
   PageExpectation expect;
   expect.use = PageUse::kFileTable;
-  expect.file_id = file_id;
+  expect.newest = superblock.origin();
   expect.position = superblock.file_table.position;
   expect.length = static_cast<std::uint32_t>(superblock.file_table.length);
-  expect.max_generation = superblock.generation;
   return expect;
 }
 
@@ -42,7 +41,7 @@ void check_file_table(const Page& page, Findings& findings) {
   }
 }
 
-Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file, Digest file_id,
+Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock) {
   const Place& place = superblock.file_table;
   if (place.absent()) return std::make_shared<const FileTable>();
@@ -50,8 +49,7 @@ Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
     return Status(Code::kDamaged, file.name(), place.position, "R-PG-3",
                   "found a file table of " + std::to_string(place.length) +
                       " bytes, expected less than 2^32");
-  NMB_ASSIGN(std::shared_ptr<const Page> page,
-             read_page(file, file_table_expectation(file_id, superblock)));
+  NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(file, file_table_expectation(superblock)));
   if (sum_of(page->bytes()) != place.sum)
     return Status(Code::kDamaged, file.name(), place.position, "R-SB-9",
                   "found a file table with another sum, expected the one in the superblock");

@@ -36,13 +36,13 @@ class FileTable {
 };
 
 // What a file table's page must be.
-PageExpectation file_table_expectation(Digest file_id, const Superblock& superblock);
+PageExpectation file_table_expectation(const Superblock& superblock);
 
 // Checks R-FT-1 to R-FT-3 of a page's rows. Memory: a few bytes for each row that there is.
 void check_file_table(const Page& page, Findings& findings);
 
 // Reads and checks the table that the superblock places; empty where it places none. kDamaged, kIo.
-Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file, Digest file_id,
+Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock);
 
 // The page of a table with these rows.

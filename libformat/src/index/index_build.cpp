@@ -18,13 +18,8 @@ namespace {
 class IndexBuild {
  public:
   using Write = std::function<Status(std::uint64_t, std::span<const std::byte>)>;
-  IndexBuild(Communicator& ranks, std::uint64_t position, const Write& write, Digest file_id,
-             std::uint64_t generation)
-      : ranks_(&ranks),
-        position_(position),
-        write_(&write),
-        file_id_(file_id),
-        generation_(generation) {}
+  IndexBuild(Communicator& ranks, std::uint64_t position, const Write& write, const Origin& origin)
+      : ranks_(&ranks), position_(position), write_(&write), origin_(origin) {}
 
   Result<BuiltIndex> run(const IndexChanges& entries) {
     NMB_TRY(write_leaves(entries));
@@ -92,7 +87,7 @@ class IndexBuild {
 
   // A page whose place is not known yet.
   void add_page(const PageBuilder& builder, const Totals& totals, std::string separator) {
-    const PageBuilder::Encoded page = builder.encode(file_id_, 0, generation_);
+    const PageBuilder::Encoded page = builder.encode(origin_, 0);
     bytes_.insert(bytes_.end(), page.bytes.begin(), page.bytes.end());
     pages_.push_back(
         {std::move(separator), 0, static_cast<std::uint32_t>(page.bytes.size()), 0, totals});
@@ -248,8 +243,7 @@ class IndexBuild {
   Communicator* ranks_;
   std::uint64_t position_;  // of the next level, or of the next page of one rank alone
   const Write* write_;
-  Digest file_id_;
-  std::uint64_t generation_;
+  Origin origin_;
   // Of the level being made.
   std::vector<ChildRow> pages_;
   std::size_t placed_ = 0;        // pages that have their places
@@ -261,9 +255,9 @@ class IndexBuild {
 
 Result<BuiltIndex> build_index(
     Communicator& ranks, const IndexChanges& entries, std::uint64_t position,
-    const std::function<Status(std::uint64_t, std::span<const std::byte>)>& write, Digest file_id,
-    std::uint64_t generation) {
-  return IndexBuild(ranks, position, write, file_id, generation).run(entries);
+    const std::function<Status(std::uint64_t, std::span<const std::byte>)>& write,
+    const Origin& origin) {
+  return IndexBuild(ranks, position, write, origin).run(entries);
 }
 
 }  // namespace nmb

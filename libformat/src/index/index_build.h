@@ -23,7 +23,7 @@ struct BuiltIndex {
 // pages of one level; one rank alone hands them on by the mebibyte.
 Result<BuiltIndex> build_index(
     Communicator& ranks, const IndexChanges& entries, std::uint64_t position,
-    const std::function<Status(std::uint64_t, std::span<const std::byte>)>& write, Digest file_id,
-    std::uint64_t generation);
+    const std::function<Status(std::uint64_t, std::span<const std::byte>)>& write,
+    const Origin& origin);
 
 }  // namespace nmb

@@ -41,8 +41,8 @@ std::uint32_t child_row_for(const Page& node, std::string_view name) {
   return low;
 }
 
-IndexTree::IndexTree(const ByteSource& file, Digest file_id, const Superblock& superblock)
-    : file_(file), file_id_(file_id), superblock_(superblock) {}
+IndexTree::IndexTree(const ByteSource& file, const Superblock& superblock)
+    : file_(file), superblock_(superblock) {}
 
 Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::uint64_t position,
                                                     std::uint32_t length,
@@ -57,11 +57,10 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
   PageExpectation expect;
   expect.use = PageUse::kIndex;
   expect.level = level;
-  expect.file_id = file_id_;
+  expect.newest = superblock_.origin();
   expect.position = position;
   expect.length = length;
   expect.sum = sum;
-  expect.max_generation = superblock_.generation;
   NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(file_, expect));
   std::lock_guard lock(mutex_);
   if (cache_.find(position) != cache_.end()) return page;

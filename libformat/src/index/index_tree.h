@@ -32,7 +32,7 @@ NameRange prefix_range(std::string_view prefix);
 // Thread-safe.
 class IndexTree {
  public:
-  IndexTree(const ByteSource& file, Digest file_id, const Superblock& superblock);
+  IndexTree(const ByteSource& file, const Superblock& superblock);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
   // Entries whose name is less than `name`.
@@ -58,7 +58,6 @@ class IndexTree {
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
   const ByteSource& file_;
-  Digest file_id_;
   Superblock superblock_;
 
   static constexpr std::size_t kCacheBytes = 8 << 20;

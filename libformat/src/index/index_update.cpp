@@ -12,9 +12,8 @@ namespace {
 
 class Update {
  public:
-  Update(const IndexTree& old, const IndexChanges& changes, PageSink& sink, Digest file_id,
-         std::uint64_t generation)
-      : old_(old), changes_(changes), sink_(sink), file_id_(file_id), generation_(generation) {}
+  Update(const IndexTree& old, const IndexChanges& changes, PageSink& sink, const Origin& origin)
+      : old_(old), changes_(changes), sink_(sink), origin_(origin) {}
 
   Result<IndexRoot> run() {
     NMB_ASSIGN(std::shared_ptr<const Page> old_root, old_.root());
@@ -53,7 +52,7 @@ class Update {
   PageExpectation expectation(const ChildRow& row, std::uint16_t level) const {
     PageExpectation expect;
     expect.level = level;
-    expect.file_id = file_id_;
+    expect.newest = origin_;
     expect.position = row.position;
     expect.length = row.length;
     expect.sum = row.sum;
@@ -72,8 +71,7 @@ class Update {
   Status write(const PageBuilder& builder, std::uint16_t level, const Totals& totals,
                std::string separator, std::vector<ChildRow>* rows) {
     if (level >= last_.size()) last_.resize(level + 1u);
-    NMB_ASSIGN(Place place,
-               write_page(sink_, builder, file_id_, generation_, 0, &last_[level].bytes));
+    NMB_ASSIGN(Place place, write_page(sink_, builder, origin_, 0, &last_[level].bytes));
     last_[level].position = place.position;
     rows->push_back({std::move(separator), place.position, static_cast<std::uint32_t>(place.length),
                      place.sum, totals});
@@ -163,8 +161,7 @@ class Update {
   const IndexTree& old_;
   const IndexChanges& changes_;
   PageSink& sink_;
-  Digest file_id_;
-  std::uint64_t generation_;
+  Origin origin_;
   struct Written {
     std::uint64_t position = 0;
     std::vector<std::byte> bytes;
@@ -175,8 +172,8 @@ class Update {
 }  // namespace
 
 Result<IndexRoot> update_index(const IndexTree& old, const IndexChanges& changes, PageSink& sink,
-                               Digest file_id, std::uint64_t generation) {
-  return Update(old, changes, sink, file_id, generation).run();
+                               const Origin& origin) {
+  return Update(old, changes, sink, origin).run();
 }
 
 }  // namespace nmb

@@ -33,6 +33,6 @@ struct IndexRoot {
 // `old`: the committed index, not empty (see index/index_build.h for others). Memory: the rows of
 // one level, plus the pages on the path.
 Result<IndexRoot> update_index(const IndexTree& old, const IndexChanges& changes, PageSink& sink,
-                               Digest file_id, std::uint64_t generation);
+                               const Origin& origin);
 
 }  // namespace nmb

@@ -8,14 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "superblock/head.h"
+
 namespace nmb {
 namespace {
 
-constexpr std::string_view kNmbMagic = "\x89NMB\r\n\x1a\n";
-constexpr std::string_view kSlotMagic = "\x89NMBSLOT";
 constexpr std::string_view kHdf5Magic = "\x89HDF\r\n\x1a\n";
-constexpr std::uint64_t kHead = 16384;
-constexpr std::size_t kSlots[] = {4096, 8192};
 
 bool has(std::span<const std::byte> bytes, std::size_t offset, std::string_view magic) {
   return bytes.size() >= magic.size() && offset <= bytes.size() - magic.size() &&
@@ -30,19 +28,17 @@ std::string_view kind_name(FileKind kind) {
 }
 
 Result<FileKind> kind_of(const ByteSource& file) {
-  std::vector<std::byte> head(static_cast<std::size_t>(std::min(file.size(), kHead)));
+  std::vector<std::byte> head(static_cast<std::size_t>(std::min(file.size(), kBodyStart)));
   NMB_TRY(file.read_at(0, head));
-  if (has(head, 0, kNmbMagic)) return FileKind::kNmb;
+  if (is_nmb(head)) return FileKind::kNmb;
   if (has(head, 0, "CDF\x01")) return FileKind::kCdf1;
   if (has(head, 0, "CDF\x02")) return FileKind::kCdf2;
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
   if (has(head, 0, kHdf5Magic)) return FileKind::kHdf5;
-  for (const std::size_t slot : kSlots)
-    if (has(head, slot, kSlotMagic)) return FileKind::kNmb;
-  for (std::size_t at = 512; at < kHead; at *= 2)
+  for (std::size_t at = 512; at < kBodyStart; at *= 2)
     if (has(head, at, kHdf5Magic)) return FileKind::kHdf5;
   std::array<std::byte, 8> signature;
-  for (std::uint64_t at = kHead; at < file.size() && file.size() - at >= signature.size();
+  for (std::uint64_t at = kBodyStart; at < file.size() && file.size() - at >= signature.size();
        at *= 2) {
     NMB_TRY(file.read_at(at, signature));
     if (has(signature, 0, kHdf5Magic)) return FileKind::kHdf5;

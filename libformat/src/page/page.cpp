@@ -15,7 +15,6 @@ namespace nmb {
 namespace {
 
 constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "\x89NMBFILE"};
-constexpr std::size_t kSumOffset = 72;
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
 
 // Columns that section 6 defines for a page's use and level.
@@ -51,7 +50,7 @@ std::uint32_t smallest_width(std::uint64_t largest) {
 
 std::uint64_t page_sum(std::span<const std::byte> bytes) {
   SumStream stream;
-  stream.add(bytes.first(kSumOffset));
+  stream.add(bytes.first(kPageSumOffset));
   stream.add(bytes.subspan(kPageHeaderSize));
   return stream.sum();
 }
@@ -97,7 +96,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   };
   const std::byte* p = bytes.data();
   if (bytes.size() < kPageHeaderSize) {
-    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes", "at least 80");
+    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes", "at least 88");
     return std::nullopt;
   }
   if (std::memcmp(p, kMagic[static_cast<int>(expect.use)], 8) != 0 ||
@@ -109,7 +108,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     report("R-PG-3", 20, "length " + std::to_string(length), std::to_string(expect.length));
     return std::nullopt;
   }
-  const std::uint64_t sum = load_le<std::uint64_t>(p + kSumOffset);
+  const std::uint64_t sum = load_le<std::uint64_t>(p + kPageSumOffset);
   if (sum != page_sum(bytes) || (expect.sum && *expect.sum != sum)) {
     report("R-PG-2", 0, "a wrong sum", "the sum of its bytes, as in the parent");
     return std::nullopt;
@@ -128,16 +127,19 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   if ((!expect.any_level || level > kMaxMapLevel) &&
       !expect_field("R-PG-4", 10, level, expect.level, "level"))
     return std::nullopt;
-  if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} != expect.file_id) {
+  if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} !=
+      expect.newest.file_id) {
     report("R-PG-4", 32, "another file id", "the file's");
   }
   expect_field("R-PG-4", 48, load_le<std::uint64_t>(p + 48), expect.position, "own position");
   const std::uint64_t generation = load_le<std::uint64_t>(p + 56);
-  if (generation == 0 || generation > expect.max_generation) {
+  if (generation == 0 || generation > expect.newest.generation) {
     report("R-PG-4", 56, "generation " + std::to_string(generation),
-           "1 to " + std::to_string(expect.max_generation));
+           "1 to " + std::to_string(expect.newest.generation));
   }
   expect_field("R-PG-4", 64, load_le<std::uint64_t>(p + 64), expect.owner, "owner");
+  if (generation == expect.newest.generation)
+    expect_field("R-PG-4", 72, load_le<std::uint64_t>(p + 72), expect.newest.stamp, "stamp");
   expect_zero(12, 4, "flags");
   expect_zero(26, 2, "reserved bytes");
 
@@ -289,8 +291,8 @@ std::uint32_t PageBuilder::length() const {
   return static_cast<std::uint32_t>(round_up(bytes, 8));
 }
 
-PageBuilder::Encoded PageBuilder::encode(Digest file_id, std::uint64_t position,
-                                         std::uint64_t generation, std::uint64_t owner) const {
+PageBuilder::Encoded PageBuilder::encode(const Origin& origin, std::uint64_t position,
+                                         std::uint64_t owner) const {
   Encoded out;
   out.bytes.resize(length());
   std::byte* p = out.bytes.data();
@@ -300,11 +302,12 @@ PageBuilder::Encoded PageBuilder::encode(Digest file_id, std::uint64_t position,
   store_le(p + 16, rows_);
   store_le(p + 20, static_cast<std::uint32_t>(out.bytes.size()));
   store_le(p + 28, static_cast<std::uint32_t>(heap_.size()));
-  store_le(p + 32, file_id.low);
-  store_le(p + 40, file_id.high);
+  store_le(p + 32, origin.file_id.low);
+  store_le(p + 40, origin.file_id.high);
   store_le(p + 48, position);
-  store_le(p + 56, generation);
+  store_le(p + 56, origin.generation);
   store_le(p + 64, owner);
+  store_le(p + 72, origin.stamp);
   std::uint16_t columns = 0;
   for (std::uint16_t c = 1; c < kColumnCount; ++c) columns += width(c) != 0;
   store_le(p + 24, columns);
@@ -330,14 +333,14 @@ PageBuilder::Encoded PageBuilder::encode(Digest file_id, std::uint64_t position,
   }
   std::memcpy(to, heap_.data(), heap_.size());
   out.sum = page_sum(out.bytes);
-  store_le(p + kSumOffset, out.sum);
+  store_le(p + kPageSumOffset, out.sum);
   return out;
 }
 
 std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position) {
   store_le(page.data() + 48, position);
   const std::uint64_t sum = page_sum(page);
-  store_le(page.data() + kSumOffset, sum);
+  store_le(page.data() + kPageSumOffset, sum);
   return sum;
 }
 

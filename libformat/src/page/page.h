@@ -15,6 +15,7 @@
 #include "nmb/byte_source.h"
 #include "nmb/digest.h"
 #include "nmb/finding.h"
+#include "page/origin.h"
 
 namespace nmb {
 
@@ -59,7 +60,8 @@ enum Column : std::uint16_t {
   kColumnCount = 35,  // one more than the largest id of this version
 };
 
-inline constexpr std::size_t kPageHeaderSize = 80;
+inline constexpr std::size_t kPageHeaderSize = 88;
+inline constexpr std::size_t kPageSumOffset = 80;
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
@@ -69,12 +71,11 @@ struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
   bool any_level = false;  // the root of a data map: at most kMaxMapLevel
-  Digest file_id;
+  Origin newest;           // of the newest generation that may have written it
   std::uint64_t position = 0;
   std::uint32_t length = 0;
   std::optional<std::uint64_t> sum;  // in the parent
   std::uint64_t owner = 0;
-  std::uint64_t max_generation = ~std::uint64_t{0};
 };
 
 // A decoded page: owns its bytes. Immutable, so safe to share between threads.
@@ -139,8 +140,7 @@ class PageBuilder {
     std::vector<std::byte> bytes;
     std::uint64_t sum = 0;
   };
-  Encoded encode(Digest file_id, std::uint64_t position, std::uint64_t generation,
-                 std::uint64_t owner = 0) const;
+  Encoded encode(const Origin& origin, std::uint64_t position, std::uint64_t owner = 0) const;
 
  private:
   std::uint32_t width(std::uint16_t column) const;

@@ -24,8 +24,7 @@ class PageSink {
 
 // Encodes `builder` at the sink's next position; the place's sum is the page's `sum` field. `copy`:
 // receives the bytes, if wanted.
-Result<Place> write_page(PageSink& sink, const PageBuilder& builder, Digest file_id,
-                         std::uint64_t generation, std::uint64_t owner = 0,
-                         std::vector<std::byte>* copy = nullptr);
+Result<Place> write_page(PageSink& sink, const PageBuilder& builder, const Origin& origin,
+                         std::uint64_t owner = 0, std::vector<std::byte>* copy = nullptr);
 
 }  // namespace nmb

@@ -120,7 +120,7 @@ Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MemoryT
 }
 
 std::uint64_t Reader::generation() const { return state_->core().head().superblock.generation; }
-Digest Reader::file_id() const { return state_->core().head().identity.file_id; }
+Digest Reader::file_id() const { return state_->core().head().superblock.file_id; }
 std::uint32_t Reader::piece_size() const { return state_->core().head().superblock.piece_size; }
 bool Reader::has_hdf5_view() const { return !state_->core().head().superblock.view.absent(); }
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }

@@ -13,14 +13,14 @@ namespace nmb {
 ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external)
     : file_(file),
       head_(std::move(head)),
-      index_(file, head_.identity.file_id, head_.superblock),
-      external_(file, head_.identity.file_id, head_.superblock, external),
+      index_(file, head_.superblock),
+      external_(file, head_.superblock, external),
       decompressor_(head_.dictionary) {}
 
 DataMap ReaderCore::map_of(const BlockEntry& entry) const {
   const Superblock& superblock = head_.superblock;
-  return {file_,          external_, head_.identity.file_id, superblock.generation,
-          entry.position, entry.map, entry.extent_length,    superblock.piece_size};
+  return {file_,     external_,           superblock.origin(),  entry.position,
+          entry.map, entry.extent_length, superblock.piece_size};
 }
 
 Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) const {
@@ -71,12 +71,15 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   };
   bool same = expect(10, header.kind, entry.kind, "kind");
   same &= expect(12, header.codec, entry.codec, "codec");
-  if (header.file_id != head_.identity.file_id)
+  if (header.origin.file_id != superblock.file_id)
     report("R-BK-3", at + 16, "another file id", "the file's");
   expect(32, header.position, at, "own position");
-  if (header.generation == 0 || header.generation > superblock.generation)
-    report("R-BK-3", at + 40, "generation " + std::to_string(header.generation),
+  const std::uint64_t generation = header.origin.generation;
+  if (generation == 0 || generation > superblock.generation)
+    report("R-BK-3", at + 40, "generation " + std::to_string(generation),
            "1 to " + std::to_string(superblock.generation));
+  if (generation == superblock.generation)
+    expect(144, header.origin.stamp, superblock.stamp, "stamp");
   same &= expect(48, header.stored_length, entry.stored_length, "stored length");
   same &= expect(56, header.raw_length, entry.raw_length, "raw length");
   expect(104, header.samples, entry.samples, "samples");
@@ -257,9 +260,8 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
   // The pattern refers to the block's own metadata, which lives as long as the block.
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
   extent->source = std::make_unique<ExtentSource>(
-      file_, external_, head_.identity.file_id, head_.superblock.generation,
-      head_.superblock.piece_size, entry, std::move(stored.inline_extent), *extent->fill, pieces_,
-      verify_values);
+      file_, external_, head_.superblock.origin(), head_.superblock.piece_size, entry,
+      std::move(stored.inline_extent), *extent->fill, pieces_, verify_values);
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
   return std::shared_ptr<const Block>(std::move(block));

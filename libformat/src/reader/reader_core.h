@@ -13,7 +13,7 @@
 #include "external/external_files.h"
 #include "index/index_tree.h"
 #include "nmb/reader.h"
-#include "superblock/superblock.h"
+#include "superblock/head.h"
 
 namespace nmb {
 

@@ -1,8 +1,9 @@
-// The identity at byte 0 of a file (spec/format.md, section 4).
+// The identity at byte 512 of a file (spec/format.md, section 4).
 #include "superblock/identity.h"
 
 #include <cstring>
 
+#include "superblock/head_layout.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -10,7 +11,7 @@
 namespace nmb {
 
 static constexpr char kMagic[] = "\x89NMB\r\n\x1a\n";
-static constexpr std::size_t kSumOffset = 504;
+static constexpr std::size_t kSumOffset = kIdentitySize - 8;
 static constexpr std::size_t kReservedOffset = 40;
 
 bool Identity::has_magic(std::span<const std::byte> bytes) {
@@ -32,23 +33,24 @@ std::array<std::byte, kIdentitySize> Identity::encode() const {
   return out;
 }
 
-bool Identity::decode(std::span<const std::byte> bytes, Identity* identity, Findings& findings) {
+bool Identity::decode(std::span<const std::byte> bytes, std::uint64_t position, Identity* identity,
+                      Findings& findings) {
   const std::byte* p = bytes.data();
-  bool usable = true;
   if (!has_magic(bytes)) {
-    findings.report({"R-ID-1", 0, "identity", "another magic", "\\x89NMB\\r\\n\\x1a\\n"});
-    usable = false;
+    findings.report({"R-ID-1", position, "identity", "another magic", "\\x89NMB\\r\\n\\x1a\\n"});
+    return false;
   }
   if (load_le<std::uint64_t>(p + kSumOffset) != sum_of(bytes.first(kSumOffset))) {
-    findings.report({"R-ID-2", 0, "identity", "a wrong sum", "the sum of bytes 0 to 503"});
+    findings.report({"R-ID-2", position, "identity", "a wrong sum", "the sum of bytes 0 to 247"});
     return false;
   }
   auto check = [&](std::size_t offset, std::uint64_t found, std::uint64_t expected,
                    const char* what) {
     if (found == expected) return;
-    findings.report({"R-ID-3", offset, "identity", std::string(what) + " " + std::to_string(found),
-                     std::to_string(expected), Severity::kUnsupported});
-    identity->supported = usable = false;
+    findings.report({"R-ID-3", position + offset, "identity",
+                     std::string(what) + " " + std::to_string(found), std::to_string(expected),
+                     Severity::kUnsupported});
+    identity->supported = false;
   };
   check(8, load_le<std::uint16_t>(p + 8), 1, "major version");
   check(10, load_le<std::uint16_t>(p + 10), kIdentitySize, "size");
@@ -57,11 +59,15 @@ bool Identity::decode(std::span<const std::byte> bytes, Identity* identity, Find
   check(16, load_le<std::uint32_t>(p + 16), kSlotUnit, "slot unit");
   check(20, load_le<std::uint32_t>(p + 20), kFirstSlot, "first slot");
   identity->file_id = {load_le<std::uint64_t>(p + 24), load_le<std::uint64_t>(p + 32)};
-  if (!identity->supported) return false;
+  return identity->supported;
+}
+
+void Identity::check_reserved(std::span<const std::byte> bytes, std::uint64_t position,
+                              Findings& findings) {
   std::size_t bad = first_nonzero(bytes.subspan(kReservedOffset, kSumOffset - kReservedOffset));
   if (bad != kAllZero)
-    findings.report({"R-ID-4", kReservedOffset + bad, "identity", "a byte that is not zero", "0"});
-  return usable;
+    findings.report(
+        {"R-ID-4", position + kReservedOffset + bad, "identity", "a byte that is not zero", "0"});
 }
 
 }  // namespace nmb

@@ -1,11 +1,15 @@
-// A generation's superblock, and the choice of the newest one (spec/format.md, section 5).
+// A generation's superblock (spec/format.md, section 5.1).
 #include "superblock/superblock.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
-#include "block/block_header.h"
+#include "superblock/identity.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -14,11 +18,12 @@ namespace nmb {
 
 namespace {
 
+using namespace in_superblock;
+
 constexpr char kSlotMagic[] = "\x89NMBSLOT";
 constexpr std::uint16_t kVersion = 1;
-constexpr std::uint16_t kUsed = 352;
+constexpr std::size_t kPlaceSize = 24;
 constexpr std::size_t kSlotSumOffset = kSlotUnit - 8;
-constexpr std::uint64_t kMinFileLength = kBodyStart + kSlotUnit;
 
 void store_place(std::byte* to, const Place& place) {
   store_le(to, place.position);
@@ -31,19 +36,44 @@ Place load_place(const std::byte* from) {
           load_le<std::uint64_t>(from + 16)};
 }
 
-constexpr const char* kIncompatibleNames[] = {"compressed metadata",      "a metadata dictionary",
-                                              "extended bodies (kind 6)", "chunked storage",
-                                              "external files",           "compressed values"};
+void store_digest(std::byte* to, const Digest& digest) {
+  store_le(to, digest.low);
+  store_le(to + 8, digest.high);
+}
+
+Digest load_digest(const std::byte* from) {
+  return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
+}
+
+// Calls visit(offset, field) with each field of an integer or place type.
+template <class S, class Visit>
+void for_each_field(S& s, Visit visit) {
+  visit(kGeneration, s.generation), visit(kFileLength, s.file_length);
+  visit(kCompatible, s.compatible), visit(kReadonlyCompatible, s.readonly_compatible);
+  visit(kIncompatible, s.incompatible), visit(kNeeds, s.needs), visit(kFileId, s.file_id);
+  visit(kStamp, s.stamp), visit(kRootPosition, s.root_position);
+  visit(in_superblock::kRootLength, s.root_length), visit(kHeight, s.height);
+  visit(kRootDigest, s.root_digest), visit(kTotals, s.totals.blocks);
+  visit(kTotals + 8, s.totals.dimensions), visit(kTotals + 16, s.totals.variables);
+  visit(kTotals + 24, s.totals.attributes), visit(kTotals + 32, s.totals.records);
+  visit(kTotals + 40, s.totals.samples), visit(kPreviousTrailer, s.previous_trailer);
+  visit(kDeadMap, s.dead_map), visit(kFileTable, s.file_table), visit(kGrowth, s.growth);
+  visit(kGlobalSections, s.global_sections), visit(kStatistics, s.statistics);
+  visit(kTags, s.tags), visit(kDictionary, s.dictionary), visit(kView, s.view);
+  visit(kIndexPosition, s.index_position), visit(kIndexLength, s.index_length);
+  visit(kNextOrder, s.next_order), visit(kPieceSize, s.piece_size);
+  visit(kInlineLimit, s.inline_limit), visit(in_superblock::kLeafRows, s.leaf_rows);
+  visit(in_superblock::kNodeRows, s.node_rows), visit(kMapRows, s.map_rows);
+}
 
 }  // namespace
 
 std::string unsupported_features(std::uint64_t mask) {
   std::string out;
   for (unsigned bit = 0; bit < 64; ++bit) {
-    if (!(mask & ~kSupportedIncompatible & (std::uint64_t{1} << bit))) continue;
+    if (!(mask & ~kKnownIncompatible & (std::uint64_t{1} << bit))) continue;
     if (!out.empty()) out += ", ";
-    out += bit < std::size(kIncompatibleNames) ? kIncompatibleNames[bit]
-                                               : "feature bit " + std::to_string(bit);
+    out += "feature bit " + std::to_string(bit);
   }
   return out;
 }
@@ -63,33 +93,21 @@ std::array<std::byte, kSlotUnit> Superblock::encode() const {
   std::byte* p = out.data();
   std::memcpy(p, kSlotMagic, 8);
   store_le(p + 8, kVersion);
-  store_le(p + 10, kUsed);
-  store_le(p + 16, generation);
-  store_le(p + 24, file_length);
-  store_le(p + 32, compatible);
-  store_le(p + 40, readonly_compatible);
-  store_le(p + 48, incompatible);
-  store_le(p + 56, root_position);
-  store_le(p + 64, root_length);
-  store_le(p + 68, height);
-  store_le(p + 72, root_digest.low);
-  store_le(p + 80, root_digest.high);
-  store_le(p + 88, totals.blocks);
-  store_le(p + 96, totals.dimensions);
-  store_le(p + 104, totals.variables);
-  store_le(p + 112, totals.attributes);
-  store_le(p + 120, totals.records);
-  store_le(p + 128, totals.samples);
-  store_place(p + 136, dead_map);
-  store_place(p + 160, file_table);
-  store_place(p + 184, global_sections);
-  store_place(p + 208, view);
-  store_place(p + 232, previous_trailer);
-  std::memcpy(p + 256, hdf5.data(), kHdf5Size);
-  store_place(p + 312, dictionary);
-  store_le(p + 336, piece_size);
-  store_le(p + 340, inline_limit);
-  store_le(p + 344, next_order);
+  store_le(p + kUsed, static_cast<std::uint16_t>(kLaterPlaces + later_places.size() * kPlaceSize));
+  for_each_field(*this, [&](std::size_t offset, const auto& value) {
+    if constexpr (std::is_same_v<decltype(value), const Place&>)
+      store_place(p + offset, value);
+    else if constexpr (std::is_same_v<decltype(value), const Digest&>)
+      store_digest(p + offset, value);
+    else
+      store_le(p + offset, value);
+  });
+  std::memcpy(p + kHdf5, hdf5.data(), kHdf5Size);
+  std::byte* to = p + kLaterPlaces;
+  for (const Place& place : later_places) {
+    store_place(to, place);
+    to += kPlaceSize;
+  }
   store_le(p + kSlotSumOffset, sum_of(std::span(out).first(kSlotSumOffset)));
   return out;
 }
@@ -100,48 +118,45 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   auto wrong = [&](const char* rule, std::size_t offset, std::string found, std::string expected) {
     findings.report({rule, position + offset, "superblock", std::move(found), std::move(expected)});
   };
-  out->generation = load_le<std::uint64_t>(p + 16);
-  out->file_length = load_le<std::uint64_t>(p + 24);
-  out->compatible = load_le<std::uint64_t>(p + 32);
-  out->readonly_compatible = load_le<std::uint64_t>(p + 40);
-  out->incompatible = load_le<std::uint64_t>(p + 48);
-  out->root_position = load_le<std::uint64_t>(p + 56);
-  out->root_length = load_le<std::uint32_t>(p + 64);
-  out->height = load_le<std::uint32_t>(p + 68);
-  out->root_digest = {load_le<std::uint64_t>(p + 72), load_le<std::uint64_t>(p + 80)};
-  out->totals = {load_le<std::uint64_t>(p + 88),  load_le<std::uint64_t>(p + 96),
-                 load_le<std::uint64_t>(p + 104), load_le<std::uint64_t>(p + 112),
-                 load_le<std::uint64_t>(p + 120), load_le<std::uint64_t>(p + 128)};
-  out->dead_map = load_place(p + 136);
-  out->file_table = load_place(p + 160);
-  out->global_sections = load_place(p + 184);
-  out->view = load_place(p + 208);
-  out->previous_trailer = load_place(p + 232);
-  std::memcpy(out->hdf5.data(), p + 256, kHdf5Size);
-  out->dictionary = load_place(p + 312);
-  out->piece_size = load_le<std::uint32_t>(p + 336);
-  out->inline_limit = load_le<std::uint32_t>(p + 340);
-  out->next_order = load_le<std::uint64_t>(p + 344);
+  for_each_field(*out, [&](std::size_t offset, auto& value) {
+    using Field = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Field, Place>)
+      value = load_place(p + offset);
+    else if constexpr (std::is_same_v<Field, Digest>)
+      value = load_digest(p + offset);
+    else
+      value = load_le<Field>(p + offset);
+  });
+  std::memcpy(out->hdf5.data(), p + kHdf5, kHdf5Size);
 
-  if (out->generation == 0) wrong("R-SB-3", 16, "generation 0", "at least 1");
   if (!out->usable_length())
-    wrong("R-SB-4", 24, "file length " + std::to_string(out->file_length),
+    wrong("R-SB-4", kFileLength, "file length " + std::to_string(out->file_length),
           "a multiple of 4096, at least 20480");
-  if (!(out->incompatible & ~kSupportedIncompatible)) {
-    if (load_le<std::uint16_t>(p + 10) != kUsed)
-      wrong("R-SB-5", 10, std::to_string(load_le<std::uint16_t>(p + 10)) + " bytes used", "352");
-    if (load_le<std::uint32_t>(p + 12) != 0) wrong("R-SB-5", 12, "flags that are not 0", "0");
-    if (std::size_t bad = first_nonzero(bytes.subspan(304, 8)); bad != kAllZero)
-      wrong("R-SB-5", 304 + bad, "a cipher or key id", "0");
-    if (std::size_t bad = first_nonzero(bytes.subspan(kUsed, kSlotSumOffset - kUsed));
-        bad != kAllZero)
-      wrong("R-SB-5", kUsed + bad, "a byte that is not zero", "0");
+  const std::size_t used = load_le<std::uint16_t>(p + kUsed);
+  const bool used_ok =
+      used >= kLaterPlaces && used <= kSlotSumOffset && (used - kLaterPlaces) % kPlaceSize == 0;
+  out->later_places.clear();
+  if (!used_ok || (used != kLaterPlaces && out->all_known()))
+    wrong("R-SB-5", kUsed, std::to_string(used) + " bytes used",
+          used_ok ? "512" : "512 and a multiple of 24 more, at most 4088");
+  if (used_ok)
+    for (std::size_t at = kLaterPlaces; at < used; at += kPlaceSize)
+      out->later_places.push_back(load_place(p + at));
+  if (out->all_known()) {
+    if (load_le<std::uint32_t>(p + in_superblock::kFlags) != 0)
+      wrong("R-SB-5", in_superblock::kFlags, "flags that are not 0", "0");
+    auto check_zero = [&](std::size_t from, std::size_t to) {
+      if (std::size_t bad = first_nonzero(bytes.subspan(from, to - from)); bad != kAllZero)
+        wrong("R-SB-5", from + bad, "a byte that is not zero", "0");
+    };
+    check_zero(kReserved, kLaterPlaces);
+    if (used_ok) check_zero(used, kSlotSumOffset);
   }
   const bool none = out->height == 0;
   const bool no_position = out->root_position == 0, no_length = out->root_length == 0,
              no_digest = out->root_digest.is_zero();
   if (no_position != none && no_length != none && no_digest != none) {
-    wrong("R-SB-7", 68, "height " + std::to_string(out->height),
+    wrong("R-SB-7", kHeight, "height " + std::to_string(out->height),
           none ? "not 0 with a root" : "0 without a root");
   } else {
     auto goes_with_height = [&](std::size_t offset, bool zero, const char* what) {
@@ -149,30 +164,51 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
         wrong("R-SB-7", offset, std::string(what) + (zero ? " 0" : " other than 0"),
               none ? "0 at height 0" : "not 0 at another height than 0");
     };
-    goes_with_height(56, no_position, "root position");
-    goes_with_height(64, no_length, "root length");
-    goes_with_height(72, no_digest, "root digest");
+    goes_with_height(kRootPosition, no_position, "root position");
+    goes_with_height(in_superblock::kRootLength, no_length, "root length");
+    goes_with_height(kRootDigest, no_digest, "root digest");
   }
   if (out->height > kMaxHeight)
-    wrong("R-SB-7", 68, "height " + std::to_string(out->height), "at most 10");
+    wrong("R-SB-7", kHeight, "height " + std::to_string(out->height), "at most 10");
   if (none && no_position && out->totals != Totals{})
-    wrong("R-SB-8", 88, "totals without blocks", "0");
-  const std::pair<std::size_t, const Place*> places[] = {
-      {136, &out->dead_map}, {160, &out->file_table},       {184, &out->global_sections},
-      {208, &out->view},     {232, &out->previous_trailer}, {312, &out->dictionary}};
+    wrong("R-SB-8", kTotals, "totals without blocks", "0");
+  const std::pair<std::size_t, const Place*> places[] = {{kPreviousTrailer, &out->previous_trailer},
+                                                         {kDeadMap, &out->dead_map},
+                                                         {kFileTable, &out->file_table},
+                                                         {kGrowth, &out->growth},
+                                                         {kGlobalSections, &out->global_sections},
+                                                         {kStatistics, &out->statistics},
+                                                         {kTags, &out->tags},
+                                                         {kDictionary, &out->dictionary},
+                                                         {kView, &out->view}};
   for (auto [offset, place] : places) {
     if (place->absent()) continue;
     if (place->position == 0 || place->length == 0)
       wrong("R-SB-9", offset, "a place without position or length", "all three or none");
-    else if (offset == 312 && place->length > kMaxDictionary)
+    else if (offset == kDictionary && place->length > kMaxDictionary)
       findings.report({"R-BK-13", place->position, "dictionary",
                        std::to_string(place->length) + " bytes", "at most 4096"});
   }
+  for (std::size_t i = 0; i < out->later_places.size(); ++i)
+    if (const Place& place = out->later_places[i];
+        !place.absent() && (place.position == 0 || place.length == 0))
+      wrong("R-SB-9", kLaterPlaces + i * kPlaceSize, "a place without position or length",
+            "all three or none");
+  if ((out->index_position == 0) != (out->index_length == 0))
+    wrong("R-SB-15", kIndexPosition, "half a run of the index", "position and length, or neither");
   if (!out->usable_piece_size())
-    wrong("R-SB-11", 336, "piece size " + std::to_string(out->piece_size),
+    wrong("R-SB-11", kPieceSize, "piece size " + std::to_string(out->piece_size),
           "a power of 2 from 65536 to 2^30");
   if (out->inline_limit > kMaxInline)
-    wrong("R-SB-11", 340, "inline limit " + std::to_string(out->inline_limit), "at most 65536");
+    wrong("R-SB-11", kInlineLimit, "inline limit " + std::to_string(out->inline_limit),
+          "at most 65536");
+  const std::tuple<std::size_t, std::uint32_t, const char*> rows[] = {
+      {in_superblock::kLeafRows, out->leaf_rows, "leaf rows "},
+      {in_superblock::kNodeRows, out->node_rows, "node rows "},
+      {kMapRows, out->map_rows, "map rows "}};
+  for (auto [offset, value, name] : rows)
+    if (value == 0 || value > kMaxPageRows)
+      wrong("R-SB-11", offset, name + std::to_string(value), "1 to 65536");
 }
 
 bool Superblock::usable_length() const {
@@ -187,98 +223,22 @@ bool Superblock::usable_root() const {
   return root_position != 0 && root_length != 0 && height != 0 && height <= kMaxHeight;
 }
 
-bool is_nmb(std::span<const std::byte> bytes) {
-  if (Identity::has_magic(bytes)) return true;
-  for (std::uint64_t slot : {kFirstSlot, kFirstSlot + kSlotUnit})
-    if (bytes.size() >= slot + 8 && Superblock::has_magic(bytes.subspan(slot))) return true;
-  return false;
+bool Superblock::all_known() const {
+  return !(incompatible & ~kKnownIncompatible) && !(readonly_compatible & ~kKnownReadonly) &&
+         !(compatible & ~kKnownCompatible) && !(needs & ~kDefinedNeeds);
 }
 
-Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::byte> head,
-                                 bool identity_sound, Severity severity, Findings& findings) {
-  auto generation_of = [](std::span<const std::byte> slot) {
-    return load_le<std::uint64_t>(&slot[16]);
-  };
-  Choice choice;
-  bool damaged = false, first_zero = false;
-  for (std::uint64_t position : {kFirstSlot, kFirstSlot + kSlotUnit}) {
-    auto slot = head.subspan(position, kSlotUnit);
-    if (Superblock::valid(slot)) {
-      if (choice.position != 0 && generation_of(slot) <= generation_of(choice.bytes)) continue;
-      choice.position = position;
-      std::copy(slot.begin(), slot.end(), choice.bytes.begin());
-    } else if (!all_zero(slot)) {
-      damaged = true;
-      findings.report({"R-SB-1", position, "superblock slot", "neither zero nor valid",
-                       "a valid superblock", severity});
-    } else {
-      first_zero |= position == kFirstSlot;
-    }
-  }
-  if (choice.position == 0 && first_zero)
-    findings.report(
-        {"R-SB-1", kFirstSlot, "superblock slot", "no valid slot", "at least one", severity});
-  if ((!damaged && choice.position != 0) || !identity_sound || file.size() < kMinFileLength)
-    return choice;
-  const std::uint64_t position = (file.size() / kSlotUnit - 1) * kSlotUnit;
-  std::array<std::byte, kSlotUnit> trailer;
-  NMB_TRY(file.read_at(position, trailer));
-  if (Superblock::valid(trailer) && load_le<std::uint64_t>(&trailer[24]) == position + kSlotUnit &&
-      (choice.position == 0 || generation_of(trailer) == generation_of(choice.bytes) + 1))
-    return Choice{position, trailer, true};
-  return choice;
+Mark Superblock::mark_of(std::span<const std::byte> bytes) {
+  const std::byte* p = bytes.data();
+  return {load_le<std::uint64_t>(p + kGeneration), load_le<std::uint64_t>(p + kFileLength),
+          sum_of(bytes.first(kSlotUnit)), load_digest(p + kFileId)};
 }
 
-// Section 8.3: either copy will do. With neither the bodies made with it cannot be read, but all
-// else can.
-static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
-  const Place& place = head.superblock.dictionary;
-  if (place.absent()) return {};
-  auto bytes = head.dictionary_at_head();
-  head.dictionary.assign(bytes.begin(), bytes.end());
-  if (sum_of(head.dictionary) == place.sum) return {};
-  findings.report({"R-BK-13", kDictionaryPosition, "dictionary", "a wrong sum",
-                   "the one in the superblock; its block has a copy", Severity::kWarning});
-  const std::uint64_t copy = place.position + block_body_offset(0);
-  if (copy > file.size() || place.length > file.size() - copy) {
-    head.dictionary.clear();
-    return {};
-  }
-  NMB_TRY(file.read_at(copy, head.dictionary));
-  if (sum_of(head.dictionary) != place.sum) head.dictionary.clear();
-  return {};
-}
-
-Result<Head> read_head(const ByteSource& file, Findings& findings) {
-  Head head;
-  const std::uint64_t size = file.size();
-  head.bytes.resize(std::min<std::uint64_t>(size, kBodyStart));
-  NMB_TRY(file.read_at(0, head.bytes));
-  if (!is_nmb(head.bytes)) return Status(Code::kUnknownKind, file.name(), 0, "", "not an NMB file");
-  if (size < kBodyStart)
-    return Status(Code::kDamaged, file.name(), size, "R-FL-1",
-                  "cut: found " + std::to_string(size) + " bytes, expected at least 20480");
-  std::span<const std::byte> bytes(head.bytes);
-  FirstFinding in_identity, first;
-  if (!Identity::decode(bytes.first(kIdentitySize), &head.identity, in_identity))
-    return in_identity.status(file.name());
-  NMB_ASSIGN(Choice choice, choose_superblock(file, bytes, true, Severity::kWarning, findings));
-  if (choice.position == 0)
-    return Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",
-                  "no valid superblock: found neither slot nor trailer");
-  head.position = choice.position;
-  head.rolled_forward = choice.rolled_forward;
-  Superblock::decode(choice.bytes, head.position, &head.superblock, first);
-  NMB_TRY(first.status(file.name()));
-  if (std::string names = unsupported_features(head.superblock.incompatible); !names.empty())
-    return Status(Code::kUnsupported, file.name(), head.position + 48, "R-SB-6",
-                  "the file uses " + names + ", which this version does not read");
-  if (head.superblock.file_length > size)
-    return Status(Code::kDamaged, file.name(), size, "R-FL-1",
-                  "cut: found " + std::to_string(size) + " bytes, expected " +
-                      std::to_string(head.superblock.file_length));
-  NMB_TRY(choose_dictionary(file, head, findings));
-  return head;
+std::array<std::byte, kMarkPosition> Superblock::cover() const {
+  if (all_zero(hdf5)) return Identity{file_id, true}.encode();
+  std::array<std::byte, kMarkPosition> out{};
+  std::ranges::copy(hdf5, out.begin());
+  return out;
 }
 
 }  // namespace nmb

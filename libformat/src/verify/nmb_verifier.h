@@ -14,7 +14,8 @@
 #include "nmb/verify.h"
 #include "page/page.h"
 #include "reader/reader_core.h"
-#include "superblock/superblock.h"
+#include "superblock/head.h"
+#include "superblock/identity.h"
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/space_map.h"
@@ -55,6 +56,7 @@ class NmbVerifier {
   bool read_head();
   bool check_file_length();
   bool check_superblock();
+  void check_fixed_bytes();
   void check_trailer();
   void check_slots();
   void check_previous_trailers();
@@ -158,7 +160,7 @@ class NmbVerifier {
   SpaceMap orders_;
   bool view_sound_ = false;  // its sum is right
   bool all_walked_ = true;   // every structure is known, so that what is left must be zero
-  std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_incompatible_ = 0;
+  std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_needs_ = 0;
   std::optional<std::string> last_name_;  // of the leaf rows so far
   std::unique_ptr<ReaderCore> core_;
   std::shared_ptr<const FileTable> files_;    // nullptr: not known

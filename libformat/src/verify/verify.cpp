@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "nmb/file_kind.h"
-#include "superblock/superblock.h"
+#include "superblock/head.h"
 #include "verify/nmb_verifier.h"
 #include "verify/verify_classic.h"
 #include "verify/verify_hdf5.h"

@@ -10,9 +10,8 @@ namespace nmb {
 void NmbVerifier::check_block(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
-  if (e.codec != 0) used_incompatible_ |= kFeatureZstdBody;
-  if (e.kind == static_cast<std::uint16_t>(Kind::kExtended))
-    used_incompatible_ |= kFeatureExtendedBody;
+  if (e.codec != 0) used_needs_ |= kNeedZstdBody;
+  if (e.kind == static_cast<std::uint16_t>(Kind::kExtended)) used_needs_ |= kNeedExtendedBody;
   const std::uint64_t length =
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
   if (!claim(e.position, length, row.at(kPosition), object) || !at_least(VerifyLevel::kBlocks))
@@ -90,7 +89,7 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
 
 void NmbVerifier::check_sections_of(const EntryRow& row) {
   const BlockEntry& e = row.entry;
-  if (!e.storage.absent()) used_incompatible_ |= kFeatureChunked;
+  if (!e.storage.absent()) used_needs_ |= kNeedStorageSections;
   if (!e.statistics.absent()) used_compatible_ |= kFeatureStatistics;
   if (!e.tags.absent()) used_compatible_ |= kFeatureTags;
   if (!at_least(VerifyLevel::kBlocks)) return;

@@ -14,13 +14,14 @@ void NmbVerifier::check_dead_space() {
     return;  // R-SB-9 is reported
   }
   Place place = newest;
-  std::uint64_t placed_at = field(136);
+  std::uint64_t placed_at = field(in_superblock::kDeadMap);
   std::uint64_t above = superblock().generation + 1;
   for (bool first = true;; first = false) {
     auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
     if (!bytes) return;
     if (first && sum_of(*bytes) != place.sum) {
-      report("R-SB-9", field(136), object, "bytes with another sum", "the sum in the place");
+      report("R-SB-9", field(in_superblock::kDeadMap), object, "bytes with another sum",
+             "the sum in the place");
       all_walked_ = false;
       return;
     }

@@ -168,7 +168,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     const Piece piece = piece_at(leaf, i);
     const std::uint64_t codec = leaf.value(i, kCodec), stored = leaf.value(i, kStoredLength);
     const bool here = leaf.value(i, kFileNumber) == 0;
-    if (codec != 0) used_incompatible_ |= kFeaturePieceCodec;
+    if (codec != 0) used_needs_ |= kNeedPieceCodec;
     if (piece.hole || codec != 0 || !here || (walk->any && piece.position != walk->run_end))
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;

@@ -8,15 +8,15 @@
 
 namespace nmb {
 
-static constexpr std::uint64_t kZeroPosition = kHdf5Position + kHdf5Size;
-
 // Chooses the newest superblock. False: there is none to go on with.
 bool NmbVerifier::read_head() {
   const std::uint64_t size = file_.size();
   std::span<const std::byte> bytes(head_.bytes);
-  if (size >= kIdentitySize) {
-    identity_sound_ = Identity::decode(bytes.first(kIdentitySize), &head_.identity, findings_);
-    if (!head_.identity.supported) return false;  // another version, of which nothing is known
+  if (size >= kIdentityPosition + kIdentitySize) {
+    Identity identity;
+    identity_sound_ = Identity::decode(bytes.subspan(kIdentityPosition, kIdentitySize),
+                                       kIdentityPosition, &identity, findings_);
+    if (!identity.supported) return false;  // another version, of which nothing is known
   }
   if (size < kBodyStart) {
     report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
@@ -51,17 +51,30 @@ bool NmbVerifier::check_file_length() {
     report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
            std::to_string(length));
   if (size > length)
-    report("R-FL-2", length, "file",
-           std::to_string(size - length) + " bytes that no generation has committed", "none");
-  check_zero("R-FL-6", kZeroPosition,
-             std::span(head_.bytes).subspan(kZeroPosition, kFirstSlot - kZeroPosition), "file");
+    findings_.report({"R-FL-2", length, "file",
+                      std::to_string(size - length) + " bytes that no generation has committed",
+                      "none", Severity::kWarning});
+  check_fixed_bytes();
   return true;
+}
+
+// What lies between cover, mark, identity and slots.
+void NmbVerifier::check_fixed_bytes() {
+  std::array<std::byte, kFirstSlot> expected{};
+  std::ranges::copy(kGuard, expected.begin() + kGuardPosition);
+  auto check = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t at = from; at < to; ++at)
+      if (head_.bytes[at] != expected[at])
+        return report("R-FL-6", at, "file", "another byte than the head's", "zeros and the guard");
+  };
+  check(kMarkPosition + kMarkSize, kIdentityPosition);
+  check(kIdentityPosition + kIdentitySize, kFirstSlot);
 }
 
 // False: features that this version does not read.
 bool NmbVerifier::check_superblock() {
   if (std::string names = unsupported_features(superblock().incompatible); !names.empty()) {
-    findings_.report({"R-SB-6", field(48), "superblock",
+    findings_.report({"R-SB-6", field(in_superblock::kIncompatible), "superblock",
                       names + ", which this version does not read", "features that it reads",
                       Severity::kUnsupported});
     return false;
@@ -75,7 +88,9 @@ bool NmbVerifier::check_superblock() {
 
 void NmbVerifier::check_trailer() {
   const std::uint64_t position = superblock().file_length - kSlotUnit;
-  if (!claim(position, kSlotUnit, field(24), "trailer") || head_.rolled_forward) return;
+  if (!claim(position, kSlotUnit, field(in_superblock::kFileLength), "trailer") ||
+      head_.rolled_forward)
+    return;
   std::array<std::byte, kSlotUnit> trailer;
   if (Status status = file_.read_at(position, trailer); !status.ok()) return missed(status);
   const auto differ = std::mismatch(trailer.begin(), trailer.end(), superblock_bytes_.begin());
@@ -90,8 +105,8 @@ void NmbVerifier::check_slots() {
   const std::uint64_t own = Superblock::slot_position(generation);
   const std::uint64_t other = kFirstSlot + kFirstSlot + kSlotUnit - head_.position;
   if (head_.position != own)
-    report("R-SB-3", field(16), "superblock slot", "generation " + std::to_string(generation),
-           "it in the other slot");
+    report("R-SB-3", field(in_superblock::kGeneration), "superblock slot",
+           "generation " + std::to_string(generation), "it in the other slot");
   auto slot = std::span(head_.bytes).subspan(other, kSlotUnit);
   const bool zero = all_zero(slot);
   if (!zero && !Superblock::valid(slot)) return;  // R-SB-1 is reported
@@ -106,14 +121,14 @@ void NmbVerifier::check_slots() {
 // Back to the first generation. Each is claimed: this ends.
 void NmbVerifier::check_previous_trailers() {
   Superblock current = superblock();
-  std::uint64_t placed_at = field(232);
+  std::uint64_t placed_at = field(in_superblock::kPreviousTrailer);
   while (current.generation > 1 || !current.previous_trailer.absent()) {
     Superblock previous;
     if (!check_previous_trailer(current, placed_at, &previous)) {
       all_walked_ = false;  // where the trailers before it lie is not known
       return;
     }
-    placed_at = current.previous_trailer.position + 232;
+    placed_at = current.previous_trailer.position + in_superblock::kPreviousTrailer;
     current = previous;
   }
 }
@@ -158,9 +173,10 @@ void NmbVerifier::check_features() {
       report("R-SB-6", field(offset), "superblock", "feature mask " + std::to_string(mask),
              "the bits of features in use, " + std::to_string(used));
   };
-  check(32, superblock().compatible, used_compatible_);
-  check(40, superblock().readonly_compatible, used_readonly_compatible_);
-  check(48, superblock().incompatible, used_incompatible_);
+  check(in_superblock::kCompatible, superblock().compatible, used_compatible_);
+  check(in_superblock::kReadonlyCompatible, superblock().readonly_compatible,
+        used_readonly_compatible_);
+  check(in_superblock::kNeeds, superblock().needs, used_needs_);
 }
 
 }  // namespace nmb

@@ -36,9 +36,8 @@ std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
 PageExpectation NmbVerifier::expectation(PageUse use, std::uint64_t position) const {
   PageExpectation expect;
   expect.use = use;
-  expect.file_id = head_.identity.file_id;
+  expect.newest = superblock().origin();
   expect.position = position;
-  expect.max_generation = superblock().generation;
   return expect;
 }
 
@@ -50,7 +49,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t
     const bool within = position < superblock().file_length;
     report("R-PG-3", within ? position + 20 : placed_at, object,
            "length " + std::to_string(length) + " where the page is placed",
-           "a multiple of 8 from 80 to 2^32");
+           "a multiple of 8 from 88 to 2^32");
     all_walked_ = false;
     return std::nullopt;
   }
@@ -77,16 +76,15 @@ void NmbVerifier::check_index() {
     if (s.root_position != 0 || s.height != 0) all_walked_ = false;  // R-SB-7 is reported
     return;
   }
-  auto bytes = read_page_bytes(s.root_position, s.root_length, field(56), "root of the index");
+  auto bytes = read_page_bytes(s.root_position, s.root_length, field(in_superblock::kRootPosition),
+                               "root of the index");
   if (!bytes) return;
   if (digest_of(*bytes) != s.root_digest) {
-    report("R-SB-7", field(72), "superblock", "a root page of another digest", "its digest");
+    report("R-SB-7", field(in_superblock::kRootDigest), "superblock",
+           "a root page of another digest", "its digest");
     all_walked_ = false;
     return;
   }
-  if (head_.identity.file_id == Digest{})  // the identity is damaged: the root tells
-    head_.identity.file_id = {load_le<std::uint64_t>(bytes->data() + 32),
-                              load_le<std::uint64_t>(bytes->data() + 40)};
   core_ = std::make_unique<ReaderCore>(file_, head_, options_.external);
   PageExpectation expect = expectation(PageUse::kIndex, s.root_position);
   expect.level = static_cast<std::uint16_t>(s.height - 1);
@@ -95,7 +93,7 @@ void NmbVerifier::check_index() {
   const auto sums = exact_totals(*root), recorded = as_array(s.totals);
   for (std::size_t i = 0; i < kTotals; ++i)
     if (sums[i] != recorded[i] || sums[i] > kMaxCount)
-      report("R-SB-8", field(88 + 8 * i), "superblock",
+      report("R-SB-8", field(in_superblock::kTotals + 8 * i), "superblock",
              std::to_string(recorded[i]) + " " + kTotalNames[i],
              std::to_string(sums[i]) + ", the sum of the root's rows");
   check_index_page(*root, std::nullopt, std::nullopt);

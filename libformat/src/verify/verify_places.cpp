@@ -48,7 +48,7 @@ void NmbVerifier::check_places() {
   }
   if (!s.view.absent()) {
     used_readonly_compatible_ |= kFeatureView;
-    view_sound_ = check_place(s.view, "R-SB-9", field(208), "view");
+    view_sound_ = check_place(s.view, "R-SB-9", field(in_superblock::kView), "view");
   }
   check_file_table_page();
 }
@@ -60,15 +60,17 @@ void NmbVerifier::check_file_table_page() {
     files_ = std::make_shared<const FileTable>();
     return;
   }
-  used_incompatible_ |= kFeatureExternal;
+  used_needs_ |= kNeedExternal;
   if (s.file_table.position == 0 || s.file_table.length == 0) {
     all_walked_ = false;
     return;  // R-SB-9 is reported
   }
-  auto bytes = read_page_bytes(s.file_table.position, s.file_table.length, field(160), object);
+  auto bytes = read_page_bytes(s.file_table.position, s.file_table.length,
+                               field(in_superblock::kFileTable), object);
   if (!bytes) return;
   if (sum_of(*bytes) != s.file_table.sum) {
-    report("R-SB-9", field(160), object, "bytes with another sum", "the sum in the place");
+    report("R-SB-9", field(in_superblock::kFileTable), object, "bytes with another sum",
+           "the sum in the place");
     return;
   }
   PageExpectation expect = expectation(PageUse::kFileTable, s.file_table.position);
@@ -86,7 +88,7 @@ void NmbVerifier::check_global_sections() {
   const std::string object = "global sections";
   Place place = superblock().global_sections;
   const char* rule = "R-SB-9";
-  for (std::uint64_t placed_at = field(184); !place.absent();) {
+  for (std::uint64_t placed_at = field(in_superblock::kGlobalSections); !place.absent();) {
     if (!check_place(place, rule, placed_at, object)) return;
     check_sections(place, object);
     const Result<EarlierSections> earlier = earlier_sections(file_, place);
@@ -108,7 +110,7 @@ void NmbVerifier::check_dictionary() {
   const Place place = superblock().dictionary;
   auto area = std::span(head_.bytes).subspan(kDictionaryPosition);
   if (place.absent()) return check_zero("R-BK-13", kDictionaryPosition, area, "no dictionary");
-  used_incompatible_ |= kFeatureDictionary;
+  used_needs_ |= kNeedDictionary;
   head_.superblock.dictionary = {};
   if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) return;
   check_zero("R-BK-13", kDictionaryPosition + place.length, area.subspan(place.length),
@@ -119,7 +121,7 @@ void NmbVerifier::check_dictionary() {
 
   const std::string object = "dictionary";
   const std::uint64_t at = place.position, length = block_length(0, place.length);
-  if (!claim(at, length, field(312), object)) return;
+  if (!claim(at, length, field(in_superblock::kDictionary), object)) return;
   std::vector<std::byte> bytes(length);
   if (Status status = file_.read_at(at, bytes); !status.ok()) return missed(status);
   BlockHeader header;
@@ -133,14 +135,18 @@ void NmbVerifier::check_dictionary() {
   if (header.order != 0 || header.samples != 0 || header.records != 0 ||
       header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0)
     report("R-BK-13", at, object, "order, samples, records or extent other than 0", "0");
-  if (header.file_id != head_.identity.file_id && head_.identity.file_id != Digest{})
+  if (header.origin.file_id != superblock().file_id)
     report("R-BK-3", at + 16, object, "another file id", "the file's");
   if (header.position != at)
     report("R-BK-3", at + 32, object, "own position " + std::to_string(header.position),
            std::to_string(at));
-  if (header.generation == 0 || header.generation > superblock().generation)
-    report("R-BK-3", at + 40, object, "generation " + std::to_string(header.generation),
+  const std::uint64_t generation = header.origin.generation;
+  if (generation == 0 || generation > superblock().generation)
+    report("R-BK-3", at + 40, object, "generation " + std::to_string(generation),
            "1 to " + std::to_string(superblock().generation));
+  if (generation == superblock().generation && header.origin.stamp != superblock().stamp)
+    report("R-BK-3", at + 144, object, "stamp " + std::to_string(header.origin.stamp),
+           std::to_string(superblock().stamp));
   if (header.flags != 0)
     report("R-BK-4", at + 14, object, "flags " + std::to_string(header.flags), "0");
   auto body = stored.first(place.length);
@@ -153,7 +159,8 @@ void NmbVerifier::check_dictionary() {
   check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
   const bool sound = sum_of(body) == place.sum;
   if (!sound)
-    report("R-SB-9", field(312), object, "bytes with another sum", "the sum in the place");
+    report("R-SB-9", field(in_superblock::kDictionary), object, "bytes with another sum",
+           "the sum in the place");
   if (!std::equal(body.begin(), body.end(), copy.begin())) {
     report("R-BK-13", at, object, "bytes other than those at 12288", "a copy of them");
     if (sound) head_.dictionary.assign(body.begin(), body.end());

@@ -52,8 +52,8 @@ void NmbVerifier::count_again(const BlockEntry& entry) {
     std::vector<ByteRange> holes;
     if (entry.hole) holes.push_back({0, entry.extent_length});
     if (entry.has_map()) {
-      const DataMap map(file_, core_->external(), head_.identity.file_id, superblock().generation,
-                        entry.position, entry.map, entry.extent_length, superblock().piece_size);
+      const DataMap map(file_, core_->external(), superblock().origin(), entry.position, entry.map,
+                        entry.extent_length, superblock().piece_size);
       NMB_TRY(map.for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
         if (piece.hole) holes.push_back({piece.logical, piece.end()});
         return {};

@@ -72,8 +72,8 @@ class ViewEncoder {
     bytes_.put16(kViewVersion);
     bytes_.put16(kViewHeaderSize);
     bytes_.put32(0);
-    bytes_.put64(head.identity.file_id.low);
-    bytes_.put64(head.identity.file_id.high);
+    bytes_.put64(head.superblock.file_id.low);
+    bytes_.put64(head.superblock.file_id.high);
     bytes_.put64(how_.position);
     bytes_.put64(head.superblock.generation);
     bytes_.zeros_to(kViewHeaderSize);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nmb/status.h"
-#include "superblock/identity.h"
+#include "superblock/head_layout.h"
 #include "wire/checked.h"
 
 namespace nmb {

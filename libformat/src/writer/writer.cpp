@@ -10,7 +10,6 @@
 #include "wire/checked.h"
 #include "wire/dry_output.h"
 #include "wire/hash.h"
-#include "wire/zero.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -23,7 +22,6 @@ Writer::Impl::~Impl() {
       cursor_ == superblock_.file_length)
     return;
   (void)file_->truncate(superblock_.file_length).ok();
-  if (!all_zero(superblock_.hdf5)) (void)file_->write_at(kHdf5Position, superblock_.hdf5).ok();
 }
 
 Status Writer::Impl::keep(Status status) {

@@ -27,9 +27,10 @@ Status Writer::Impl::load_head() {
   NMB_ASSIGN(Head head, read_head(*source_, ignore));
   superblock_ = head.superblock;
   cursor_ = superblock_.file_length;
-  identity_ = head.identity;
-  if (superblock_.readonly_compatible & ~kFeatureView)
-    return Status(Code::kUnsupported, file_->name(), head.position + 40, "R-SB-6",
+  superblock_bytes_ = head.superblock_bytes;
+  if (superblock_.readonly_compatible & ~kWrittenReadonly)
+    return Status(Code::kUnsupported, file_->name(),
+                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
                   "the file has features that only a newer writer keeps up");
   if (ranks_.rank() == 0) {
     NMB_TRY(check_sections());
@@ -37,10 +38,10 @@ Status Writer::Impl::load_head() {
     if (size != superblock_.file_length) NMB_TRY(file_->truncate(superblock_.file_length));
     if (head.rolled_forward) {
       NMB_TRY(
-          file_->write_at(Superblock::slot_position(superblock_.generation), superblock_.encode()));
+          file_->write_at(Superblock::slot_position(superblock_.generation), superblock_bytes_));
+      NMB_TRY(write_cover_and_mark(superblock_, superblock_bytes_));
     }
-    NMB_ASSIGN(const bool repaired, repair_hdf5_superblock(head));
-    if (options_.sync && (head.rolled_forward || repaired || size != superblock_.file_length))
+    if (options_.sync && (head.rolled_forward || size != superblock_.file_length))
       NMB_TRY(file_->sync());
   }
   has_file_id_ = true;
@@ -166,8 +167,7 @@ Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
     }
   }
   if (c.pieces.empty()) return {};
-  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), sink, identity_.file_id, new_generation(),
-                                   block.position));
+  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), sink, new_origin(), block.position));
   return {};
 }
 
@@ -193,9 +193,8 @@ Status Writer::Impl::write_block(Commitment& c) {
   header.kind = static_cast<std::uint16_t>(block.kind);
   header.codec = block.codec;
   header.flags = c.hole ? kFlagHole : 0;
-  header.file_id = identity_.file_id;
+  header.origin = new_origin();
   header.position = block.position;
-  header.generation = new_generation();
   header.stored_length = block.stored_length;
   header.raw_length = block.raw_length;
   header.extent_position = c.map.absent() ? c.extent_position : 0;
@@ -249,9 +248,8 @@ Status Writer::Impl::write_dictionary() {
   std::copy(dictionary_.begin(), dictionary_.end(), bytes.begin() + kBlockHeaderSize);
   BlockHeader header;
   header.kind = kKindDictionary;
-  header.file_id = identity_.file_id;
+  header.origin = new_origin();
   header.position = position;
-  header.generation = new_generation();
   header.stored_length = header.raw_length = dictionary_.size();
   header.digest = digest_of(dictionary_);
   header.body_sum = sum_of(std::span(bytes).subspan(kBlockHeaderSize));
@@ -264,9 +262,8 @@ Status Writer::Impl::write_tombstone(const BlockEntry& entry, std::uint64_t posi
   BlockHeader header;
   header.kind = entry.kind;
   header.flags = kFlagTombstone;
-  header.file_id = identity_.file_id;
+  header.origin = new_origin();
   header.position = position;
-  header.generation = new_generation();
   header.order = entry.order;
   std::vector<std::byte> bytes(block_length(entry.name.size(), 0));
   header.encode(entry.name, bytes);
@@ -303,7 +300,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
     PageBuilder page(PageUse::kDead, 0);
     if (!next.dead_map.absent()) {
       std::byte sum[8];
-      NMB_TRY(buffer_.read_at(next.dead_map.position + 72, sum));
+      NMB_TRY(buffer_.read_at(next.dead_map.position + kPageSumOffset, sum));
       page.add_row();
       page.set(kState, 1);
       page.set(kPosition, next.dead_map.position);
@@ -317,8 +314,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
       page.set(kSum, range.sum);
     }
     std::vector<std::byte> bytes;
-    NMB_ASSIGN(Place place,
-               write_page(*this, page, identity_.file_id, new_generation(), 0, &bytes));
+    NMB_ASSIGN(Place place, write_page(*this, page, new_origin(), 0, &bytes));
     next.dead_map = {place.position, place.length, sum_of(bytes)};
     return {};
   };
@@ -333,7 +329,9 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
     if (superblock_.generation > 0) return {};
     // The slots too: a file without unallocated pages is copied without looking for them.
     std::vector<std::byte> head(dictionary_.empty() ? kBodyStart : kDictionaryPosition);
-    std::ranges::copy(identity_.encode(), head.begin());
+    std::ranges::copy(Identity{superblock_.file_id, true}.encode(),
+                      head.begin() + kIdentityPosition);
+    std::ranges::copy(kGuard, head.begin() + kGuardPosition);
     return stripes_.write_at(0, head);
   };
   NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
@@ -346,10 +344,20 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
   };
   NMB_TRY(ranks_.agree(finish()));
   Status status;
-  if (ranks_.rank() == 0) status = publish(next);
+  if (leads) status = publish(next);
   NMB_TRY(ranks_.agree(status));
-  NMB_ASSIGN(next, ranks_.broadcast_value(0, next));
-  return {};
+  NMB_ASSIGN(superblock_bytes_, ranks_.broadcast_value(0, superblock_bytes_));
+  FirstFinding wrong;
+  Superblock::decode(superblock_bytes_, next.trailer_position(), &next, wrong);
+  return wrong.status(file_->name());
+}
+
+// What cover and mark say, in one write.
+Status Writer::Impl::write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes) {
+  std::array<std::byte, kMarkPosition + kMarkSize> out;
+  std::ranges::copy(of.cover(), out.begin());
+  std::ranges::copy(Superblock::mark_of(bytes).encode(), out.begin() + kMarkPosition);
+  return file_->write_at(kCoverPosition, out);
 }
 
 // The trailer, the slot, and a new file's name.
@@ -357,18 +365,17 @@ Status Writer::Impl::publish(Superblock& next) {
   const std::uint64_t trailer = round_up(cursor_, kSlotUnit);
   next.file_length = trailer + kSlotUnit;
   if (superblock_.generation > 0) {
-    const std::uint64_t before = superblock_.file_length - kSlotUnit;
-    next.previous_trailer = {before, kSlotUnit, sum_of(superblock_.encode())};
+    next.previous_trailer = {superblock_.trailer_position(), kSlotUnit, sum_of(superblock_bytes_)};
   }
   const auto bytes = next.encode();
   NMB_TRY(file_->truncate(next.file_length));
-  NMB_TRY(write_hdf5_superblock(next, true));
   NMB_TRY(file_->write_at(trailer, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
+  NMB_TRY(write_cover_and_mark(next, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
-  NMB_TRY(write_hdf5_superblock(next, false));
+  superblock_bytes_ = bytes;
   if (superblock_.generation > 0) return {};
   if (options_.before_publish && !options_.dry_run)
     NMB_TRY(options_.before_publish(OutputSource(*file_, next.file_length)));
@@ -438,25 +445,24 @@ Status Writer::Impl::write_generation(bool closing) {
     Superblock next = superblock_;
     next.generation = new_generation();
     next.next_order = next_order_;
-    if (!dictionary_.empty()) next.incompatible |= kFeatureDictionary;
+    if (!dictionary_.empty()) next.needs |= kNeedDictionary;
     for (const Commitment& c : blocks) {
       const bool coded = std::ranges::any_of(
           c.pieces, [](const Piece& p) { return p.codec != PieceCodec::kNone; });
-      next.incompatible |= (state(c.id).codec != 0 ? kFeatureZstdBody : 0) |
-                           (state(c.id).kind == Kind::kExtended ? kFeatureExtendedBody : 0) |
-                           (coded ? kFeaturePieceCodec : 0);
+      next.needs |= (state(c.id).codec != 0 ? kNeedZstdBody : 0) |
+                    (state(c.id).kind == Kind::kExtended ? kNeedExtendedBody : 0) |
+                    (coded ? kNeedPieceCodec : 0);
       next.compatible |= c.statistics.absent() ? 0 : kFeatureStatistics;
     }
     struct Features {
-      decltype(next.incompatible) incompatible;
+      decltype(next.needs) needs;
       decltype(next.compatible) compatible;
     };
-    NMB_ASSIGN(
-        const Features features,
-        ranks_.all_reduce(Features{next.incompatible, next.compatible}, [](Features a, Features b) {
-          return Features{a.incompatible | b.incompatible, a.compatible | b.compatible};
-        }));
-    next.incompatible = features.incompatible;
+    NMB_ASSIGN(const Features features,
+               ranks_.all_reduce(Features{next.needs, next.compatible}, [](Features a, Features b) {
+                 return Features{a.needs | b.needs, a.compatible | b.compatible};
+               }));
+    next.needs = features.needs;
     next.compatible = features.compatible;
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));

@@ -18,7 +18,8 @@
 #include "page/page_sink.h"
 #include "parallel/collective_call.h"
 #include "reader/reader_core.h"
-#include "superblock/superblock.h"
+#include "superblock/head.h"
+#include "superblock/identity.h"
 #include "values/open_requests.h"
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
@@ -260,11 +261,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status number_files(const std::vector<Commitment>& blocks);
   Status write_file_table(Superblock& next);
   // writer_view.cpp
-  Result<bool> repair_hdf5_superblock(const Head& head);
   Status retire_view(Superblock& next);
   Status write_view(Superblock& next);
   Status encode_view_of(Superblock& next);
-  Status write_hdf5_superblock(const Superblock& next, bool ahead);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
   Status write_generation(bool closing);
@@ -298,6 +297,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_dead_map(Superblock& next);
   Status write_superblock(Superblock& next, bool with_view);
   Status publish(Superblock& next);
+  Status write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes);
   BlockEntry entry_of(const Commitment& block) const;
   Status settle(std::vector<Commitment>& blocks);
 
@@ -327,9 +327,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::vector<BlockId>
       by_name_;  // new blocks in order of names; made when a global ID is asked for
 
-  Identity identity_;
   bool has_file_id_ = false;
   Superblock superblock_;  // of the last commit, or what is known of the first
+  std::array<std::byte, kSlotUnit> superblock_bytes_{};  // of the last commit, as it is in the file
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit
@@ -339,6 +339,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
 
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
   std::uint64_t next_order_ = 0;
+  std::uint64_t stamp_ = 0;               // of the generation that is being written
   std::uint64_t without_statistics_ = 0;  // variables, of all commits
   std::uint64_t pending_bytes_ = 0;
   std::uint64_t linked_bytes_ = 0;
@@ -361,6 +362,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   NameSlices name_slices_;
   OwnedNames owned_names_;
   std::uint64_t new_generation() const { return superblock_.generation + 1; }
+  // Of what the next commit writes.
+  Origin new_origin() const { return {superblock_.file_id, new_generation(), stamp_}; }
 };
 
 // A collective operation: all ranks begin it, none with a file in doubt. A failure on several ranks

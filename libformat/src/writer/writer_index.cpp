@@ -188,13 +188,12 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
                    [&](std::uint64_t position, std::span<const std::byte> pages) {
                      return stripes_.write_all(position, pages);
                    },
-                   identity_.file_id, new_generation()));
+                   new_origin()));
     root = built.root;
     cursor_ = built.end;
   } else {
     auto update = [&]() -> Status {
-      NMB_ASSIGN(root,
-                 update_index(core_->index(), merged, *this, identity_.file_id, new_generation()));
+      NMB_ASSIGN(root, update_index(core_->index(), merged, *this, new_origin()));
       return {};
     };
     NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? update() : Status()));

@@ -227,7 +227,7 @@ Status Writer::Impl::choose_file_id(const std::vector<BlockId>& ids) {
   store_le(all + 14, static_cast<std::uint16_t>(options_.metadata_codec));
   store_le(all + 16, sum.low);
   store_le(all + 24, sum.high);
-  identity_.file_id = digest_of(all);
+  superblock_.file_id = digest_of(all);
   has_file_id_ = true;
   return {};
 }

@@ -264,10 +264,10 @@ Status Writer::Impl::write_file_table(Superblock& next) {
     if (old->page()) replaced(*old->page());
   }
   std::vector<std::byte> bytes;
-  NMB_ASSIGN(const Place place, write_page(*this, file_table_page(files_), identity_.file_id,
-                                           new_generation(), 0, &bytes));
+  NMB_ASSIGN(const Place place,
+             write_page(*this, file_table_page(files_), new_origin(), 0, &bytes));
   next.file_table = {place.position, place.length, sum_of(bytes)};
-  next.incompatible |= kFeatureExternal;
+  next.needs |= kNeedExternal;
   return {};
 }
 

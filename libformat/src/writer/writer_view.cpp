@@ -3,20 +3,10 @@
 
 #include "view/view_encoder.h"
 #include "wire/checked.h"
-#include "wire/zero.h"
 #include "writer/extent_state.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
-
-// A commit that was ended between its slot and the HDF5 superblock has left zeros there, an HDF5
-// program that opened the file for writing and was ended a flag. By rank 0.
-Result<bool> Writer::Impl::repair_hdf5_superblock(const Head& head) {
-  const auto found = std::span(head.bytes).subspan(kHdf5Position, kHdf5Size);
-  if (all_zero(superblock_.hdf5) || std::ranges::equal(found, superblock_.hdf5)) return false;
-  NMB_TRY(file_->write_at(kHdf5Position, superblock_.hdf5));
-  return true;
-}
 
 // Collective: the view of the last generation does not show the next one.
 Status Writer::Impl::retire_view(Superblock& next) {
@@ -80,7 +70,6 @@ Status Writer::Impl::encode_view_of(Superblock& next) {
     how.most_chunks = kMostAutoViewRecords;
   }
   Head head;
-  head.identity = identity_;
   head.superblock = next;
   head.superblock.file_length = how.position;
   head.dictionary = dictionary_;
@@ -94,19 +83,6 @@ Status Writer::Impl::encode_view_of(Superblock& next) {
   cursor_ = how.position + view.length;
   next.hdf5 = view.superblock(round_up(cursor_, kSlotUnit) + kSlotUnit);
   return {};
-}
-
-// `ahead` of the trailer the one before is taken away, so that no HDF5 program sees a file of which
-// another generation is the newest; the new one follows the slot. A new file has no name yet.
-Status Writer::Impl::write_hdf5_superblock(const Superblock& next, bool ahead) {
-  const bool is_new = superblock_.generation == 0;
-  if (ahead && !is_new) {
-    constexpr std::array<std::byte, kHdf5Size> kNone{};
-    return all_zero(superblock_.hdf5) ? Status() : file_->write_at(kHdf5Position, kNone);
-  }
-  if (ahead != is_new || all_zero(next.hdf5)) return {};
-  NMB_TRY(file_->write_at(kHdf5Position, next.hdf5));
-  return options_.sync && !is_new ? file_->sync() : Status();
 }
 
 }  // namespace nmb

@@ -1,0 +1,17 @@
+// Origin: what a page and a block's header repeat of the generation that wrote them
+// (spec/format.md, sections 6 and 8).
+#pragma once
+
+#include <cstdint>
+
+#include "nmb/digest.h"
+
+namespace nmb {
+
+struct Origin {
+  Digest file_id;
+  std::uint64_t generation = 0;
+  std::uint64_t stamp = 0;  // section 5.1
+};
+
+}  // namespace nmb

@@ -1,0 +1,38 @@
+// Feature bits of the superblock, and needs of blocks (spec/format.md, section 13).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace nmb {
+
+inline constexpr std::uint64_t kKnownIncompatible = 0;
+
+inline constexpr std::uint64_t kFeatureView = 1 << 0;  // read-only compatible
+inline constexpr std::uint64_t kFeatureGrowth = 1 << 1;
+inline constexpr std::uint64_t kKnownReadonly = kFeatureView | kFeatureGrowth;
+// Who writes keeps them up.
+inline constexpr std::uint64_t kWrittenReadonly = kFeatureView;
+
+inline constexpr std::uint64_t kFeatureStatistics = 1 << 0;  // compatible
+inline constexpr std::uint64_t kFeatureTags = 1 << 1;
+inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;
+inline constexpr std::uint64_t kFeatureOriginals = 1 << 3;
+inline constexpr std::uint64_t kKnownCompatible =
+    kFeatureStatistics | kFeatureTags | kFeatureGlobalSections | kFeatureOriginals;
+
+// What a block has; the superblock has the needs of all.
+inline constexpr std::uint64_t kNeedZstdBody = 1 << 0;
+inline constexpr std::uint64_t kNeedDictionary = 1 << 1;
+inline constexpr std::uint64_t kNeedExtendedBody = 1 << 2;
+inline constexpr std::uint64_t kNeedStorageSections = 1 << 3;
+inline constexpr std::uint64_t kNeedExternal = 1 << 4;
+inline constexpr std::uint64_t kNeedPieceCodec = 1 << 5;
+inline constexpr std::uint64_t kNeedOriginals = 1 << 6;
+inline constexpr std::uint64_t kDefinedNeeds = (1 << 7) - 1;
+
+// "feature bit 3, feature bit 7": the incompatible features in `mask` that this version does not
+// know.
+std::string unsupported_features(std::uint64_t mask);
+
+}  // namespace nmb

@@ -1,0 +1,40 @@
+// The mark at byte 256 (spec/format.md, section 5.2).
+#include "superblock/mark.h"
+
+#include <cstring>
+
+#include "wire/endian.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+static constexpr char kMagic[] = "\x89NMBMARK";
+static constexpr std::size_t kSumOffset = kMarkSize - 8;
+
+std::array<std::byte, kMarkSize> Mark::encode() const {
+  std::array<std::byte, kMarkSize> out{};
+  std::byte* p = out.data();
+  std::memcpy(p, kMagic, 8);
+  store_le(p + 8, generation);
+  store_le(p + 16, file_length);
+  store_le(p + 24, superblock_sum);
+  store_le(p + 32, file_id.low);
+  store_le(p + 40, file_id.high);
+  store_le(p + kSumOffset, sum_of(std::span(out).first(kSumOffset)));
+  return out;
+}
+
+std::optional<Mark> Mark::decode(std::span<const std::byte> bytes) {
+  const std::byte* p = bytes.data();
+  if (std::memcmp(p, kMagic, 8) != 0 ||
+      load_le<std::uint64_t>(p + kSumOffset) != sum_of(bytes.first(kSumOffset)))
+    return std::nullopt;
+  Mark mark;
+  mark.generation = load_le<std::uint64_t>(p + 8);
+  mark.file_length = load_le<std::uint64_t>(p + 16);
+  mark.superblock_sum = load_le<std::uint64_t>(p + 24);
+  mark.file_id = {load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)};
+  return mark;
+}
+
+}  // namespace nmb

@@ -1,0 +1,30 @@
+// The mark at byte 256: what was committed last, in a unit of its own (spec/format.md,
+// section 5.2).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "nmb/digest.h"
+#include "nmb/finding.h"
+
+namespace nmb {
+
+inline constexpr std::size_t kMarkSize = 64;
+
+struct Mark {
+  std::uint64_t generation = 0;
+  std::uint64_t file_length = 0;     // of that generation
+  std::uint64_t superblock_sum = 0;  // of all 4096 bytes of its superblock
+  Digest file_id;
+
+  std::array<std::byte, kMarkSize> encode() const;
+  // nullopt: magic or sum are wrong. Whose file it is is not looked at. `bytes`: kMarkSize of them.
+  static std::optional<Mark> decode(std::span<const std::byte> bytes);
+  friend bool operator==(const Mark&, const Mark&) = default;
+};
+
+}  // namespace nmb
