@@ -96,6 +96,8 @@ struct Superblock {
 
   // What pages and block headers of this generation repeat.
   Origin origin() const { return {file_id, generation, stamp}; }
+  // What a page for that use must be, but for its place.
+  PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
   // The mark of a generation, from the bytes of its valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
   // The cover of this generation.

@@ -126,7 +126,7 @@ void NmbVerifier::check_dictionary() {
   if (Status status = file_.read_at(at, bytes); !status.ok()) return missed(status);
   BlockHeader header;
   std::string_view name;
-  if (!BlockHeader::decode(bytes, at, &header, &name, findings_)) return;
+  if (!BlockHeader::decode(bytes, at, &header, &name, findings_, !superblock().all_known())) return;
   auto stored = std::span(bytes).subspan(kBlockHeaderSize);
   if (header.kind != kKindDictionary || header.codec != 0 || header.name_length != 0 ||
       header.stored_length != place.length || header.raw_length != place.length)
@@ -147,7 +147,7 @@ void NmbVerifier::check_dictionary() {
   if (generation == superblock().generation && header.origin.stamp != superblock().stamp)
     report("R-BK-3", at + 144, object, "stamp " + std::to_string(header.origin.stamp),
            std::to_string(superblock().stamp));
-  if (header.flags != 0)
+  if (header.flags != 0 && superblock().all_known())
     report("R-BK-4", at + 14, object, "flags " + std::to_string(header.flags), "0");
   auto body = stored.first(place.length);
   if (sum_of(stored) != header.body_sum)
