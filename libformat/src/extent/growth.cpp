@@ -22,23 +22,21 @@ bool add_growth_page(const Page& page, std::uint32_t piece_size, GrowthRows* row
   }
   for (const std::uint32_t first = row; row < page.rows(); ++row) {
     const std::uint64_t order = page.value(row, kOrder);
-    if (const std::uint64_t state = page.value(row, kState); state != 0) {
-      if (state != 1)  // R-PG-9 is reported
-        report("R-GR-1", kState, "state " + std::to_string(state), "0 or 1");
-      return false;
-    }
+    if (page.value(row, kState) != 0) return false;  // R-PG-9 is reported
     if (row > first) {
       const std::uint64_t before = page.value(row - 1, kOrder);
       if (order < before || (order == before && page.value(row, kLogicalOffset) <=
                                                     page.value(row - 1, kLogicalOffset)))
-        report("R-GR-1", order < before ? kOrder : kLogicalOffset,
+        report("R-GR-1", kOrder,
                "order " + std::to_string(order) + ", logical offset " +
                    std::to_string(page.value(row, kLogicalOffset)),
                "more than in the row before");
     }
     GrowthRow growth{piece_at(page, row), page.value(row, kRecords),
-                     page.value_offset(row, kLogicalOffset), page.value_offset(row, kRecords),
-                     page.value_offset(row, kPosition)};
+                     page.value_offset(row, kOrder),         page.value_offset(row, kLogicalOffset),
+                     page.value_offset(row, kRecords),       page.value_offset(row, kPosition),
+                     page.value_offset(row, kSum),           page.value_offset(row, kCodec)};
+    if (growth.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
     check_piece_lengths("R-GR-3", "R-GR-3", page, row, growth.piece, piece_size, findings);
     std::vector<GrowthRow>& of_block = (*rows)[order];
     if (!of_block.empty()) {

@@ -22,7 +22,8 @@ struct GrowthRow {
   Piece piece;
   std::uint64_t records = 0;  // of the block, with the piece
   // Where they lie in the file, for findings.
-  std::uint64_t logical_at = 0, records_at = 0, position_at = 0;
+  std::uint64_t order_at = 0, logical_at = 0, records_at = 0, position_at = 0, sum_at = 0,
+                codec_at = 0;
 };
 
 // The rows of each block, by its order of creation.

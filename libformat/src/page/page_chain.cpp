@@ -13,7 +13,7 @@ std::optional<Place> page_before(const Page& page) {
   return Place{page.value(0, kPosition), page.value(0, kStoredLength), page.value(0, kSum)};
 }
 
-void check_page_before(const Page& page, Findings& findings) {
+void check_page_before(const Page& page, PageUse use, Findings& findings) {
   const auto report = [&](std::uint32_t row, Column column, std::string found,
                           std::string expected) {
     findings.report({"R-PG-9", page.value_offset(row, column), "place of the page before",
@@ -24,9 +24,13 @@ void check_page_before(const Page& page, Findings& findings) {
       before && before->position >= page.position())
     report(0, kPosition, "position " + std::to_string(before->position),
            "one below " + std::to_string(page.position()));
-  for (std::uint32_t row = 1; row < page.rows(); ++row)
-    if (page.value(row, kState) == 1)
+  for (std::uint32_t row = 0; row < page.rows(); ++row) {
+    const std::uint64_t state = page.value(row, kState);
+    if (row > 0 && state == 1)
       report(row, kState, "state 1 in row " + std::to_string(row), "it in the first row alone");
+    else if (use == PageUse::kGrowth && state > 1)
+      report(row, kState, "state " + std::to_string(state), "0 or 1");
+  }
 }
 
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
@@ -57,11 +61,11 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
       return damaged(place->position, "R-SB-9",
                      "found a page with another sum, expected the one in the superblock");
     if (!pages.empty() && page->generation() > pages.back()->generation())
-      return damaged(placed_at, "R-PG-9",
+      return damaged(page->position() + kPageGenerationOffset, "R-PG-9",
                      "found a page before of generation " + std::to_string(page->generation()) +
                          ", expected at most " + std::to_string(pages.back()->generation()));
     FirstFinding first;
-    check_page_before(*page, first);
+    check_page_before(*page, use, first);
     NMB_TRY(first.status(file.name()));
     place = page_before(*page);
     placed_at = page->value_offset(0, kPosition);

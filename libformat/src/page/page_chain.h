@@ -18,8 +18,8 @@ namespace nmb {
 // The page before, of a page that continues one. Its sum is the page's `sum` field.
 std::optional<Place> page_before(const Page& page);
 
-// Checks R-PG-9 of the place that a page continues, and that no other row has state 1.
-void check_page_before(const Page& page, Findings& findings);
+// Checks R-PG-9 of the page's states, and that the page that it continues lies lower.
+void check_page_before(const Page& page, PageUse use, Findings& findings);
 
 // Whether there may be more rows than bytes, as none of these columns is there: then all rows are
 // the same, and one of them tells what is wrong.

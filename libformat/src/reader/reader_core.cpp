@@ -34,7 +34,7 @@ Status ReaderCore::for_each_piece(const BlockEntry& entry,
 Status ReaderCore::check_needs(const BlockEntry& entry) const {
   const std::uint64_t refused = entry.needs & ~kSupportedNeeds;
   if (refused == 0) return {};
-  return Status(Code::kUnsupported, file_.name(), entry.position, "",
+  return Status(Code::kUnsupported, file_.name(), kNoOffset, "R-IX-10",
                 "block " + in_quotes(entry.name) + " " + text_of_refused_needs(refused));
 }
 

@@ -27,6 +27,8 @@ inline constexpr std::size_t kMaxDictionary = 4096;
 inline constexpr std::uint32_t kMaxHeight = 10;
 inline constexpr std::uint64_t kMinFileLength = kBodyStart + kSlotUnit;
 
+inline constexpr std::size_t kPlaceSize = 24;  // bytes of a place
+
 // Offsets of fields in a superblock.
 namespace in_superblock {
 inline constexpr std::size_t kUsed = 10, kFlags = 12, kGeneration = 16, kFileLength = 24,

@@ -58,7 +58,18 @@ Status Writer::Impl::load_head() {
   dictionary_ = head.dictionary;
   source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
-  return {};
+  return ranks_.rank() == 0 ? check_continued_pages() : Status();
+}
+
+// Pages that a commit may continue must be such that this version reads them.
+Status Writer::Impl::check_continued_pages() const {
+  NMB_TRY(core_->external().table().status());
+  const Place& newest = superblock_.dead_map;
+  if (newest.absent() || newest.length > ~std::uint32_t{0}) return {};
+  PageExpectation expect = superblock_.expectation(PageUse::kDead);
+  expect.position = newest.position;
+  expect.length = static_cast<std::uint32_t>(newest.length);
+  return read_page(*source_, expect).status();
 }
 
 std::uint64_t Writer::Impl::block_end(BlockId id) const {

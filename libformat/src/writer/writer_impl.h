@@ -271,6 +271,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status encode_view_of(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
+  Status check_continued_pages() const;
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
   struct Ordered {
