@@ -56,7 +56,8 @@ Built build(const std::vector<BlockEntry>& entries, const std::vector<std::size_
           built.parts[position].assign(bytes.begin(), bytes.end());
           return {};
         };
-        NMB_ASSIGN(const BuiltIndex index, build_index(ranks, slice, {}, 40960, write, {{1, 2}, 3, 0}));
+        NMB_ASSIGN(const BuiltIndex index,
+                   build_index(ranks, slice, {}, 40960, write, {{1, 2}, 3, 0}));
         std::lock_guard lock(mutex);
         built.index = index;
         return {};

@@ -111,8 +111,8 @@ TEST_F(CodedPiecesTest, ComeBackAndTakeLessRoom) {
   EXPECT_EQ((*reader->find("b"))->extent_position, 0u);
 }
 
-// A coded piece may cross a multiple of the piece size, wherever it begins; what changes of it is cut
-// at the windows again.
+// A coded piece may cross a multiple of the piece size, wherever it begins; what changes of it is
+// cut at the windows again.
 TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
   const std::vector<std::byte> values = external(expected_);
   for (const std::uint64_t first : {std::uint64_t{40000}, std::uint64_t{40004}, kPiece - 4}) {

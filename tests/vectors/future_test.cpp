@@ -124,10 +124,10 @@ TEST(Future, ReadersReadWhatTheTableSays) {
     const auto opened = Reader::open(row.file().string(), {.verify_values = true});
     const Code refused = row.is_damaged() ? Code::kDamaged : Code::kUnsupported;
     if (row.reader == "none") {
-      const Status status =
-          opened.ok() ? (*opened)->for_each_entry(
-                            "", [](const BlockEntry&) -> Result<bool> { return true; })
-                      : opened.status();
+      const Status status = opened.ok()
+                                ? (*opened)->for_each_entry(
+                                      "", [](const BlockEntry&) -> Result<bool> { return true; })
+                                : opened.status();
       EXPECT_EQ(status.code(), refused) << status.text();
       continue;
     }
@@ -139,8 +139,8 @@ TEST(Future, ReadersReadWhatTheTableSays) {
       if (!exists(reader, name)) continue;
       std::vector<std::byte> values;
       const Status status = read_block(reader, name, &values);
-      if (row.reader == "all" || (expected.all.contains(name) &&
-                                  !expected.without_values.contains(name))) {
+      if (row.reader == "all" ||
+          (expected.all.contains(name) && !expected.without_values.contains(name))) {
         EXPECT_TRUE(status.ok()) << name << ": " << status.text();
         continue;
       }

@@ -55,8 +55,7 @@ void BlockHeader::encode(std::string_view name, std::span<std::byte> out) {
 }
 
 bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
-                         std::string_view* name, Findings& findings,
-                         bool reserved_in_use) {
+                         std::string_view* name, Findings& findings, bool reserved_in_use) {
   const std::byte* p = bytes.data();
   auto report = [&](const char* rule, std::uint64_t offset, std::string found,
                     std::string expected) {

@@ -56,8 +56,7 @@ struct BlockHeader {
   // the name is a view into `bytes`. reserved_in_use: by a feature that this version does not know.
   // false: unusable.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
-                     std::string_view* name, Findings& findings,
-                     bool reserved_in_use);
+                     std::string_view* name, Findings& findings, bool reserved_in_use);
 };
 
 }  // namespace nmb

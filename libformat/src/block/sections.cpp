@@ -11,11 +11,11 @@
 
 namespace nmb {
 
-Status walk_sections(const ByteSource& file, const Place& place,
-                     const std::function<void(const SectionFrame&)>& visit,
-                     const std::function<void(std::uint64_t offset, std::string found,
-                                              std::string expected)>& wrong,
-                     bool flags_in_use) {
+Status walk_sections(
+    const ByteSource& file, const Place& place,
+    const std::function<void(const SectionFrame&)>& visit,
+    const std::function<void(std::uint64_t offset, std::string found, std::string expected)>& wrong,
+    bool flags_in_use) {
   constexpr std::uint64_t kWindow = 64 << 10;
   constexpr std::uint16_t kFlags = kCriticalForReading | kCriticalForWriting;
   const std::uint64_t end = place.position + place.length;

@@ -26,9 +26,8 @@ Status BlockPieces::for_each(std::uint64_t from, std::uint64_t to,
       NMB_TRY(visit(settled_));
   }
   if (growth_.empty() || to <= settled_.length) return {};
-  auto row = std::partition_point(growth_.begin(), growth_.end(), [&](const GrowthRow& r) {
-    return r.piece.end() <= from;
-  });
+  auto row = std::partition_point(growth_.begin(), growth_.end(),
+                                  [&](const GrowthRow& r) { return r.piece.end() <= from; });
   for (; row != growth_.end() && row->piece.logical < to; ++row) NMB_TRY(visit(row->piece));
   return {};
 }

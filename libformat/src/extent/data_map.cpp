@@ -110,8 +110,8 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
 }
 
 Result<std::shared_ptr<const Page>> DataMap::load(Place place, int level) const {
-  PageExpectation expect = superblock_.expectation(PageUse::kDataMap,
-                                                   static_cast<std::uint16_t>(std::max(level, 0)));
+  PageExpectation expect =
+      superblock_.expectation(PageUse::kDataMap, static_cast<std::uint16_t>(std::max(level, 0)));
   expect.any_level = level < 0;
   expect.position = place.position;
   if (place.length > ~std::uint32_t{0})
@@ -320,9 +320,9 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   for (std::size_t k = 0; k < before.leaves.size(); ++k) {
     const OldPage& leaf = before.leaves[k];
     const std::size_t from = k * map_rows;
-    kept.push_back(from < pieces.size() &&
-                   same_rows(*leaf.page, pieces, from,
-                             std::min<std::size_t>(from + map_rows, pieces.size())));
+    kept.push_back(
+        from < pieces.size() &&
+        same_rows(*leaf.page, pieces, from, std::min<std::size_t>(from + map_rows, pieces.size())));
     if (kept.back()) continue;
     NMB_TRY(retire(leaf, old->file(), sink));
     if (leaf.page->has_unknown()) unknown.add(leaf.page);

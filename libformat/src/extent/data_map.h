@@ -93,8 +93,8 @@ Piece piece_at(const Page& leaf, std::uint32_t row);
 // Reports all pages of a map that is no longer used. kUnsupported: a page forbids changes.
 Status retire_data_map(const DataMap& map, PageSink& sink);
 
-// Writes the pages of a map, of at most so many rows; leaves whose rows are those of `old` are kept,
-// and what this version does not know of other rows that stay. kUnsupported: a page forbids
+// Writes the pages of a map, of at most so many rows; leaves whose rows are those of `old` are
+// kept, and what this version does not know of other rows that stay. kUnsupported: a page forbids
 // changes; kLimit: more pieces than a map has levels for.
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old,
                              std::uint32_t map_rows, PageSink& sink, const Origin& origin,

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -20,22 +21,27 @@ inline constexpr std::uint64_t kMaxGrowthPages = 1024;
 
 struct GrowthRow {
   Piece piece;
-  std::uint64_t records = 0;  // of the block, with the piece
-  // Where they lie in the file, for findings.
-  std::uint64_t order_at = 0, logical_at = 0, records_at = 0, position_at = 0, sum_at = 0,
-                codec_at = 0;
+  std::uint64_t records = 0;         // of the block, with the piece
+  std::shared_ptr<const Page> page;  // that has the row
+  std::uint32_t row = 0;             // in it
+  // Where a value of it lies in the file, for findings.
+  std::uint64_t at(Column column) const { return page->value_offset(row, column); }
 };
 
 // The rows of each block, by its order of creation.
 using GrowthRows = std::map<std::uint64_t, std::vector<GrowthRow>>;
 
-// Checks R-GR-1 (but for orders that no block has), R-GR-2 among rows and R-GR-3, and adds the rows
-// of a page to those of the pages before it. False: the page's rows cannot be told.
-bool add_growth_page(const Page& page, std::uint32_t piece_size, GrowthRows* rows,
-                     Findings& findings);
+// Checks R-GR-1 (but for orders that no block has), and adds the rows of a page to those of the
+// pages before it. False: the page's rows cannot be told.
+bool add_growth_page(const std::shared_ptr<const Page>& page, GrowthRows* rows, Findings& findings);
 
-// Checks R-GR-2 of a block's first row, and of its records, against its entry.
-void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows, Findings& findings);
+// Checks R-GR-2 (but for the length that records want) and R-GR-3 (without bytes) of a block's
+// rows. entry: without growth.
+void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
+                     std::uint32_t piece_size, Findings& findings);
+
+// Adds to an entry what rows of its block say.
+void grow(BlockEntry* entry, std::span<const GrowthRow> rows);
 
 // Thread-safe. Pages are read once, when an entry is asked about first.
 class Growth {
@@ -45,7 +51,8 @@ class Growth {
       : file_(file), superblock_(superblock) {}
 
   bool absent() const { return superblock_.growth.absent(); }
-  // Adds to what the index says of a block what growth pages say of it. kDamaged, kIo.
+  // Adds to what the index says of a block what growth pages say of it. What a block needs that is
+  // not supported may say more of its rows: they are not checked. kDamaged, kIo.
   Status add_to(BlockEntry* entry) const;
   // Of an entry that add_to() has seen; they live as long as this.
   Result<std::span<const GrowthRow>> rows_of(const BlockEntry& entry) const;
@@ -55,7 +62,8 @@ class Growth {
 
   const ByteSource& file_;
   const Superblock& superblock_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;                 // of what is mutable
+  mutable std::set<std::uint64_t> checked_;  // orders
   mutable std::unique_ptr<const GrowthRows> rows_;
 };
 

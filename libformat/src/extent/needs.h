@@ -20,10 +20,9 @@ inline std::uint64_t needs_of_body(const BlockEntry& entry) {
 
 // Of a piece of its values. is_original: of the row that the piece's file number leads to.
 inline std::uint64_t needs_of_piece(const Piece& piece, bool is_original) {
-  return (piece.codec != PieceCodec::kNone ? kNeedPieceCodec : 0) |
-         (piece.file == 0 ? 0
-          : is_original   ? kNeedOriginals
-                          : kNeedExternal);
+  return (piece.codec != PieceCodec::kNone ? kNeedPieceCodec : 0) | (piece.file == 0 ? 0
+                                                                     : is_original ? kNeedOriginals
+                                                                                   : kNeedExternal);
 }
 
 }  // namespace nmb

@@ -102,10 +102,13 @@ std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std
 }
 
 ChildRow child_at(const Page& node, std::uint32_t row) {
-  return {std::string(node.name(row)), node.value(row, kPosition),
+  return {std::string(node.name(row)),
+          node.value(row, kPosition),
           static_cast<std::uint32_t>(
               std::min<std::uint64_t>(node.value(row, kStoredLength), ~std::uint32_t{0})),
-          node.value(row, kSum), holdings_at(node, row), node.unknown_values(row)};
+          node.value(row, kSum),
+          holdings_at(node, row),
+          node.unknown_values(row)};
 }
 
 Holdings holdings_at(const Page& page, std::uint32_t row) {

@@ -93,8 +93,7 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(
     if (found.stored_length == 0) continue;
     const bool coded = found.codec != PieceCodec::kNone;
     if (found.length > piece_size_ ||
-        (!coded &&
-         found.offset / piece_size_ != (found.offset + found.length - 1) / piece_size_))
+        (!coded && found.offset / piece_size_ != (found.offset + found.length - 1) / piece_size_))
       return Status(Code::kUnsupported, file->name(), found.position, "",
                     "found a piece of " + std::to_string(found.length) +
                         " bytes of values to link, expected one within a multiple of " +

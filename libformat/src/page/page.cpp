@@ -99,8 +99,7 @@ std::uint64_t Page::name_offset(std::uint32_t row) const {
 
 Digest Page::unknown_value(const UnknownColumn& column, std::uint32_t row) const {
   const std::byte* from = &bytes_[column.offset + std::size_t{row} * column.width];
-  if (column.width == 16)
-    return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
+  if (column.width == 16) return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
   return {load_width(from, column.width), 0};
 }
 
@@ -233,9 +232,9 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     const std::uint16_t id = load_le<std::uint16_t>(p + entry);
     const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
     const bool known = id < kColumnCount;
-    const bool width_ok = id == kDigest ? width == 16
-                                        : (width >= 1 && width <= 8) ||
-                                              (!known && !is_of_place(id) && width == 16);
+    const bool width_ok =
+        id == kDigest ? width == 16
+                      : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
     if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
       report("R-PG-6", entry, "column " + std::to_string(id) + " of width " + std::to_string(width),
              "ascending ids defined for the page, width 1 to 8, 16 for digests");
@@ -260,8 +259,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     if (column.id < kColumnCount)
       page.columns_[column.id] = {static_cast<std::uint32_t>(column.offset), column.width};
     else
-      page.unknown_.push_back(
-          {column.id, column.width, static_cast<std::uint32_t>(column.offset)});
+      page.unknown_.push_back({column.id, column.width, static_cast<std::uint32_t>(column.offset)});
     std::uint64_t all = 0;
     for (std::uint64_t i = 0; i < page.rows_; ++i) {
       const std::byte* from = p + column.offset + i * column.width;
@@ -424,8 +422,8 @@ Result<PageBuilder::Encoded> PageBuilder::encode(const Origin& origin, std::uint
     entry += 4;
     for (std::size_t i = 0; i < kept.values.size(); ++i)
       for (std::uint16_t b = 0; b < w; ++b)
-        to[i * w + b] = static_cast<std::byte>(
-            (b < 8 ? kept.values[i].low : kept.values[i].high) >> (8 * (b % 8)));
+        to[i * w + b] = static_cast<std::byte>((b < 8 ? kept.values[i].low : kept.values[i].high) >>
+                                               (8 * (b % 8)));
     to += std::size_t{w} * rows_;
   }
   std::memcpy(to, heap_.data(), heap_.size());

@@ -81,7 +81,7 @@ struct PageExpectation {
   std::uint32_t length = 0;
   std::optional<std::uint64_t> sum;  // in the parent
   std::uint64_t owner = 0;
-  std::uint32_t max_rows = 0;   // 0: any number
+  std::uint32_t max_rows = 0;    // 0: any number
   bool reserved_in_use = false;  // by a feature that this version does not know (section 17)
 };
 
@@ -95,7 +95,8 @@ struct UnknownValue {
 // A structure of a later version that a row places.
 struct LaterPlace {
   Place place;
-  std::uint64_t placed_at = 0;  // offset in the file of the place's position; the page's if it has none
+  std::uint64_t placed_at =
+      0;  // offset in the file of the place's position; the page's if it has none
 };
 
 // A decoded page: owns its bytes. Immutable, so safe to share between threads.

@@ -46,12 +46,13 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
   std::uint64_t placed_at = 0;
   while (place) {
     if (place->length > ~std::uint32_t{0})
-      return damaged(place->position, "R-PG-3",
-                     "found a page of " + std::to_string(place->length) +
-                         " bytes, expected less than 2^32");
+      return damaged(
+          place->position, "R-PG-3",
+          "found a page of " + std::to_string(place->length) + " bytes, expected less than 2^32");
     if (pages.size() == most)
-      return damaged(placed_at, "R-GR-4",
-                     "found more than " + std::to_string(most) + " pages, expected at most as many");
+      return damaged(
+          placed_at, "R-GR-4",
+          "found more than " + std::to_string(most) + " pages, expected at most as many");
     PageExpectation expect = superblock.expectation(use);
     expect.position = place->position;
     expect.length = static_cast<std::uint32_t>(place->length);

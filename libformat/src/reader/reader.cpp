@@ -49,7 +49,6 @@ struct Reader::State {
   std::size_t cached_bytes = 0;
 
   const ReaderCore& core() const { return *shared->core; }
-
 };
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}

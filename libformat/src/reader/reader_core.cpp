@@ -19,8 +19,7 @@ ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external
       decompressor_(head_.dictionary) {}
 
 DataMap ReaderCore::map_of(const BlockEntry& entry) const {
-  return {file_,     &external_, head_.superblock, entry.position,
-          entry.map, entry.settled_length()};
+  return {file_, &external_, head_.superblock, entry.position, entry.map, entry.settled_length()};
 }
 
 Status ReaderCore::for_each_piece(const BlockEntry& entry,
@@ -146,8 +145,8 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
     if (raw.status().code() != Code::kDamaged) return raw.status().in_file(file_.name());
     report("R-BK-8", body,
            std::to_string(entry.stored_length) + " bytes of codec " + std::to_string(entry.codec),
-           "bytes that decode to " + std::to_string(entry.raw_length) +
-               ", at most " + std::to_string(kMaxExpansion) + " times as many");
+           "bytes that decode to " + std::to_string(entry.raw_length) + ", at most " +
+               std::to_string(kMaxExpansion) + " times as many");
     return std::optional<StoredBlock>();
   }
   block.body = std::move(*raw);
@@ -276,9 +275,9 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
   extent->keep_alive = std::move(keep_alive);
   // The pattern refers to the block's own metadata, which lives as long as the block.
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
-  extent->source = std::make_unique<ExtentSource>(
-      file_, &external_, head_.superblock, entry, growth, std::move(stored.inline_extent),
-      *extent->fill, pieces_, verify_values);
+  extent->source = std::make_unique<ExtentSource>(file_, &external_, head_.superblock, entry,
+                                                  growth, std::move(stored.inline_extent),
+                                                  *extent->fill, pieces_, verify_values);
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
   return std::shared_ptr<const Block>(std::move(block));

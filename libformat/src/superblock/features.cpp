@@ -25,11 +25,14 @@ std::string unsupported_features(std::uint64_t mask) {
 }
 
 std::string text_of_refused_needs(std::uint64_t needs) {
-  return "needs " + list_of(needs & ~kSupportedNeeds, [](unsigned bit) {
-           return std::uint64_t{1} << bit == kNeedStorageSections
-                      ? "storage sections beside the body (need bit 3)"
-                      : "what need bit " + std::to_string(bit) + " stands for";
-         }) + ", which this version does not read";
+  return "needs " +
+         list_of(needs & ~kSupportedNeeds,
+                 [](unsigned bit) {
+                   return std::uint64_t{1} << bit == kNeedStorageSections
+                              ? "storage sections beside the body (need bit 3)"
+                              : "what need bit " + std::to_string(bit) + " stands for";
+                 }) +
+         ", which this version does not read";
 }
 
 }  // namespace nmb

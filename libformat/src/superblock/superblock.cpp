@@ -50,7 +50,8 @@ template <class S, class Visit>
 void for_each_field(S& s, Visit visit) {
   visit(kGeneration, s.generation), visit(kFileLength, s.file_length);
   visit(kCompatible, s.compatible), visit(kReadonlyCompatible, s.readonly_compatible);
-  visit(kIncompatible, s.incompatible), visit(in_superblock::kNeeds, s.needs), visit(kFileId, s.file_id);
+  visit(kIncompatible, s.incompatible), visit(in_superblock::kNeeds, s.needs),
+      visit(kFileId, s.file_id);
   visit(kStamp, s.stamp), visit(kRootPosition, s.root_position);
   visit(in_superblock::kRootLength, s.root_length), visit(kHeight, s.height);
   visit(kRootDigest, s.root_digest), visit(kTotals, s.totals.blocks);

@@ -150,10 +150,10 @@ class NmbVerifier {
   void check_later_places(const Page& page);
   // The pages of a chain, the oldest first; nullopt: one cannot be read.
   std::optional<std::vector<std::shared_ptr<const Page>>> check_chain(PageUse use,
-                                                                     const Place& newest,
-                                                                     std::uint64_t placed_at,
-                                                                     const std::string& object,
-                                                                     std::uint64_t most);
+                                                                      const Place& newest,
+                                                                      std::uint64_t placed_at,
+                                                                      const std::string& object,
+                                                                      std::uint64_t most);
 
   void report(const char* rule, std::uint64_t offset, std::string object, std::string found,
               std::string expected);
@@ -189,12 +189,12 @@ class NmbVerifier {
   bool all_walked_ = true;   // every structure is known, so that what is left must be zero
   bool index_whole_ = true;  // every page of the index could be read
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0;
-  std::uint64_t used_needs_ = 0;     // of the block that is being checked
-  GrowthRows growth_;                // of blocks that were not met yet
-  bool growth_known_ = true;         // every page of it could be read
-  std::vector<GrowthRow> grown_;     // of the block that is being checked
-  BlockEntry whole_;                 // its entry, with growth
-  std::uint64_t grown_records_ = 0;  // of all blocks
+  std::uint64_t used_needs_ = 0;          // of the block that is being checked
+  GrowthRows growth_;                     // of blocks that were not met yet
+  bool growth_known_ = true;              // every page of it could be read
+  std::vector<GrowthRow> grown_;          // of the block that is being checked
+  BlockEntry whole_;                      // its entry, with growth
+  std::uint64_t grown_records_ = 0;       // of all blocks
   std::optional<std::string> last_name_;  // of the leaf rows so far
   std::unique_ptr<ReaderCore> core_;
   std::shared_ptr<const FileTable> files_;    // nullptr: not known

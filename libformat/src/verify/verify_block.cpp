@@ -19,7 +19,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
   if (!checked.ok()) return missed(checked.status());
   if (!*checked) return;
   const StoredBlock& stored = **checked;
-  if (!e.has_map()) {
+  if (!e.has_map() && !e.hole) {
     auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
                       const char* what) {
       if (found != expected)
@@ -63,7 +63,8 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
   const std::string object = "block \"" + e.name + "\"";
   block_->unsupported = true;
   all_walked_ = false;  // what it has beside header, body and map is not known
-  findings_.report({"R-IX-10", row.at(kNeeds), object, text_of_refused_needs(e.needs) +
+  findings_.report({"R-IX-10", row.at(kNeeds), object,
+                    text_of_refused_needs(e.needs) +
                         "; sums of header, body and data map are checked, nothing else",
                     "needs that it reads", Severity::kUnsupported});
   const std::uint64_t length =

@@ -66,8 +66,8 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   const Status& status = failure;
   if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return missed(status);
   Finding finding = finding_of(status);
-  finding.offset =
-      status.rule() == "R-FT-5" ? files_->value_offset(number - 1, kStoredLength) : files_->path_offset(number - 1);
+  finding.offset = status.rule() == "R-FT-5" ? files_->value_offset(number - 1, kStoredLength)
+                                             : files_->path_offset(number - 1);
   finding.object = "external file " + in_quotes(status.file());
   if (status.code() == Code::kUnsupported) finding.severity = Severity::kUnsupported;
   findings_.report(std::move(finding));
@@ -185,9 +185,9 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     const std::uint64_t codec = leaf.value(i, kCodec), stored = leaf.value(i, kStoredLength);
     const bool here = leaf.value(i, kFileNumber) == 0;
     const std::uint64_t number = leaf.value(i, kFileNumber);
-    used_needs_ |= needs_of_piece(
-        piece, files_ && number != 0 && number <= files_->rows() &&
-                   files_->is_original(static_cast<std::uint32_t>(number) - 1));
+    used_needs_ |=
+        needs_of_piece(piece, files_ && number != 0 && number <= files_->rows() &&
+                                  files_->is_original(static_cast<std::uint32_t>(number) - 1));
     if (piece.hole || codec != 0 || !here || (walk->any && piece.position != walk->run_end))
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;
@@ -207,8 +207,8 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     }
     if (here)
       check_values(range, leaf.value_offset(i, kPosition));
-    else if (!walk->is_original && files_ && piece.file <= files_->rows() && stored <= piece.length &&
-             lies_in(*files_, piece.file, piece.position, stored))
+    else if (!walk->is_original && files_ && piece.file <= files_->rows() &&
+             stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);
     else if (block_)
       block_->damaged = true;  // R-EX-4, R-EX-8, R-FT-3 or what is wrong with the table is reported

@@ -14,8 +14,7 @@ void NmbVerifier::check_growth_pages() {
   growth_known_ = pages.has_value();
   if (!pages) return;
   for (const auto& page : *pages)
-    growth_known_ =
-        add_growth_page(*page, superblock().piece_size, &growth_, findings_) && growth_known_;
+    growth_known_ = add_growth_page(page, &growth_, findings_) && growth_known_;
 }
 
 // Ahead of the checks of a block: its rows, and its entry with them.
@@ -26,34 +25,26 @@ void NmbVerifier::take_growth_of(const EntryRow& row) {
   if (found == growth_.end()) return;
   grown_ = std::move(found->second);
   growth_.erase(found);
-  const GrowthRow& last = grown_.back();
-  if (last.records > whole_.records) {
-    whole_.grown_records = last.records - whole_.records;
-    grown_records_ += whole_.grown_records;
-    whole_.records = last.records;
-  }
-  if (last.piece.end() > whole_.extent_length) {
-    whole_.growth = last.piece.end() - whole_.extent_length;
-    whole_.extent_length = last.piece.end();
-  }
+  grow(&whole_, grown_);
+  grown_records_ += whole_.grown_records;
 }
 
 // Rows and pieces of the block that is being checked.
 void NmbVerifier::check_growth(const EntryRow& row) {
   if (grown_.empty()) return;
-  check_growth_of(row.entry, grown_, findings_);
+  check_growth_of(row.entry, grown_, superblock().piece_size, findings_);
   for (const GrowthRow& grown : grown_) {
     const Piece& piece = grown.piece;
     used_needs_ |= needs_of_piece(piece, false);
     ValueRange range{piece.position, piece.stored_length(), piece.sum, "R-GR-3", block_};
-    range.sum_at = grown.sum_at;
-    range.codec_at = grown.codec_at;
+    range.sum_at = grown.at(kSum);
+    range.codec_at = grown.at(kCodec);
     if (piece.codec != PieceCodec::kNone && is_piece_length(piece.coded_length, piece.length) &&
         piece.length <= superblock().piece_size) {
       range.codec = piece.codec;
       range.raw_length = piece.length;
     }
-    check_values(range, grown.position_at);
+    check_values(range, grown.at(kPosition));
   }
 }
 
@@ -64,10 +55,10 @@ void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& 
     void report(Finding finding) override { found |= finding.rule == "R-BK-12"; }
     bool found = false;
   } grown;
-  (void)check_body(whole_, stored.header.records, stored.body, file_,
-                   [](Column) { return kNoOffset; }, grown);
+  (void)check_body(
+      whole_, stored.header.records, stored.body, file_, [](Column) { return kNoOffset; }, grown);
   if (grown.found || !metadata.record_dimension())
-    report("R-GR-2", grown_.back().records_at, "growth of block \"" + whole_.name + "\"",
+    report("R-GR-2", grown_.back().at(kRecords), "growth of block \"" + whole_.name + "\"",
            std::to_string(whole_.records) + " records, values up to " +
                std::to_string(whole_.extent_length),
            metadata.record_dimension() ? "values of that many records"
@@ -77,7 +68,7 @@ void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& 
 void NmbVerifier::check_growth_without_blocks() {
   if (!index_whole_) return;
   for (const auto& [order, rows] : growth_)
-    report("R-GR-1", rows.front().order_at, "growth page", "order " + std::to_string(order),
+    report("R-GR-1", rows.front().at(kOrder), "growth page", "order " + std::to_string(order),
            "that of a block");
 }
 

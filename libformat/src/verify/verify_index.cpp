@@ -151,8 +151,8 @@ void NmbVerifier::check_index() {
   }
   core_ = std::make_unique<ReaderCore>(file_, head_, options_.external);
   const std::optional<Page> root = decode_page(
-      std::move(*bytes), expectation(PageUse::kIndex, s.root_position,
-                                     static_cast<std::uint16_t>(s.height - 1)));
+      std::move(*bytes),
+      expectation(PageUse::kIndex, s.root_position, static_cast<std::uint16_t>(s.height - 1)));
   if (!root) {
     index_whole_ = false;
     return;
@@ -171,7 +171,8 @@ void NmbVerifier::check_index() {
   if (!checked_add(sums[kRecordsTotal], grown_records_, &sums[kRecordsTotal]))
     sums[kRecordsTotal] = ~std::uint64_t{0};
   for (std::size_t i = 0; i < kTotals; ++i)
-    if ((i != kRecordsTotal || s.growth.absent() || growth_counted) && (sums[i] != recorded[i] || sums[i] > kMaxCount))
+    if ((i != kRecordsTotal || s.growth.absent() || growth_counted) &&
+        (sums[i] != recorded[i] || sums[i] > kMaxCount))
       report("R-SB-8", field(in_superblock::kTotals + 8 * i), "superblock",
              std::to_string(recorded[i]) + " " + kTotalNames[i],
              std::to_string(sums[i]) + ", the sum of the root's rows");
@@ -318,8 +319,7 @@ void NmbVerifier::check_order(const EntryRow& row) {
 // Behind what the block uses: used_needs_ has that of its values.
 void NmbVerifier::check_needs(const EntryRow& row) {
   const BlockEntry& e = row.entry;
-  const std::uint64_t used =
-      used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
+  const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
   if (used & ~e.needs)
     report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"",
            "needs " + std::to_string(e.needs), "those of what it uses, " + std::to_string(used));

@@ -117,7 +117,8 @@ class ExtentState {
   // A segment whose position is not known yet.
   struct Planned {
     std::size_t segment;  // in segments_
-    Segment old;  // the committed piece of which it takes the place, or that of a part; length 0: none
+    Segment
+        old;  // the committed piece of which it takes the place, or that of a part; length 0: none
     bool copied;  // bytes of that are kept
     bool last;    // none other takes the place of a part of it
   };

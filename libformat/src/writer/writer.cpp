@@ -50,8 +50,7 @@ void Writer::Impl::replaced(const Page& page) {
 }
 
 void Writer::Impl::dropped(const Place& place) {
-  dead_.push_back(
-      {place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
+  dead_.push_back({place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
 }
 
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -95,9 +94,9 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   if (options.inline_limit > kMaxInline)
     return Status(Code::kUsage, "found inline limit " + std::to_string(options.inline_limit) +
                                     ", expected at most 65536");
-  for (const auto& [rows, what] : {std::pair(options.leaf_rows, "leaf rows"),
-                                   std::pair(options.node_rows, "node rows"),
-                                   std::pair(options.map_rows, "map rows")})
+  for (const auto& [rows, what] :
+       {std::pair(options.leaf_rows, "leaf rows"), std::pair(options.node_rows, "node rows"),
+        std::pair(options.map_rows, "map rows")})
     if (rows < 2 || rows > kMaxPageRows)
       return Status(Code::kUsage, "found " + std::to_string(rows) + " " + what +
                                       ", expected 2 to " + std::to_string(kMaxPageRows));
