@@ -52,6 +52,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   void start_new() {
     superblock_.piece_size = options_.piece_size;
     superblock_.inline_limit = options_.inline_limit;
+    superblock_.leaf_rows = options_.leaf_rows;
+    superblock_.node_rows = options_.node_rows;
+    superblock_.map_rows = options_.map_rows;
   }
   // Of an existing file: reads the newest generation; rank 0 mends what is damaged in the head.
   // Collective.
@@ -152,6 +155,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t next_position() const override { return cursor_; }
   Status append(std::span<const std::byte> page) override;
   void replaced(const Page& page) override;
+  void dropped(const Place& place) override;
 
  private:
   // Blocks keep their place in memory.
@@ -179,6 +183,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint64_t header_sum = 0;
     Place map;
     Place statistics;
+    std::uint64_t needs = 0;  // of the values
     std::vector<Piece> pieces;
     std::vector<std::byte> inline_values;  // with padding; read ahead, or not yet
   };
@@ -269,6 +274,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
   Result<Head> settle_head();
+  Status check_continued_pages() const;
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
   struct Ordered {
@@ -286,6 +292,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status finish_extent(Commitment& block);
   Status sum_inline_values(Commitment& block);
   Status choose_stamp(const std::vector<Commitment>& blocks);
+  Result<bool> is_original(std::uint32_t number) const;
   Status write_map(Commitment& block, PageSink& sink);
   Status write_block(Commitment& block);
   // writer_statistics.cpp
