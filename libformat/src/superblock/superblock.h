@@ -13,6 +13,7 @@
 #include "nmb/place.h"
 #include "nmb/totals.h"
 #include "page/origin.h"
+#include "page/page.h"
 #include "superblock/features.h"
 #include "superblock/head_layout.h"
 #include "superblock/identity.h"
