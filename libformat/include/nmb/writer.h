@@ -153,7 +153,8 @@ struct ValueRuns {
   std::uint64_t count = 1;
 };
 
-// Bytes of a text that Writer::add_provenance() takes.
+// Bytes of a text that Writer::add_provenance() takes; those of one generation together take up to
+// 64 MiB, with 16 bytes for each and padding to 8.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
 // Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
@@ -206,7 +207,8 @@ class Writer {
   // What the next generation is made of: a JSON object in UTF-8 (spec/format.md, section 9.1), one
   // for each call. The file keeps those of the generations before. Of rank 0 alone they count; no
   // communication. A commit that changes nothing leaves them for the next. kUsage: an empty text,
-  // one of more than kMostProvenance bytes, or after close().
+  // one of more than kMostProvenance bytes, or after close(). kLimit: more
+  // than 64 MiB for one generation. A text that is refused changes nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
   // length kUnlimited: the record dimension. kExists (in a block of more than 3,584 dimensions or
   // variables perhaps by end_define only: see nmb/metadata.h), kUsage.
