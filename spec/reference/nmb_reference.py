@@ -125,6 +125,7 @@ class File:
         self.stamps = []  # (position, sum) of pieces in this file
         self.growth = {}  # by order: rows of growth pages, the oldest first
         self.grown_records = 0
+        self.statistics = {}  # by order of a block: rows of its statistics
         self.everything_known = True  # no block that this reader does not support
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
