@@ -133,6 +133,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   offer_hdf5_view(app, &hdf5_view_);
   app.add_flag("--append", options_.append,
                "pack: add to OUT, an NMB file that is there; what it has stays as it is");
+  app.add_flag("--no-lock", no_lock_,
+               "with --append: write also where the file system has no locks; nothing else writes "
+               "to OUT");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag(
       "--dry-run", options_.writer.dry_run,
@@ -435,6 +438,9 @@ Status PackCommand::execute() {
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage,
                       fmt::format("found --append with {}, expected one of them", option));
+  if (no_lock_ && !options_.append)
+    return Status(Code::kUsage, "found --no-lock, expected --append with it");
+  if (no_lock_) options_.writer.locking = Locking::kIfPossible;
   if (options_.append && options_.mode != MergeMode::kPack)
     return Status(Code::kUsage, "found --append with --mode " + mode_ + ", expected pack");
   if (resume_) {

@@ -46,7 +46,7 @@ class PackCommand {
   std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_;
   std::vector<std::string> hints_;
   bool no_sync_ = false;
-  bool resume_ = false, no_provenance_ = false;
+  bool resume_ = false, no_provenance_ = false, no_lock_ = false;
 };
 
 }  // namespace nmb::tools

@@ -51,6 +51,9 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add the view to FILE, an NMB file, in place; nothing else of it changes")
       ->type_name("FILE");
+  app.add_flag("--no-lock", no_lock_,
+               "with --add-hdf5-view: write also where the file system has no locks; nothing else "
+               "writes to FILE");
   offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "of an NMB file, another without what changes left behind: dead space, old values; "
@@ -158,13 +161,15 @@ std::string ConvertCommand::deciding_options() const {
 Status ConvertCommand::add_view() {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
-        !option->check_lname("no-sync") && !option->check_lname("color") &&
-        !option->check_lname("quiet") && !option->check_lname("no-progress") &&
-        !option->check_lname("mpi") && !option->check_lname("mem"))
+        !option->check_lname("no-sync") && !option->check_lname("no-lock") &&
+        !option->check_lname("color") && !option->check_lname("quiet") &&
+        !option->check_lname("no-progress") && !option->check_lname("mpi") &&
+        !option->check_lname("mem"))
       return Status(Code::kUsage,
                     "found --add-hdf5-view with " + option->get_name() + ", expected FILE alone");
   WriterOptions options;
   options.sync = !no_sync_;
+  options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
   options.cancel = catch_interrupts();
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
     return ranks.agree(ranks.rank() == 0 ? add_hdf5_view(add_hdf5_view_, options) : Status());
@@ -173,6 +178,7 @@ Status ConvertCommand::add_view() {
 
 Status ConvertCommand::execute() {
   if (!add_hdf5_view_.empty()) return add_view();
+  if (no_lock_) return Status(Code::kUsage, "found --no-lock, expected --add-hdf5-view with it");
   NMB_TRY(check_arguments());
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();

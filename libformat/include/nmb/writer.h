@@ -65,9 +65,11 @@ struct WriterOptions {
   // Values that are moved are counted on their way, others are read again. A block that is changed
   // without them loses those it had.
   StatisticsLevel statistics = StatisticsLevel::kNone;
-  unsigned threads = 1;                       // that move values of packed blocks
-  bool overwrite = false;                     // a new file may replace an existing one
-  bool sync = true;                           // commits wait for the device
+  unsigned threads = 1;    // that move values of packed blocks
+  bool overwrite = false;  // a new file may replace an existing one
+  bool sync = true;        // commits wait for the device
+  // Of a file that has a name: open() and every commit but the first of a new file need the lock.
+  Locking locking = Locking::kRequired;
   const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
   // Called by a commit on every rank when what it writes is written, ahead of the superblock; a
   // failure makes the commit fail.

@@ -60,6 +60,10 @@ enum Column : std::uint16_t {
   kColumnCount = 35,  // one more than the largest id of this version
 };
 
+// Values of column 34.
+inline constexpr std::uint64_t kStatePageBefore = 1;  // in the first row
+inline constexpr std::uint64_t kStateAbandoned = 2;   // in a dead-space segment
+
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
 inline constexpr std::uint32_t kLeafRows = 64;

@@ -15,9 +15,9 @@ Status Writer::Impl::add_provenance(std::string_view json) {
 }
 
 // Those that this version does not know may hinder it.
-Status Writer::Impl::check_sections() const {
+Status Writer::Impl::check_sections(const Superblock& superblock) const {
   return read_sections(
-      *source_, superblock_.global_sections, source_->size(),
+      *source_, superblock.global_sections, source_->size(),
       [&](const SectionFrame& frame, std::string_view) -> Status {
         if (frame.type == kSectionProvenance || (frame.flags & kCriticalForWriting) == 0) return {};
         return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
