@@ -127,7 +127,7 @@ class Vector:
         for name in sorted(scanned.keys() | indexed.keys()):
             if scanned.get(name) != indexed.get(name):
                 self.fail(
-                    f"block {name}: the headers tell {scanned.get(name)} (position, generation), "
+                    f"block {name}: the headers tell {scanned.get(name)} (position, generation, data map, extent length, records), "
                     f"the index {indexed.get(name)}"
                 )
 
