@@ -101,7 +101,9 @@ std::string open_once(const std::string& path, bool verifies, Tally* tally) {
   const auto file = FileSource::open(path);
   if (!file.ok()) return file.status().text();
   Told told;
-  const auto summary = verify(**file, {.level = VerifyLevel::kBlocks}, told);
+  VerifyOptions options;
+  options.level = VerifyLevel::kBlocks;
+  const auto summary = verify(**file, options, told);
   if (!summary.ok()) return summary.status().text();
   return told.text + (summary->incomplete.ok() ? "" : summary->incomplete.text());
 }

@@ -224,7 +224,7 @@ class Converter {
       if (!entry)
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
-      if (to_hdf5) return through_nmb();
+      if (to_hdf5_file) return through_nmb();
     } else if (reader->totals().blocks != 1) {
       NMB_ASSIGN(entry, reader->find(""));
       if (!is_extended(entry))
