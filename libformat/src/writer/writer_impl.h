@@ -341,8 +341,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   bool has_file_id_ = false;
   Superblock superblock_;  // of the last commit, or what is known of the first
   std::array<std::byte, kSlotUnit> superblock_bytes_{};  // of the last commit, as it is in the file
-  std::optional<EncodedView> new_view_;  // of the generation that is written; of rank 0
-  std::array<std::byte, kIdentitySize> identity_{};      // likewise; of rank 0
+  std::optional<EncodedView> new_view_;              // of the generation that is written; of rank 0
+  std::array<std::byte, kIdentitySize> identity_{};  // likewise; of rank 0
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit
