@@ -27,6 +27,7 @@ import xxhash
 import zstandard
 
 sys.dont_write_bytecode = True
+import choosing_reference as choosing  # noqa: E402
 import classic_reference as classic  # noqa: E402
 import extended_reference as extended  # noqa: E402
 import statistics_reference as statistics  # noqa: E402
@@ -109,7 +110,10 @@ class File:
         self.files = []  # rows of the file table; None: not known
         self.opened = {}  # external files: bytes or None, by file number
         self.findings = []
-        self.unsupported = set()  # (rule, offset) of those that make the file unsupported
+        self.warnings = []
+        self.unsupported = set()  # (rule, offset) of those that make the file or a block unsupported
+        self.untouchable = set()  # names of blocks that a writer of this version does not change
+        self.writable = True  # a writer of this version adds generations
         self.fields = [] if tracing else None
         self.claims = []  # (start, end, what): the structures, for R-FL-3 and R-FL-4
         self.claimed = 0
@@ -117,11 +121,12 @@ class File:
         self.superblock = None
         self.piece_size = LIMIT
         self.dictionary = None
-        self.used_features = {
-            "incompatible features": 0,
-            "read-only compatible features": 0,
-            "compatible features": 0,
-        }
+        self.used_features = dict.fromkeys(choosing.KNOWN, 0)
+        self.stamps = []  # (position, sum) of pieces in this file
+        self.pages_of_index = []  # (position, length)
+        self.growth = {}  # by order: rows of growth pages, the oldest first
+        self.grown_records = 0
+        self.everything_known = True  # no block that this reader does not support
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
         self.decoded = 0
@@ -177,7 +182,6 @@ class File:
     def read(self):
         if not choose_superblock(self):
             return
-        sb = self.superblock
         if not check_file_length(self):
             return
         if len(self.data) < self.file_length:
@@ -187,19 +191,23 @@ class File:
                 f"the file is cut: {len(self.data)} bytes, expected {self.file_length}",
             )
         if len(self.data) > self.file_length:
-            self.find(
-                "R-FL-2",
-                self.file_length,
-                f"{len(self.data) - self.file_length} bytes that no generation has committed",
+            self.warnings.append(
+                (
+                    "R-FL-2",
+                    self.file_length,
+                    f"{len(self.data) - self.file_length} bytes that no generation has committed",
+                )
             )
-        self.check_zero("R-FL-6", 560, 4096, ("file", "bytes 560 to 4095"))
+        check_fixed_bytes(self)
         try:
             if not check_superblock(self):
                 return
             read_dictionary(self)
             read_places(self)
+            read_growth(self)
             read_index(self)
             read_dead_space(self)
+            check_stamp(self)
             check_view(self)
             check_features(self)
         except Overfull:
@@ -210,7 +218,7 @@ class File:
         """R-FL-3 and R-FL-4, from the claims that all parts above have made."""
         end, owner = FIRST_STRUCTURE, "the head of the file"
         damaged = any(f[0] in ("R-FL-3", "R-FL-5") for f in self.findings)
-        sound = self.everything_walked and not damaged
+        sound = self.everything_walked and self.everything_known and not damaged
         for start, stop, what in sorted(self.claims) + [
             (self.file_length, self.file_length, "end")
         ]:
@@ -228,6 +236,22 @@ class File:
                 end, owner = stop, what
 
 
+GUARD = b"\x89HDF\r\n\x1a\n\xff" + bytes(7)
+
+
+def check_fixed_bytes(file):
+    """R-FL-6."""
+    for start, end in ((320, 512), (768, 1024)):
+        file.check_zero("R-FL-6", start, end, ("file", f"bytes {start} to {end - 1}"))
+    guard = bytes(file.data[1024:1040])
+    file.trace(1024, 16, "file", "guard", guard)
+    for i, (found, expected) in enumerate(zip(guard, GUARD)):
+        if found != expected:
+            file.find("R-FL-6", 1024 + i, f"guard: byte {found:#x}, expected {expected:#x}")
+            break
+    file.check_zero("R-FL-6", 1040, 4096, ("file", "bytes 1040 to 4095"))
+
+
 # --- 4. Identity -----------------------------------------------------------------------------------
 
 IDENTITY = fields_of(
@@ -240,44 +264,17 @@ IDENTITY = fields_of(
     16   4  slot unit
     20   4  first slot
     24  16  file id
-    504  8  sum
+    248  8  sum
     """
 )
-IDENTITY_MAGIC = b"\x89NMB\r\n\x1a\n"
-IDENTITY_VALUES = {
-    "major version": 1,
-    "size": 512,
-    "sum algorithm": 1,
-    "slots": 2,
-    "slot unit": 4096,
-    "first slot": 4096,
-}
 
 
-def read_identity(file):
-    """True if the file can be read on. Sets file_id where the identity is sound."""
-    before = len(file.findings)
-    identity = Fields(file, "identity", 0, IDENTITY)
-    if identity["magic"] != IDENTITY_MAGIC:
-        file.find(
-            "R-ID-1",
-            0,
-            f"magic is {identity['magic'].hex(' ')}, expected {IDENTITY_MAGIC.hex(' ')}",
-        )
-    sum_right = identity["sum"] == sum64(file.data[:504])
-    if not sum_right:
-        file.find("R-ID-2", 0, "the identity's sum is not right")
-    for name, value in IDENTITY_VALUES.items():
-        if sum_right and identity[name] != value:
-            file.refuse(
-                "R-ID-3", identity.at(name), f"{name} is {identity[name]}, expected {value}"
-            )
-    if not file.unsupported:
-        file.check_zero("R-ID-4", 40, 504, ("identity", "reserved"))
-    if sum_right:
-        file.file_id = identity["file id"]
-    file.identity_sound = len(file.findings) == before
-    return not file.unsupported
+def check_identity(file):
+    """R-ID-4; the others: choosing_reference."""
+    told = {rule for rule, _, _ in file.findings}
+    Fields(file, "identity", 512, IDENTITY)
+    if not told & {"R-ID-1", "R-ID-2"} and not file.unknown_features:
+        file.check_zero("R-ID-4", 552, 760, ("identity", "reserved"))
 
 
 # --- 5. Superblock: slots and trailer --------------------------------------------------------------
@@ -294,51 +291,60 @@ SUPERBLOCK = fields_of(
     32   8  compatible features
     40   8  read-only compatible features
     48   8  incompatible features
-    56   8  root position
-    64   4  root length
-    68   4  height
-    72  16  root digest
-    88   8  blocks
-    96   8  dimensions
-    104  8  variables
-    112  8  attributes
-    120  8  records
-    128  8  samples
-    136  place  dead map
-    160  place  file table
-    184  place  global sections
-    208  place  view
-    232  place  previous trailer
-    256  48  HDF5 superblock
-    304  4  cipher id
-    308  4  key id
-    312  place  dictionary
-    336  4  piece size
-    340  4  inline limit
-    344  8  next order
+    56   8  needs
+    64  16  file id
+    80   8  stamp
+    88   8  root position
+    96   4  root length
+    100  4  height
+    104 16  root digest
+    120  8  blocks
+    128  8  dimensions
+    136  8  variables
+    144  8  attributes
+    152  8  records
+    160  8  samples
+    168  place  previous trailer
+    192  place  dead map
+    216  place  file table
+    240  place  growth
+    264  place  global sections
+    288  place  statistics
+    312  place  tags
+    336  place  dictionary
+    360  place  view
+    384 48  HDF5 superblock
+    432  8  index position
+    440  8  index length
+    448  8  next order
+    456  4  piece size
+    460  4  inline limit
+    464  4  leaf rows
+    468  4  node rows
+    472  4  map rows
     4088 8  sum
     """
 )
-SUPERBLOCK_MAGIC = b"\x89NMBSLOT"
+MARK = fields_of(
+    """
+    0    8  magic
+    8    8  generation
+    16   8  file length
+    24   8  superblock sum
+    32  16  file id
+    48   8  reserved
+    56   8  sum
+    """
+)
 SUPERBLOCK_LENGTH = 4096
 
 
-class Superblock:
-    def __init__(self, file, position, name):
-        self.position, self.name = position, name
-        raw = file.data[position : position + SUPERBLOCK_LENGTH]
-        self.complete = position >= 0 and len(raw) == SUPERBLOCK_LENGTH
-        self.zero = self.complete and not raw.strip(b"\0")
-        self.valid = (
-            self.complete
-            and raw[:8] == SUPERBLOCK_MAGIC
-            and raw[8:10] == b"\1\0"
-            and int.from_bytes(raw[4088:], "little") == sum64(raw[:4088])
-        )
-        self.fields = None
-        if self.valid:
-            self.fields = Fields(file, None, position, SUPERBLOCK)
-        self.raw = raw
+class Superblock(choosing.Superblock):
+    """With all its fields, where it is sound."""
+
+    def __init__(self, file, position):
+        super().__init__(file.data, position)
+        self.fields = Fields(file, None, position, SUPERBLOCK) if self.sound else None
 
     def __getitem__(self, name):
         return self.fields[name]
@@ -351,36 +357,28 @@ class Superblock:
 
 
 def choose_superblock(file):
-    """The part "Choosing": sets superblock and file_length. False if the file cannot be opened."""
+    """5.4: sets superblock, file_length and file_id. False if the file cannot be opened."""
     file.everything_walked = True
-    if not read_identity(file):
-        return False
-    file.slots = [Superblock(file, 4096 * (n + 1), f"slot {n}") for n in (0, 1)]
-    valid = [s for s in file.slots if s.valid]
-    newest = max(valid, key=lambda s: s["generation"], default=None)
-    for slot in file.slots:
-        if not slot.zero and not slot.valid:
-            file.find("R-SB-1", slot.position, f"{slot.name} is neither zero nor valid")
-    file.rolled_forward = False
-    if newest is None or any(not s.zero and not s.valid for s in file.slots):
-        last = Superblock(file, len(file.data) // 4096 * 4096 - 4096, "trailer")
-        if (
-            last.valid
-            and last.position >= FIRST_STRUCTURE
-            and last["file length"] == last.position + SUPERBLOCK_LENGTH
-            and file.identity_sound
-            and (newest is None or last["generation"] == newest["generation"] + 1)
-        ):
-            newest, file.rolled_forward = last, True
-    if newest is None:
-        if all(s.zero for s in file.slots):
-            file.find("R-SB-1", 4096, "both slots are zero: no generation was committed")
-        if len(file.data) < FIRST_STRUCTURE + SUPERBLOCK_LENGTH:
+    choice = file.choice = choosing.choose(file.data, search=True)
+    for finding in choice.findings:
+        if finding[0] == "R-ID-3":
+            file.refuse(*finding)
+        else:
+            file.find(*finding)
+    file.warnings += choice.warnings
+    if choice.newest is None:
+        if len(file.data) < FIRST_STRUCTURE + SUPERBLOCK_LENGTH and not choice.unsupported:
             file.find("R-FL-1", len(file.data), "the file is cut within its head")
         return False
-    file.superblock = newest
-    file.file_length = newest["file length"]
-    Fields(file, newest.name, newest.position, SUPERBLOCK)
+    file.file_id = int.from_bytes(choice.file_id, "little")
+    sb = file.superblock = Superblock(file, choice.newest.position)
+    sb.name = "trailer" if choice.rolled_forward else f"slot {sb.position // 4096 - 1}"
+    file.file_length = sb["file length"]
+    file.unknown_features = choosing.unknown_features(sb)
+    file.trace(0, 256, "cover", "cover", bytes(file.data[:256]))
+    Fields(file, "mark", 256, MARK)
+    check_identity(file)
+    Fields(file, sb.name, sb.position, SUPERBLOCK)
     return True
 
 
@@ -399,99 +397,119 @@ def check_file_length(file):
 def check_superblock(file):
     """Rules R-SB. False if the rest of the file cannot be read."""
     sb = file.superblock
-    generation, length = sb["generation"], file.file_length
-    trailer_position = length - SUPERBLOCK_LENGTH
-    file.claims.append((trailer_position, length, "trailer"))
+    trailer_position = file.file_length - SUPERBLOCK_LENGTH
+    file.claims.append((trailer_position, file.file_length, "trailer"))
     file.claimed += SUPERBLOCK_LENGTH
-    if not file.rolled_forward:
-        raw = file.data[trailer_position:length]
+    if not file.choice.rolled_forward:
+        raw = file.data[trailer_position : file.file_length]
         if len(raw) == SUPERBLOCK_LENGTH and raw != sb.raw:
             first = next(i for i in range(SUPERBLOCK_LENGTH) if raw[i] != sb.raw[i])
             file.find("R-SB-2", trailer_position + first, "the trailer differs from its slot")
         elif raw == sb.raw:
             Fields(file, "trailer", trailer_position, SUPERBLOCK)
-            file.trace(trailer_position + 352, 4088 - 352, "trailer", "reserved", b"")
-        if generation == 0 or sb.position != 4096 * (1 + (generation - 1) % 2):
-            file.find("R-SB-3", sb.at("generation"), f"generation {generation} in {sb.name}")
-        other = file.slots[1 if sb is file.slots[0] else 0]
-        if generation == 1 and other.valid or other.zero and generation > 1:
-            file.find(
-                "R-SB-3",
-                other.position + 16,
-                f"{other.name} is {'zero' if other.zero else 'used'} at generation {generation}",
-            )
-        elif other.valid and other["generation"] != generation - 1:
-            file.find(
-                "R-SB-3",
-                other.at("generation"),
-                f"generation {other['generation']}, expected {generation - 1}",
-            )
-    check_feature_masks(file)
-    if file.unknown_features:
-        return False
-    for name, value in (("used", 352), ("flags", 0), ("cipher id", 0), ("key id", 0)):
-        if sb[name] != value:
-            file.find("R-SB-5", sb.at(name), f"{name} is {sb[name]}, expected {value}")
-    file.check_zero("R-SB-5", sb.position + 352, sb.position + 4088, (sb.name, "reserved"))
-    if file.refused_features:
-        return False
-    root = ["root position", "root length", "height", "root digest"]
-    for name in root:
-        if (sb[name] == 0) != (sb["root position"] == 0):
-            file.find(
-                "R-SB-7",
-                sb.at(name),
-                f"{name} is {sb[name]}, root position {sb['root position']}: expected all zero or none",
-            )
-    if sb["height"] > MAX_HEIGHT:
-        file.find("R-SB-7", sb.at("height"), f"height is {sb['height']}, expected at most 10")
-    piece = sb["piece size"]
-    file.piece_size = piece
-    if not 65536 <= piece <= 2**30 or piece & (piece - 1):
-        file.piece_size = LIMIT
-        file.find(
-            "R-SB-11",
-            sb.at("piece size"),
-            f"piece size is {piece}, expected a power of 2 from 65536 to 2^30",
+            file.trace(trailer_position + 476, 4088 - 476, "trailer", "reserved", b"")
+    incompatible = sb["incompatible features"] & ~choosing.KNOWN["incompatible features"]
+    if incompatible:
+        file.refuse(
+            "R-SB-6", sb.at("incompatible features"), f"incompatible features {incompatible:#x} are unknown"
         )
-    if sb["inline limit"] > 65536:
-        file.find(
-            "R-SB-11",
-            sb.at("inline limit"),
-            f"inline limit is {sb['inline limit']}, expected at most 65536",
-        )
+        return False
+    check_used(file)
+    check_root_fields(file)
+    check_limits(file)
+    position, length = sb["index position"], sb["index length"]
+    if (position == 0) != (length == 0):
+        file.find("R-SB-15", sb.at("index position"), f"index position {position}, index length {length}")
     check_previous_trailers(file)
-    hdf5 = file.data[512:560]
-    if hdf5.strip(b"\0") and hdf5 != sb["HDF5 superblock"]:
-        file.find("R-SB-12", 512, "bytes 512 to 559 are neither zero nor the superblock's copy")
-    position, length, _ = sb.place("view")
-    if bool(position) == bool(length) and any(sb["HDF5 superblock"]) != any(sb.place("view")):
+    if any(sb["HDF5 superblock"]) != any(sb.place("view")):
         file.find("R-HV-1", sb.at("HDF5 superblock"), "an HDF5 superblock without a view, or the other way round")
-    file.trace(512, 48, "file", "HDF5 superblock", hdf5)
     return True
 
 
+def check_used(file):
+    """R-SB-5, and the places of later versions."""
+    sb = file.superblock
+    used = sb["used"]
+    usable = 512 <= used <= 4088 and (used - 512) % 24 == 0
+    if not usable or used > 512 and not file.unknown_features:
+        file.find("R-SB-5", sb.at("used"), f"used is {used}")
+    used = used if usable else 512
+    if not file.unknown_features:
+        if sb["flags"]:
+            file.check_zero("R-SB-5", sb.at("flags"), sb.at("flags") + 4, (sb.name, "flags"))
+        file.check_zero("R-SB-5", sb.position + 476, sb.position + 512, (sb.name, "reserved"))
+        file.check_zero("R-SB-5", sb.position + used, sb.position + 4088, (sb.name, "reserved"))
+    for number, at in enumerate(range(sb.position + 512, sb.position + used, 24)):
+        place = struct.unpack("<3Q", file.data[at : at + 24])
+        try:
+            if any(place):
+                check_place(file, "R-SB-9", place, at, f"place {number} of a later version")
+        except Damaged:
+            file.everything_walked = False
+
+
+def check_root_fields(file):
+    """R-SB-7."""
+    sb = file.superblock
+    root = ["root position", "root length", "root digest"]
+    differs = [name for name in root if (sb[name] == 0) != (sb["height"] == 0)]
+    if len(differs) == len(root):
+        differs = ["height"]
+    for name in differs:
+        file.find("R-SB-7", sb.at(name), f"{name} is {sb[name]}: expected all of the root or none")
+    if sb["height"] > MAX_HEIGHT:
+        file.find("R-SB-7", sb.at("height"), f"height is {sb['height']}, expected at most 10")
+
+
+def check_limits(file):
+    """R-SB-11."""
+    sb = file.superblock
+    file.piece_size = piece = sb["piece size"]
+    if not 65536 <= piece <= 2**30 or piece & (piece - 1):
+        file.piece_size = LIMIT
+        file.find("R-SB-11", sb.at("piece size"), f"piece size is {piece}, expected a power of 2 from 65536 to 2^30")
+    if sb["inline limit"] > 65536:
+        file.find("R-SB-11", sb.at("inline limit"), f"inline limit is {sb['inline limit']}, expected at most 65536")
+    for name in ("leaf rows", "node rows", "map rows"):
+        if not 1 <= sb[name] <= 65536:
+            file.find("R-SB-11", sb.at(name), f"{name} is {sb[name]}, expected 1 to 65536")
+    file.index_rows = sb["leaf rows"], sb["node rows"]
+    file.map_rows = sb["map rows"], sb["map rows"]
+
+
+def check_stamp(file):
+    """R-SB-14: of pieces that this generation stored, each as often as it is reached."""
+    sb = file.superblock
+    first = sum(sb.place("previous trailer")[:2]) if sb["generation"] > 1 else FIRST_STRUCTURE
+    stamp = sum(sum_ for position, sum_ in file.stamps if position >= first) % 2**64
+    if file.everything_walked and file.everything_known and stamp != sb["stamp"]:
+        file.find("R-SB-14", sb.at("stamp"), f"stamp is {sb['stamp']:#x}, the pieces' sums make {stamp:#x}")
+
+
 def check_previous_trailers(file):
-    """R-SB-10, back to the first generation. Each trailer lies below the one after it: this ends."""
+    """R-SB-9 and R-SB-10, back to the first generation. Each lies below the one after it: this ends."""
     sb, end = file.superblock, file.file_length - SUPERBLOCK_LENGTH
     while True:
         position, length, sum_ = sb.place("previous trailer")
         at, generation = sb.at("previous trailer.position"), sb["generation"]
-        if (position == 0) != (generation <= 1):
+        present = bool(position or length or sum_)
+        if present and not (position and length):
+            file.find("R-SB-9", at, f"previous trailer at {position} of {length} bytes")
+            return
+        if present != (generation > 1):
             file.find("R-SB-10", at, f"previous trailer at {position} in generation {generation}")
             return
-        if position == 0:
+        if not present:
             return
         try:
             check_place(file, "R-SB-9", (position, length, sum_), at, "previous trailer")
         except Damaged:
             return
-        previous = Superblock(file, position, "previous trailer")
+        previous = Superblock(file, position)
         if (
-            not previous.valid
-            or length != SUPERBLOCK_LENGTH
+            length != SUPERBLOCK_LENGTH
+            or not choosing.is_trailer(previous, file.choice.file_id)
             or previous["generation"] != generation - 1
-            or previous["file length"] != position + SUPERBLOCK_LENGTH
             or position >= end
         ):
             file.find(
@@ -521,7 +539,7 @@ def read_global_sections(file, place, what):
     """The newest, and those that they continue."""
     while True:
         position, length = place[:2]
-        read_sections(file, position, length, what)
+        read_sections(file, position, length, what, lambda writing_only: setattr(file, "writable", False))
         first = bytes(file.data[position : position + min(length, 40)])
         if len(first) < 16 or first[:2] != b"\x09\0":
             return
@@ -535,24 +553,27 @@ def read_global_sections(file, place, what):
 
 def read_places(file):
     sb = file.superblock
-    for name in ("global sections", "view", "file table"):
+    for name, feature, mask in (
+        ("global sections", "compatible features", 4),
+        ("statistics", "compatible features", 1),
+        ("tags", "compatible features", 2),
+        ("view", "read-only compatible features", 1),
+        ("file table", None, 0),
+    ):
         place = sb.place(name)
         if not any(place):
             continue
         try:
             if name == "file table":
-                file.used_features["incompatible features"] |= 16
                 file.files = None
                 file.files = read_file_table(file, place, sb.at(name + ".position"))
                 continue
             check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
+            file.used_features[feature] |= mask
             if name == "global sections":
-                file.used_features["compatible features"] |= 4
                 read_global_sections(file, place, name)
-            else:
-                file.used_features["read-only compatible features"] |= 1
         except Damaged:
-            pass
+            file.everything_walked = False
 
 
 # --- 6. Pages --------------------------------------------------------------------------------------
@@ -572,10 +593,11 @@ PAGE = fields_of(
     48  8  own position
     56  8  generation
     64  8  owner
-    72  8  sum
+    72  8  stamp
+    80  8  sum
     """
 )
-PAGE_HEADER = 80
+PAGE_HEADER = 88
 MAX_HEIGHT = 10
 
 COLUMNS = dict(
@@ -583,18 +605,21 @@ COLUMNS = dict(
         "name end/kind/codec/flags/position/stored length/raw length/digest/sum/extent position/extent length/"
         "extent sum/blocks/dimensions/variables/attributes/records/samples/data map position/data map length/"
         "data map sum/storage position/storage length/storage sum/statistics position/statistics length/"
-        "statistics sum/tags position/tags length/tags sum/order/logical offset/file number/state".split(
+        "statistics sum/tags position/tags length/tags sum/order/logical offset/file number/state/needs".split(
             "/"
         ),
         1,
     )
 )
-INDEX_LEAF = {*range(1, 13), *range(14, 32)}
-INDEX_NODE = {1, 5, 6, 9, *range(13, 19)}
+INDEX_LEAF = {*range(1, 13), *range(14, 32), 35}
+INDEX_NODE = {1, 5, 6, 9, *range(13, 19), 35}
 MAP_LEAF = {3, 5, 6, 7, 9, 32, 33, 34}
 MAP_NODE = {5, 6, 9, 32}
 DEAD = {5, 6, 9, 34}
-FILES = {1, 6, 8}
+FILES = {1, 5, 6, 8, 9, 19, 20, 21, 34}
+GROWTH = {3, 5, 6, 7, 9, 17, 31, 32, 34}
+LATER_PLACES = range(256, 8192)  # three ids each: position, length, sum
+CRITICAL_FOR_READING, CRITICAL_FOR_WRITING = 0x8000, 0x4000
 
 
 class Page:
@@ -605,7 +630,8 @@ class Page:
     ):
         """place: position and length by the parent; place_at: where the position stands there."""
         position, length = place
-        self.file, self.what, self.position = file, what, position
+        self.file, self.what, self.position, self.magic = file, what, position, magic
+        self.critical_for_writing = False
         file.check_within(position, max(length, PAGE_HEADER), what, place_at)
         raw = file.data[position : position + max(length, PAGE_HEADER)]
         if position + max(length, PAGE_HEADER) > len(file.data):
@@ -618,7 +644,7 @@ class Page:
                 "R-PG-3", f.at("length"), f"{what}: length {f['length']}, {length} in its parent"
             )
         file.claim(position, length, what, place_at)
-        if f["sum"] != sum64(raw[:72] + raw[80:]) or parent_sum not in (None, f["sum"]):
+        if f["sum"] != sum64(raw[:80] + raw[88:]) or parent_sum not in (None, f["sum"]):
             file.fail(
                 "R-PG-2", position, f"{what}: the sum is not right or not the one in its parent"
             )
@@ -634,18 +660,20 @@ class Page:
                 b"DMAP": (MAP_LEAF, MAP_NODE),
                 b"DEAD": (DEAD, DEAD),
                 b"FILE": (FILES, FILES),
+                b"GROW": (GROWTH, GROWTH),
             }[magic][0 if leaf else 1]
         )
         self.read_names(magic in (b"INDX", b"FILE"))
+        self.check_later_places()
 
     def check_header(self, level, owner):
         file, f = self.file, self.fields
-        if file.file_id is None:
-            file.file_id = f["file id"]
+        newest = f["generation"] == file.superblock["generation"]
         for name, value in (
             ("file id", file.file_id),
             ("own position", self.position),
             ("owner", owner),
+            ("stamp", file.superblock["stamp"] if newest else None),
             ("level", level),
         ):
             if f[name] != value and value is not None:
@@ -663,7 +691,7 @@ class Page:
                 f"{self.what}: generation {f['generation']}, expected 1 to {file.superblock['generation']}",
             )
         for name in ("flags", "reserved"):
-            if f[name]:
+            if f[name] and not file.unknown_features:
                 file.check_zero(
                     "R-PG-5",
                     f.at(name),
@@ -693,6 +721,7 @@ class Page:
                 f"{self.what}: length {f['length']}, {expected} by rows, columns and heap",
             )
         self.columns = {}  # name: (values, where the first lies, width)
+        self.ids = [id_ for _, id_, _ in table]
         data_at = at + 4 * len(table)
         previous = -1
         for entry_at, id_, width in table:
@@ -701,13 +730,17 @@ class Page:
                 id_ <= previous
                 or known
                 and id_ not in defined
-                or (width != 16 if id_ == 8 else not 1 <= width <= 8)
+                or (width != 16 if id_ == 8 else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)))
             ):
                 file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
-            if id_ & 0x8000 and not known:
+            if id_ & CRITICAL_FOR_WRITING and not known:
+                self.critical_for_writing = True
+                file.writable = file.writable and self.magic in (b"INDX", b"DMAP")
+            if id_ & CRITICAL_FOR_READING and not known:
                 file.refuse(
                     "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
                 )
+                file.writable = file.writable and self.magic == b"DMAP"
                 raise Damaged
             previous = id_
             raw = file.data[data_at : data_at + rows * width]
@@ -715,7 +748,7 @@ class Page:
                 int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)
             ]
             smallest = (max(values).bit_length() + 7) // 8
-            if smallest == 0 or id_ != 8 and smallest != width:
+            if smallest == 0 or width != 16 and smallest != width:
                 file.find(
                     "R-PG-7",
                     entry_at,
@@ -753,6 +786,32 @@ class Page:
         if length:
             file.trace(self.heap_at, length, self.what, "heap", b"|".join(n for n, _ in self.names))
 
+    def check_later_places(self):
+        """R-PG-9: sums of structures of later versions, which a row places."""
+        numbers = {(id_ - 256) // 3 for id_ in self.ids if id_ in LATER_PLACES}
+        for number in sorted(numbers):
+            names = [f"column {256 + 3 * number + i}" for i in range(3)]
+            for row in range(self.fields["rows"]):
+                place = tuple(self.value(name, row) for name in names)
+                if any(place):
+                    what = f"{self.what}: place {number} of a later version"
+                    try:
+                        check_place(self.file, "R-PG-9", place, self.at(names[0], row), what)
+                    except Damaged:
+                        self.file.everything_walked = False  # the page itself can be read
+
+    def page_before(self):
+        """The first row, where it is the place of the page before; R-PG-9. Else None."""
+        file, first = self.file, self.row(0)
+        for number in range(1, self.fields["rows"]):
+            if self.value("state", number) == 1:
+                file.fail("R-PG-9", self.at("state", number), f"{self.what}: a page before in row {number}")
+        if first["state"] != 1:
+            return None
+        if first["position"] >= self.position:
+            file.fail("R-PG-9", first.at("position"), f"{self.what}: the page before lies at {first['position']}")
+        return first
+
     def value(self, name, row):
         return self.columns[name][0][row] if name in self.columns else 0
 
@@ -767,15 +826,49 @@ class Page:
         return Row(self, row)
 
 
+def may_be_wide(id_):
+    """R-PG-6: columns of later versions may hold digests; places do not."""
+    return id_ not in COLUMNS and id_ not in LATER_PLACES
+
+
+def chain_of_pages(file, what, magic, place, at):
+    """Pages of a file table, growth or dead space, the newest first; place: that in the superblock."""
+    position, length, sum_ = place
+    if position == 0 or length == 0:
+        file.fail("R-SB-9", at, f"{what}: position {position}, length {length}")
+    file.check_within(position, length, what, at)
+    if sum64(file.data[position : position + length]) != sum_:
+        file.fail("R-SB-9", at, f"the sum of the {what} is not right")
+    parent_sum, generation = None, None
+    while True:
+        page = Page(file, what, magic, (position, length), at, 0, parent_sum=parent_sum)
+        lowest = generation is not None and page.fields["generation"] - generation
+        if magic == b"DEAD" and generation is not None and lowest >= 0:
+            file.fail(
+                "R-DS-1",
+                page.fields.at("generation"),
+                f"generation {page.fields['generation']} after {generation}",
+            )
+        if generation is not None and lowest > 0:
+            file.fail("R-PG-9", page.fields.at("generation"), f"{what}: a page before of a later generation")
+        before = page.page_before()
+        yield page
+        if before is None:
+            return
+        position, length, parent_sum = (before[name] for name in ("position", "stored length", "sum"))
+        at, generation = before.at("position"), page.fields["generation"]
+
+
 class Row:
     statistics = None  # of a block: what its statistics section says
+    grown = {}  # of a block with growth rows: what its records and extent length are with them
 
     def __init__(self, page, row):
         self.page, self.number = page, row
         self.name, self.name_at = page.names[row]
 
     def __getitem__(self, name):
-        return self.page.value(name, self.number)
+        return self.grown[name] if name in self.grown else self.page.value(name, self.number)
 
     def at(self, name):
         return self.page.at(name, self.number)
@@ -808,21 +901,51 @@ def read_index(file):
                 (position, length),
                 sb.at("root position"),
                 sb["height"] - 1,
-                max_rows=(64, 128),
+                max_rows=file.index_rows,
             )
             totals = page_totals(root)
+            check_run(file, root)
+            if sb["needs"] != page_needs(root):
+                file.find(
+                    "R-SB-8", sb.at("needs"), f"needs {sb['needs']:#x}, the root's rows have {page_needs(root):#x}"
+                )
             read_index_page(file, root, None, None)
         except Damaged:
             file.everything_walked = False
             return
+    if sb["height"] == 0 and sb["needs"]:
+        file.find("R-SB-8", sb.at("needs"), f"needs {sb['needs']:#x} without blocks")
+    for order, rows in file.growth.items():
+        if order not in file.orders and file.everything_walked:
+            file.find("R-GR-1", rows[0].at("order"), f"growth of order {order}, which no block has")
+    totals["records"] += file.grown_records
     for name in TOTALS:
-        if totals[name] != sb[name]:
+        if totals[name] != sb[name] and not (name == "records" and any(sb.place("growth")) and not file.everything_walked):
             file.find(
                 "R-SB-8",
                 sb.at(name),
                 f"{name}: {sb[name]}, the root's rows sum up to {totals[name]}",
             )
     file.totals = totals
+
+
+def check_run(file, page):
+    """R-SB-15."""
+    sb = file.superblock
+    start, length = sb["index position"], sb["index length"]
+    if start and length and not start <= page.position <= page.position + page.fields["length"] <= start + length:
+        file.find(
+            "R-SB-15",
+            sb.at("index position"),
+            f"{page.what} at {page.position} lies outside of the run of {length} bytes at {start}",
+        )
+
+
+def page_needs(page):
+    needs = 0
+    for row in range(page.fields["rows"]):
+        needs |= page.value("needs", row)
+    return needs
 
 
 def page_totals(page):
@@ -837,6 +960,9 @@ def read_index_page(file, page, low, high):
     """low, high: (separator, offset) that bound the names below this page."""
     rows = [page.row(i) for i in range(page.fields["rows"])]
     check_names(file, page, rows, low, high)
+    if page.critical_for_writing:
+        # A change of any block below a node's row changes that row.
+        file.untouchable |= {row.name for row in rows} if page.fields["level"] == 0 else {b"*"}
     for i, row in enumerate(rows):
         try:
             if page.fields["level"] == 0:
@@ -855,9 +981,16 @@ def read_index_page(file, page, low, high):
                 (row["position"], row["stored length"]),
                 row.at("position"),
                 level,
-                max_rows=(64, 128),
+                max_rows=file.index_rows,
                 parent_sum=row["sum"],
             )
+            check_run(file, child)
+            if row["needs"] != page_needs(child):
+                file.find(
+                    "R-IX-10",
+                    row.at("needs"),
+                    f"needs below the child: {row['needs']:#x}, its rows have {page_needs(child):#x}",
+                )
             for name, total in page_totals(child).items():
                 if row[name] != total:
                     file.find(
@@ -895,29 +1028,86 @@ def text(name):
     return json.dumps(name[:200].decode("utf-8", "backslashreplace"))
 
 
+REFUSED_NEEDS = 8
+
+
+def unsupported_needs(entry):
+    """Section 13: those that this reader does not know, or refuses."""
+    return entry["needs"] & (~choosing.KNOWN["needs"] | REFUSED_NEEDS)
+
+
 def read_entry(file, entry):
     """Entry, block, values of one leaf row."""
     check_entry(file, entry)
     check_block_name(file, entry)
+    entry.pieces, entry.used_needs = None, 0
+    if unsupported_needs(entry):
+        read_unsupported(file, entry)
+        return
     header, body = read_block(file, entry)
     file.blocks.append((entry, header, body))
     try:
-        entry_pieces = read_extent(file, entry, header)
+        pieces = read_extent(file, entry, header)
+        pieces += read_grown_pieces(file, entry, header, body)
+        entry.pieces = pieces
     except Damaged:
         file.everything_walked = False
-        entry_pieces = None
-    entry.pieces = entry_pieces
-    for name, feature, mask in (
-        ("storage", "incompatible features", 8),
-        ("statistics", "compatible features", 1),
-        ("tags", "compatible features", 2),
-    ):
+        file.untouchable.add(entry.name)
+    check_needs(file, entry)
+    read_entry_sections(file, entry, body)
+
+
+def read_unsupported(file, entry):
+    """Section 13: sums of header, body, data map and sections; the rest is not looked at."""
+    bits = unsupported_needs(entry)
+    file.refuse(
+        "R-IX-10", entry.at("needs"), f"block {text(entry.name)}: not checked, it needs {bits:#x}"
+    )
+    file.everything_known = False
+    file.untouchable.add(entry.name)
+    header = read_checked_header(file, entry, f"block {text(entry.name)}")
+    file.blocks.append((entry, header, None))
+    place = entry.place("data map")
+    if place[0] and place[1]:
+        read_map_sums(file, entry, place, header.position, entry.at("data map position"), None)
+    rows = file.growth.get(entry["order"])
+    if rows:
+        file.grown_records += rows[-1]["records"] - entry["records"]
+        entry.grown = {"records": rows[-1]["records"]}
+    read_entry_sections(file, entry, None)
+
+
+def read_map_sums(file, entry, place, owner, at, level):
+    what = f"data map of {text(entry.name)}"
+    page = Page(file, what, b"DMAP", place[:2], at, level, owner, file.map_rows, place[2])
+    for row in map(page.row, range(page.fields["rows"] if page.fields["level"] else 0)):
+        child = row["position"], row["stored length"], row["sum"]
+        read_map_sums(file, entry, child, owner, row.at("position"), page.fields["level"] - 1)
+
+
+def check_needs(file, entry):
+    """R-IX-10."""
+    used = entry.used_needs
+    used |= {0: 0, 1: 1, 2: 3}.get(entry["codec"], 0) | (4 if entry["kind"] == 6 else 0)
+    if any(entry.place("storage")):
+        used |= 8
+    if used & ~entry["needs"]:
+        file.find(
+            "R-IX-10",
+            entry.at("needs"),
+            f"{text(entry.name)}: needs {entry['needs']:#x}, the block uses {used:#x}",
+        )
+
+
+def read_entry_sections(file, entry, body):
+    for name, mask in (("storage", 0), ("statistics", 1), ("tags", 2)):
         place = entry.place(name)
         if any(place) and place[0] and place[1]:
-            file.used_features[feature] |= mask
+            file.used_features["compatible features"] |= mask
             check_place(file, "R-SC-1", place, entry.at(name + " position"), name)
-            read_sections(file, place[0], place[1], name)
-            if name == "statistics" and body and entry.pieces is not None:
+            untouched = lambda writing_only: file.untouchable.add(entry.name)
+            read_sections(file, place[0], place[1], name, untouched)
+            if name == "statistics" and body and entry.pieces is not None and not entry.grown:
                 check_statistics(file, entry, body, place)
 
 
@@ -991,10 +1181,11 @@ BLOCK = fields_of(
     112  8  order
     120 16  digest
     136  8  body sum
-    144  8  sum
+    144  8  stamp
+    152  8  sum
     """
 )
-BLOCK_HEADER = 152
+BLOCK_HEADER = 160
 BLOCK_MAGIC = b"\x89NMBBLCK"
 TOMBSTONE, HOLE = 1, 2
 KIND_OF_A_DICTIONARY = 255
@@ -1008,9 +1199,9 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
         file.fail("R-BK-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
     f = Fields(file, what, position, BLOCK)
     body_at = position + BLOCK_HEADER + up(f["name length"])
-    covered = raw[:144] + file.data[position + BLOCK_HEADER : body_at]
+    covered = raw[:152] + file.data[position + BLOCK_HEADER : body_at]
     if (
-        len(covered) != 144 + up(f["name length"])
+        len(covered) != 152 + up(f["name length"])
         or f["sum"] != sum64(covered)
         or parent_sum not in (None, f["sum"])
     ):
@@ -1019,13 +1210,13 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
             position,
             f"{what}: the header's sum is not right or not the one in its parent",
         )
-    if file.file_id is None:
-        file.file_id = f["file id"]
+    if f["generation"] == file.superblock["generation"]:
+        expected = {**expected, "stamp": file.superblock["stamp"]}
     sound = True
     for field, value in {"file id": file.file_id, "own position": position, **expected}.items():
         if f[field] != value:
             file.find("R-BK-3", f.at(field), f"{what}: {field} is {f[field]}, expected {value}")
-            sound = sound and field in ("file id", "own position", "samples", "order")
+            sound = sound and field in ("file id", "own position", "samples", "order", "stamp")
     if not 1 <= f["generation"] <= file.superblock["generation"]:
         file.find(
             "R-BK-3",
@@ -1042,9 +1233,10 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
             position + BLOCK_HEADER if len(stored_name) == len(name) else f.at("name length"),
             f"{what}: name {text(stored_name)}, expected {text(name)}",
         )
-    if f["flags"] & ~(TOMBSTONE | HOLE) or f["flags"] & TOMBSTONE:
+    unknown_flags = 0 if file.unknown_features else f["flags"] & ~(TOMBSTONE | HOLE)
+    if unknown_flags or f["flags"] & TOMBSTONE:
         file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
-    if f["reserved"]:
+    if f["reserved"] and not file.unknown_features:
         file.check_zero("R-BK-5", f.at("reserved"), f.at("reserved") + 4, (what, "reserved"))
     file.check_zero(
         "R-BK-5", position + BLOCK_HEADER + f["name length"], body_at, (what, "padding of the name")
@@ -1056,9 +1248,8 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
     return f
 
 
-def read_block(file, entry):
-    """8: the header, the body decoded and parsed. Returns (header fields, classic header or None)."""
-    what = f"block {text(entry.name)}"
+def read_checked_header(file, entry, what):
+    """The header, with the body's sum; None as the sum of the body where it is not right."""
     expected = {
         name: entry[name]
         for name in ("kind", "codec", "stored length", "raw length", "digest", "samples", "order")
@@ -1066,20 +1257,26 @@ def read_block(file, entry):
     header = read_block_header(
         file, entry["position"], expected, entry.name, entry["sum"], entry.at("position"), what
     )
-    at, stored, raw = header.body_at, header["stored length"], header["raw length"]
+    at, stored = header.body_at, header["stored length"]
     file.check_zero("R-BK-5", at + stored, at + up(stored), (what, "padding of the body"))
-    if sum64(file.data[at : at + up(stored)]) != header["body sum"]:
+    header.body_sound = sum64(file.data[at : at + up(stored)]) == header["body sum"]
+    if not header.body_sound:
         file.find("R-BK-6", at, f"{what}: the body sum is not right")
+    return header
+
+
+def read_block(file, entry):
+    """8: the header, the body decoded and parsed. Returns (header fields, classic header or None)."""
+    what = f"block {text(entry.name)}"
+    header = read_checked_header(file, entry, what)
+    at, stored, raw = header.body_at, header["stored length"], header["raw length"]
+    if not header.body_sound:
         return header, None
     if header["kind"] not in (1, 2, 5, 6):
         file.find("R-BK-7", header.at("kind"), f"{what}: kind {header['kind']}")
     if header["codec"] > 2 or header["codec"] == 2 and file.dictionary is None:
         file.find("R-BK-7", header.at("codec"), f"{what}: codec {header['codec']}")
         return header, None
-    if header["kind"] == 6:
-        file.used_features["incompatible features"] |= 4
-    if header["codec"]:
-        file.used_features["incompatible features"] |= 1
     body = decode(file, header["codec"], file.data[at : at + stored], raw)
     if isinstance(body, str):
         file.find("R-BK-8", at, f"{what}: {body}")
@@ -1105,9 +1302,9 @@ def scan_blocks(file):
             and f["version"] == 1
             and f["own position"] == at
             and f["file id"] == file.file_id
-            and f["generation"] <= file.superblock["generation"]
+            and 1 <= f["generation"] <= file.superblock["generation"]
             and f["kind"] != KIND_OF_A_DICTIONARY
-            and f["sum"] == sum64(file.data[at : at + 144] + name)
+            and f["sum"] == sum64(file.data[at : at + 152] + name)
         ):
             live = not f["flags"] & TOMBSTONE
             rank = (f["generation"], live)
@@ -1141,8 +1338,12 @@ def read_body(file, entry, header, body, what):
     except classic.ClassicError as error:
         file.find("R-BK-10", at, f"{what}: breaks {error.rule} at its byte {error.offset}: {error}")
         return None
-    except extended.Unsupported:
+    except extended.Unsupported as reason:
+        file.refuse("R-BK-10", at, f"{what}: {reason}")
+        file.untouchable.add(entry.name)
         return None
+    if c.extension and c.extension.critical_for_writing:
+        file.untouchable.add(entry.name)
     counts = {
         "dimensions": len(c.dimensions),
         "variables": len(c.variables),
@@ -1186,6 +1387,10 @@ def fixed_records(c):
 # 8.2 Codecs
 
 
+EXPANSION = 131072
+MAX_WINDOW = 2**27
+
+
 def decode(file, codec, stored, raw_length):
     """The decoded bytes, or what is wrong as text."""
     if codec == 0:
@@ -1194,16 +1399,23 @@ def decode(file, codec, stored, raw_length):
             if len(stored) == raw_length
             else f"stored length {len(stored)}, raw length {raw_length}"
         )
-    if raw_length > 1024 * len(stored):
-        return f"raw length {raw_length}, more than 1024 times {len(stored)}"
+    if raw_length > EXPANSION * len(stored):
+        return f"raw length {raw_length}, more than {EXPANSION} times {len(stored)}"
     if raw_length > MAX_BODY:
         return f"raw length {raw_length} is more than this reader takes"
     try:
         if zstd_frame_length(stored) != len(stored):
             return "not one zstd frame"
+        frame = zstandard.get_frame_parameters(stored)
         dictionary = zstandard.ZstdCompressionDict(file.dictionary) if codec == 2 else None
+        if frame.dict_id not in (0, dictionary.dict_id() if dictionary else 0):
+            return f"zstd: a frame for dictionary {frame.dict_id}"
+        if frame.window_size > MAX_WINDOW:
+            return f"zstd: a window of {frame.window_size} bytes"
+        if frame.content_size not in (raw_length, zstandard.CONTENTSIZE_UNKNOWN):
+            return f"zstd: content of {frame.content_size} bytes, raw length {raw_length}"
         stream = zstandard.ZstdDecompressor(
-            dict_data=dictionary, max_window_size=2**27
+            dict_data=dictionary, max_window_size=MAX_WINDOW
         ).stream_reader(io.BytesIO(stored))
         raw = stream.read(raw_length + 1)
     except (zstandard.ZstdError, ValueError, struct.error, MemoryError) as error:
@@ -1245,14 +1457,12 @@ def read_dictionary(file):
     try:
         if length > 4096:
             file.fail("R-BK-13", position, f"a dictionary of {length} bytes")
-        copy = bytes(file.data[12288 : 12288 + length])
-        expected = {
-            "kind": KIND_OF_A_DICTIONARY,
-            "codec": 0,
-            "stored length": length,
-            "raw length": length,
-        }
+        copies = [bytes(file.data[12288 : 12288 + length])]
+        file.dictionary = copies[0] if sum64(copies[0]) == sum_ else None
         header = read_block_header(file, position, {}, b"", None, at, "dictionary block")
+        expected = dict.fromkeys(("codec", "order", "samples", "records", "flags"), 0)
+        expected |= dict.fromkeys(("extent position", "extent length", "extent sum"), 0)
+        expected |= {"kind": KIND_OF_A_DICTIONARY, "stored length": length, "raw length": length}
         for name, value in expected.items():
             if header[name] != value:
                 file.fail(
@@ -1260,20 +1470,19 @@ def read_dictionary(file):
                     position,
                     f"dictionary block: {name} is {header[name]}, expected {value}",
                 )
-        stored = bytes(file.data[header.body_at : header.body_at + length])
-        if sum64(file.data[header.body_at : header.body_at + up(length)]) != header["body sum"]:
+        end = header.body_at + length
+        copies.append(bytes(file.data[header.body_at : end]))
+        file.check_zero("R-BK-5", end, up(end), ("dictionary block", "padding of the body"))
+        if sum64(file.data[header.body_at : up(end)]) != header["body sum"]:
             file.find("R-BK-6", header.body_at, "dictionary block: the body sum is not right")
-            stored = copy
-        elif digest128(stored) != header["digest"]:
-            file.find(
-                "R-BK-9", header.body_at, "dictionary block: the digest of the body is not right"
-            )
-        elif stored != copy:
+        elif digest128(copies[1]) != header["digest"]:
+            file.find("R-BK-9", header.body_at, "dictionary block: the digest of the body is not right")
+        elif copies[0] != copies[1]:
             file.find("R-BK-13", position, "the dictionary's block differs from the bytes at 12288")
-        if sum64(stored) != sum_:
-            file.find("R-SB-9", at, "the sum of the dictionary is not right")
-        file.dictionary = stored
-        file.used_features["incompatible features"] |= 2
+        sound = [copy for copy in copies if sum64(copy) == sum_]
+        if not sound:
+            file.find("R-SB-9", at, "neither copy of the dictionary has the sum that the superblock has")
+        file.dictionary = (sound or copies)[0]
     except Damaged:
         file.everything_walked = False
     file.trace(12288, length, "file", "dictionary", b"")
@@ -1295,14 +1504,24 @@ def check_block_name(file, entry):
 SECTION = [(0, 2, "type"), (2, 2, "flags"), (4, 2, "version"), (6, 2, "codec"), (8, 8, "length")]
 
 
-def read_sections(file, position, length, what):
+KNOWN_SECTIONS = {"global sections": {(1, 1), (9, 1)}, "statistics": {(6, 1)}}
+
+
+def read_sections(file, position, length, what, on_critical):
+    """on_critical(writing_only): what a critical section that is not known does to its object."""
     at, end = position, position + length
     while at < end:
         if end - at < 16:
             file.find("R-SC-1", at, f"{what}: {end - at} bytes left, no section fits")
             return
         section = Fields(file, what, at, SECTION)
-        if section["flags"] & ~3:
+        known = (section["type"], section["version"]) in KNOWN_SECTIONS.get(what, ()) and not section["codec"]
+        if section["flags"] & 2 and not known:
+            on_critical(writing_only=True)
+        if section["flags"] & 1 and not known:
+            on_critical(writing_only=False)
+            file.refuse("R-SC-1", at, f"{what}: section of type {section['type']} is critical and unknown")
+        if section["flags"] & ~3 and not file.unknown_features:
             file.find(
                 "R-SC-1",
                 at,
@@ -1381,6 +1600,7 @@ class Piece:
         )
         self.decoded = None  # of one with a codec, once it is read
         self.file_number = 0
+        self.original = False  # the file is an original, or a file that is not known
         self.data = None  # of the external file that it lies in; None: this one, or not to be had
 
 
@@ -1399,10 +1619,11 @@ def read_extent(file, entry, header):
             entry.at("data map position"),
             None,
             header.position,
-            (128, 128),
+            file.map_rows,
             entry["data map sum"],
         )
         read_map_page(file, root, pieces, name)
+        entry.used_needs |= needs_of_pieces(file, pieces)
         end = pieces[-1].logical + pieces[-1].raw
         if end != length:
             file.find(
@@ -1436,6 +1657,8 @@ def read_extent(file, entry, header):
                 entry.at("extent sum"),
                 f"{name}: the sum of an extent of which no byte is stored",
             )
+    if length and entry["flags"] & 1:
+        return [Piece(0, length)]
     for field in ("extent position", "extent length", "extent sum"):
         if entry[field] != header[field]:
             file.fail(
@@ -1443,8 +1666,8 @@ def read_extent(file, entry, header):
                 entry.at(field),
                 f"{name}: {field} {entry[field]}, {header[field]} in the block's header",
             )
-    if length == 0 or entry["flags"] & 1:
-        return [Piece(0, length)] if length else []
+    if length == 0:
+        return []
     if length > file.piece_size:
         raise Damaged  # R-IX-8 tells
     position = entry["extent position"]
@@ -1456,6 +1679,7 @@ def read_extent(file, entry, header):
         "values",
         bytes(file.data[position : position + min(length, 64)]),
     )
+    file.stamps.append((position, entry["extent sum"]))
     if sum64(file.data[position : position + length]) != entry["extent sum"]:
         file.find("R-EX-6", position, f"{name}: the extent's sum is not right")
     return [Piece(0, length, position, length)]
@@ -1487,7 +1711,7 @@ def read_map_page(file, page, pieces, name):
                 row.at("position"),
                 level,
                 page.fields["owner"],
-                (128, 128),
+                file.map_rows,
                 row["sum"],
             )
             read_map_page(file, child, pieces, name)
@@ -1512,8 +1736,8 @@ def read_piece(file, row, what):
             if row[field]:
                 file.find("R-EX-3", row.at(field), f"{what}: a hole with {field} {row[field]}")
         return Piece(start, raw)
-    if start // size != (start + raw - 1) // size:
-        file.find("R-EX-2", row.at("raw length"), f"{what}: {raw} bytes cross a multiple of {size}")
+    if raw > size or codec == 0 and start // size != (start + raw - 1) // size:
+        file.find("R-EX-2", row.at("logical offset"), f"{what}: {raw} bytes, piece size {size}")
     piece = Piece(start, raw, position, stored, codec)
     piece.file_number = row["file number"]
     if piece.file_number and file.files is not None:
@@ -1525,6 +1749,7 @@ def read_piece(file, row, what):
                 f"{what}: file number {piece.file_number} in a file table of {rows} rows",
             )
             return piece
+        piece.original = file.files[piece.file_number - 1].is_original
         size = file.files[piece.file_number - 1].size
         if position + stored > size:
             file.find(
@@ -1533,12 +1758,10 @@ def read_piece(file, row, what):
                 f"{what}: {stored} bytes at {position} of a file of {size}",
             )
             return piece
-    if codec:
-        file.used_features["incompatible features"] |= 32
     if codec not in (0, 1, 3):
         file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}")
         return piece
-    fits = stored < raw <= 1024 * stored
+    fits = stored < raw <= EXPANSION * stored
     if codec and not fits:
         file.find(
             "R-EX-4",
@@ -1554,7 +1777,7 @@ def read_piece(file, row, what):
         return piece
     data = file.data
     if piece.file_number:
-        data = piece.data = open_external(file, piece.file_number)
+        data = piece.data = open_file(file, piece.file_number)
         if data is None:
             return piece
     else:
@@ -1563,6 +1786,7 @@ def read_piece(file, row, what):
         except Damaged:
             file.everything_walked = False
             return piece
+        file.stamps.append((position, row["sum"]))
     if sum64(data[position : position + stored]) != row["sum"]:
         file.find("R-EX-5", position, f"{what}: the sum is not right")
     elif codec and fits:
@@ -1570,6 +1794,15 @@ def read_piece(file, row, what):
         if isinstance(decoded, str):
             file.find("R-EX-4", position, f"{what}: {decoded}")
     return piece
+
+
+def needs_of_pieces(file, pieces):
+    used = 0
+    for piece in pieces:
+        used |= 32 if piece.codec in (1, 3) else 0
+        if piece.file_number and file.files is not None:
+            used |= 64 if piece.original else 16
+    return used
 
 
 def decode_piece(file, piece):
@@ -1704,48 +1937,102 @@ def shape_of(entry, c, variable):
 # 10.3. File table
 
 
-class ExternalFile:
+class ListedFile:
+    """A row of the file table."""
+
     def __init__(self, row):
+        self.row = row
         self.path, self.path_at = row.name, row.name_at
         self.size, self.size_at = row["stored length"], row.at("stored length")
+        self.is_original = row["state"] == 2
+        self.content = None  # of an original: its bytes; None: not to be had
 
 
 def read_file_table(file, place, at):
-    position, length, sum_ = place
-    if position == 0 or length == 0:
-        file.fail("R-SB-9", at, f"file table: position {position}, length {length}")
-    file.check_within(position, length, "file table", at)
-    if sum64(file.data[position : position + length]) != sum_:
-        file.fail("R-SB-9", at, "file table: the sum is not right")
-    page = Page(file, "file table", b"FILE", (position, length), at, 0)
-    files = [ExternalFile(page.row(number)) for number in range(page.fields["rows"])]
+    pages = list(chain_of_pages(file, "file table", b"FILE", place, at))
+    files = []
+    for page in reversed(pages):
+        rows = map(page.row, range(page.fields["rows"]))
+        files += [ListedFile(row) for row in rows if row["state"] != 1]
     before = set()
     sound = True
     for f in files:
-        parts = f.path.removeprefix(b"/").split(b"/")
-        climbs = 0  # parts ".." ahead of all others
-        while not f.path.startswith(b"/") and climbs < len(parts) and parts[climbs] == b"..":
-            climbs += 1
-        wrong = b"" in parts or b"." in parts or b".." in parts[climbs:] or climbs == len(parts)
-        if wrong or b"\0" in f.path or b"\\" in f.path:
-            file.find("R-FT-1", f.path_at, f"file table: path {f.path!r}")
-            sound = False
-        elif f.path in before:
-            file.find("R-FT-2", f.path_at, f"file table: path {f.path!r} twice")
-            sound = False
+        if len(f.path) > 65535:
+            file.find("R-IX-3", f.path_at, f"file table: a path of {len(f.path)} bytes")
         if f.size > LIMIT:
             file.find("R-FT-3", f.size_at, f"file table: size {f.size}")
             sound = False
-        before.add(f.path)
+        if f.row["state"] > 2:
+            file.find("R-FT-6", f.row.at("state"), f"file table: state {f.row['state']}")
+            sound = file.everything_walked = False
+        elif f.is_original:
+            read_original(file, f)
+        else:
+            sound = check_external(file, f, before) and sound
     return files if sound else None
 
 
-def open_external(file, number):
-    """The bytes of an external file in the folder or below; None: told, or the table is not known."""
+def check_external(file, f, before):
+    parts = f.path.removeprefix(b"/").split(b"/")
+    climbs = 0  # parts ".." ahead of all others
+    while not f.path.startswith(b"/") and climbs < len(parts) and parts[climbs] == b"..":
+        climbs += 1
+    wrong = b"" in parts or b"." in parts or b".." in parts[climbs:] or climbs == len(parts)
+    if f.row["data map position"]:
+        file.find("R-FT-6", f.row.at("data map position"), f"file table: {f.path!r} with a data map")
+    if wrong or b"\0" in f.path or b"\\" in f.path:
+        file.find("R-FT-1", f.path_at, f"file table: path {f.path!r}")
+        return False
+    if f.path in before:
+        file.find("R-FT-2", f.path_at, f"file table: path {f.path!r} twice")
+        return False
+    before.add(f.path)
+    return True
+
+
+def read_original(file, f):
+    """R-FT-6 and R-FT-7: its pieces, its bytes."""
+    row, name = f.row, f"original {text(f.path)}"
+    file.used_features["compatible features"] |= 8
+    position, length, sum_ = row.place("data map")
+    pieces = []
+    try:
+        if bool(position and length) != bool(f.size):
+            file.fail("R-FT-6", row.at("data map position"), f"{name}: {f.size} bytes, data map at {position}")
+        if f.size:
+            place_at = row.at("data map position")
+            root = Page(file, name, b"DMAP", (position, length), place_at, None, 0, file.map_rows, sum_)
+            check_map_of_an_original(file, root, name)
+            read_map_page(file, root, pieces, name)
+            end = pieces[-1].logical + pieces[-1].raw
+            if end != f.size:
+                file.fail("R-FT-6", f.size_at, f"{name}: the data map ends at {end}, the size is {f.size}")
+        if f.size > MAX_BODY:
+            return
+        f.content = b"".join(piece_bytes(file, piece, 0, piece.raw) for piece in pieces)
+        if digest128(f.content) != row["digest"]:
+            file.find("R-FT-7", row.at("digest"), f"{name}: the digest is not right")
+    except Damaged:
+        file.everything_walked = False
+
+
+def check_map_of_an_original(file, page, name):
+    """Ahead of the rules of data maps: pieces in this file only, none of them a hole."""
+    for row in map(page.row, range(page.fields["rows"] if page.fields["level"] == 0 else 0)):
+        for field in ("state", "file number"):
+            if row[field]:
+                file.fail("R-FT-6", row.at(field), f"{name}: a piece with {field} {row[field]}")
+
+
+def open_file(file, number):
+    """The bytes of an original, or of an external file; None: told, or the table is not known."""
     if file.files is None:
         return None
+    f = file.files[number - 1]
+    if f.is_original:
+        return f.content
     if number not in file.opened:
-        file.opened[number] = read_external(file, file.files[number - 1])
+        file.opened[number] = read_external(file, f)
     return file.opened[number]
 
 
@@ -1775,53 +2062,126 @@ def read_external(file, f):
     return data
 
 
+# 10.4 Growth
+
+MAX_GROWTH_PAGES = 1024
+
+
+def read_growth(file):
+    """R-GR-1, R-GR-4: rows by order, those of the oldest page first."""
+    sb, pages = file.superblock, []
+    file.grown_records = 0
+    place, at = sb.place("growth"), sb.at("growth.position")
+    if not any(place):
+        return
+    file.used_features["read-only compatible features"] |= 2
+    try:
+        for page in chain_of_pages(file, "growth page", b"GROW", place, at):
+            if len(pages) == MAX_GROWTH_PAGES:
+                file.fail("R-GR-4", at, f"more than {MAX_GROWTH_PAGES} growth pages")
+            pages.append(page)
+            at = page.row(0).at("position")
+    except Damaged:
+        file.everything_walked = False
+        return
+    for page in reversed(pages):
+        last = None
+        for row in map(page.row, range(page.fields["rows"])):
+            if row["state"] == 1:
+                continue
+            if row["state"]:
+                file.find("R-PG-9", row.at("state"), f"growth page: state {row['state']}")
+            key = row["order"], row["logical offset"]
+            if last is not None and key <= last:
+                file.find("R-GR-1", row.at("order"), f"growth page: order {key[0]}, offset {key[1]} behind {last}")
+            last = key
+            file.growth.setdefault(row["order"], []).append(row)
+
+
+def read_grown_piece(file, row, what):
+    """R-GR-3 for what R-EX-2 to R-EX-5 want: at the value, its sum's or codec's where the bytes are wrong."""
+    known, piece = len(file.findings), None
+    try:
+        piece = read_piece(file, row, what)
+    finally:
+        for i, (rule, offset, message) in enumerate(file.findings[known:], known):
+            if rule == "R-EX-5" or rule == "R-EX-4" and offset == row["position"]:
+                offset = row.at("sum" if rule == "R-EX-5" else "codec")
+            if rule in ("R-EX-2", "R-EX-3", "R-EX-4", "R-EX-5"):
+                file.findings[i] = ("R-GR-3", offset, message)
+    return piece
+
+
+def read_grown_pieces(file, entry, header, c):
+    """R-GR-2 and R-GR-3: the pieces that growth pages add to an extent."""
+    rows = file.growth.get(entry["order"], [])
+    if not rows:
+        return []
+    end, records, pieces, name = entry["extent length"], entry["records"], [], text(entry.name)
+    for row in rows:
+        if row["logical offset"] != end:
+            file.fail(
+                "R-GR-2", row.at("logical offset"), f"{name}: growth at {row['logical offset']}, expected {end}"
+            )
+        if row["records"] < records:
+            file.fail("R-GR-2", row.at("records"), f"{name}: {row['records']} records after {records}")
+        pieces.append(read_grown_piece(file, row, f"growth at {end} of {name}"))
+        end, records = end + row["raw length"], row["records"]
+    if c is not None:
+        wanted = None
+        if c.record_dimension is None:
+            wanted = -1
+        elif records > header["records"] and c.record_size:
+            wanted = c.record_begin + records * c.record_size - c.base
+        if wanted is not None and end != wanted:
+            file.find(
+                "R-GR-2", rows[-1].at("records"), f"{name}: {records} records, the extent ends at {end}"
+            )
+    file.grown_records += records - entry["records"]
+    entry.used_needs |= needs_of_pieces(file, pieces)
+    entry.grown = {"records": records, "extent length": end}
+    return pieces
+
+
 # --- 11. Dead space --------------------------------------------------------------------------------
 
 
 def read_dead_space(file):
     sb = file.superblock
-    position, length, sum_ = sb.place("dead map")
-    at, generation, parent_sum = (sb.at("dead map.position"), sb["generation"] + 1, None)
-    if not any((position, length, sum_)):
+    place = sb.place("dead map")
+    if not any(place):
         return
     try:
-        if not position or not length:
-            file.fail("R-SB-9", at, f"dead map at {position} of {length} bytes")
-        if (
-            position + length <= len(file.data)
-            and sum64(file.data[position : position + length]) != sum_
-        ):
-            file.fail("R-SB-9", at, "the sum of the dead map is not right")
-        while position:
-            page = Page(
-                file,
-                "dead-space segment",
-                b"DEAD",
-                (position, length),
-                at,
-                0,
-                parent_sum=parent_sum,
-            )
-            if page.fields["generation"] >= generation:
-                file.fail(
-                    "R-DS-1",
-                    page.fields.at("generation"),
-                    f"generation {page.fields['generation']} after {generation}",
-                )
-            generation = page.fields["generation"]
-            position = 0
+        for page in chain_of_pages(file, "dead-space segment", b"DEAD", place, sb.at("dead map.position")):
+            abandoned = 0
             for row in map(page.row, range(page.fields["rows"])):
-                if row["state"] > 1 or row["state"] and row.number:
-                    file.find(
-                        "R-DS-1", row.at("state"), f"state {row['state']} in row {row.number}"
-                    )
-                elif row["state"]:
-                    position, length, parent_sum = row["position"], row["stored length"], row["sum"]
-                    at = row.at("position")
-                else:
+                if row["state"] > 2:
+                    file.find("R-DS-1", row.at("state"), f"state {row['state']} in row {row.number}")
+                elif row["state"] != 1:
                     read_dead_range(file, row)
+                if row["state"] == 2:
+                    abandoned += 1
+                    check_abandoned(file, page, row, abandoned)
     except Damaged:
         file.everything_walked = False
+
+
+def check_abandoned(file, page, row, number):
+    """R-DS-3."""
+    sb = file.superblock
+    while sb["generation"] > page.fields["generation"]:
+        position, length, _ = sb.place("previous trailer")
+        previous = Superblock(file, position)
+        if not previous.sound or previous["generation"] >= sb["generation"]:
+            return  # R-SB-10 tells
+        sb = previous
+    before = sum(sb.place("previous trailer")[:2])
+    if number > 1 or row["position"] != before or not before:
+        file.find(
+            "R-DS-3",
+            row.at("position"),
+            f"abandoned range at {row['position']}, the generation before ends at {before}",
+        )
 
 
 def read_dead_range(file, row):
@@ -1833,33 +2193,14 @@ def read_dead_range(file, row):
         return
     file.trace(position, length, "dead range", "bytes", b"")
     if sum64(file.data[position : position + length]) != row["sum"]:
-        file.find("R-DS-2", position, f"dead range of {length} bytes: the sum is not right")
+        file.find("R-DS-2", row.at("position"), f"dead range of {length} bytes: the sum is not right")
 
 
 # --- 13. Features ----------------------------------------------------------------------------------
 
-KNOWN = {
-    "incompatible features": 0x3F,
-    "read-only compatible features": 1,
-    "compatible features": 7,
-}
-REFUSED = {
-    3: "storage sections beside the body",
-}
-
-
-def check_feature_masks(file):
-    sb = file.superblock
-    mask, at = sb["incompatible features"], sb.at("incompatible features")
-    file.unknown_features = mask & ~KNOWN["incompatible features"]
-    if file.unknown_features:
-        file.refuse("R-SB-6", at, f"incompatible features {file.unknown_features:#x} are unknown")
-    file.refused_features = [what for bit, what in REFUSED.items() if mask >> bit & 1]
-    for what in file.refused_features:
-        file.refuse("R-SB-6", at, f"unsupported: {what}")
-
 
 def check_features(file):
+    """R-SB-6, the bits that are used; needs: R-IX-10 and R-SB-8."""
     for name, used in file.used_features.items():
         missing = used & ~file.superblock[name]
         if missing:
@@ -1897,7 +2238,7 @@ def check_view(file):
         return
     if header["version"] != 1:
         return
-    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position, "generation": sb["generation"]}
+    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position, "generation": min(header["generation"], sb["generation"]) or 1}
     for name, value in expected.items():
         if header[name] != value:
             file.find("R-HV-2", header.at(name), f"{name} is {header[name]}, expected {value}")
@@ -2024,6 +2365,8 @@ def block_document(file, entry, header, c):
         "records": entry["records"],
         "extent_length": entry["extent length"],
     }
+    if unsupported_needs(entry):
+        document["unsupported_needs"] = unsupported_needs(entry)
     if c is None:
         return document
 
@@ -2077,12 +2420,20 @@ def statistics_document(c, variable, row):
     return out
 
 
+def what_writers_do(file):
+    """Section 17: (adds generations, names of blocks that it leaves as they are; b"*": all)."""
+    sb = file.superblock
+    unknown = {name: sb[name] & ~known for name, known in choosing.KNOWN.items()} if sb else {}
+    refuses = not sb or unknown["incompatible features"] or unknown["read-only compatible features"]
+    return not refuses and file.writable, file.untouchable
+
+
 def nmb_document(file):
     document = {"schema": "nmb/reference/1"}
     if file.superblock:
         sb = file.superblock
         document |= {
-            "file_id": f"{file.file_id or 0:032x}",
+            "file_id": f"{file.file_id:032x}",
             "generation": sb["generation"],
             "piece_size": sb["piece size"],
             "inline_limit": sb["inline limit"],
@@ -2093,6 +2444,8 @@ def nmb_document(file):
         {"rule": r, "offset": o, "message": m, "unsupported": (r, o) in file.unsupported}
         for r, o, m in file.findings
     ]
+    if file.warnings:
+        document["remarks"] = [{"rule": r, "offset": o, "message": m} for r, o, m in file.warnings]
     if file.reading:
         document["reading"] = [{"rule": r, "object": o, "message": m} for r, o, m in file.reading]
     return document
@@ -2130,15 +2483,27 @@ def classic_document(data):
     return document | {"findings": findings, "remarks": remarks}
 
 
-def document_of(data, tracing=False, folder=None):
-    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
-    if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
-        return classic_document(data), None
-    if data[:8] != IDENTITY_MAGIC and SUPERBLOCK_MAGIC not in (data[4096:4104], data[8192:8200]):
-        return None, None
+def reader_of(data, tracing=False, folder=None):
+    """A File that is read; None for bytes of another kind. folder: that of the file."""
+    if data[:3] == b"CDF" or not choosing.is_nmb(data):
+        return None
     file = File(data, tracing, folder)
     file.read()
-    return nmb_document(file), file.fields
+    return file
+
+
+def document_of_reader(file, data):
+    if file is not None:
+        return nmb_document(file)
+    if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
+        return classic_document(data)
+    return None
+
+
+def document_of(data, tracing=False, folder=None):
+    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
+    file = reader_of(data, tracing, folder)
+    return document_of_reader(file, data), file and file.fields
 
 
 def scan_and_index(data):

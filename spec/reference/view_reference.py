@@ -7,7 +7,7 @@ import struct
 
 import classic_reference as classic
 
-BASE = 512
+BASE = 0
 HEADER_LENGTH = 64
 NONE = 2**64 - 1
 COMPACT, LEAF, NODE = 1024, 32, 64  # links of a compact group, of a leaf; children of a node

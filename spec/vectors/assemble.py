@@ -90,9 +90,10 @@ def encode_values(type_, words):
     number = float if code in "fd" else lambda word: int(word, 0)
     if words[:1] == ["range"]:
         bits = 8 * SIZES[type_] - (code.islower() and code not in "fd")
-        words = [str(i % 2**bits) for i in range(int(words[1]))]
-    elif words[1:2] == ["of"]:
-        words = [words[2]] * int(words[0])
+        count = int(words[1])
+        return struct.pack(f">{count}{code}", *(i % 2**bits for i in range(count)))
+    if words[1:2] == ["of"]:
+        return struct.pack(f">{code}", number(words[2])) * int(words[0])
     return struct.pack(f">{len(words)}{code}", *map(number, words))
 
 
@@ -201,7 +202,13 @@ def place(name):
     return [(8, name + ".position"), (8, name + ".length"), (8, name + ".sum")]
 
 
-MAGIC = {"identity": b"\x89NMB\r\n\x1a\n", "superblock": b"\x89NMBSLOT", "block": b"\x89NMBBLCK"}
+MAGIC = {
+    "identity": b"\x89NMB\r\n\x1a\n",
+    "superblock": b"\x89NMBSLOT",
+    "mark": b"\x89NMBMARK",
+    "block": b"\x89NMBBLCK",
+}
+GUARD = b"\x89HDF\r\n\x1a\n\xff" + bytes(7)
 IDENTITY = layout(
     (8, "magic"),
     (2, "major version"),
@@ -211,7 +218,16 @@ IDENTITY = layout(
     (4, "slot unit"),
     (4, "first slot"),
     (16, "file id"),
-    (464, "reserved"),
+    (208, "reserved"),
+    (8, "sum"),
+)
+MARK = layout(
+    (8, "magic"),
+    (8, "generation"),
+    (8, "file length"),
+    (8, "superblock sum"),
+    (16, "file id"),
+    (8, "reserved"),
     (8, "sum"),
 )
 SUPERBLOCK = layout(
@@ -224,6 +240,9 @@ SUPERBLOCK = layout(
     (8, "compatible features"),
     (8, "read-only compatible features"),
     (8, "incompatible features"),
+    (8, "needs"),
+    (16, "file id"),
+    (8, "stamp"),
     (8, "root position"),
     (4, "root length"),
     (4, "height"),
@@ -234,21 +253,29 @@ SUPERBLOCK = layout(
     (8, "attributes"),
     (8, "records"),
     (8, "samples"),
+    *place("previous trailer"),
     *place("dead map"),
     *place("file table"),
+    *place("growth"),
     *place("global sections"),
-    *place("view"),
-    *place("previous trailer"),
-    (48, "HDF5 superblock"),
-    (4, "cipher id"),
-    (4, "key id"),
+    *place("statistics"),
+    *place("tags"),
     *place("dictionary"),
+    *place("view"),
+    (48, "HDF5 superblock"),
+    (8, "index position"),
+    (8, "index length"),
+    (8, "next order"),
     (4, "piece size"),
     (4, "inline limit"),
-    (8, "next order"),
-    (3736, "reserved"),
+    (4, "leaf rows"),
+    (4, "node rows"),
+    (4, "map rows"),
+    (36, "reserved"),
+    (3576, "later places"),
     (8, "sum"),
 )
+assert (SUPERBLOCK["stamp"][0], SUPERBLOCK["index position"][0], SUPERBLOCK["sum"][0]) == (80, 432, 4088)
 PAGE = layout(
     (8, "magic"),
     (2, "version"),
@@ -263,8 +290,10 @@ PAGE = layout(
     (8, "own position"),
     (8, "generation"),
     (8, "owner"),
+    (8, "stamp"),
     (8, "sum"),
 )
+PAGE_HEADER = 88
 BLOCK = layout(
     (8, "magic"),
     (2, "version"),
@@ -286,8 +315,10 @@ BLOCK = layout(
     (8, "order"),
     (16, "digest"),
     (8, "body sum"),
+    (8, "stamp"),
     (8, "sum"),
 )
+BLOCK_HEADER = 160
 COLUMNS = [
     "",
     "name end",
@@ -324,6 +355,7 @@ COLUMNS = [
     "logical offset",
     "file number",
     "state",
+    "needs",
 ]
 TOTALS = ["blocks", "dimensions", "variables", "attributes", "records", "samples"]
 
@@ -426,6 +458,7 @@ class Entry:
         self.extent = b""
         self.pieces = []  # Piece
         self.maps = []  # (position, length) of data map pages
+        self.stored = []  # (position, sum) of its rows
         self.others = []  # sections
 
 
@@ -434,6 +467,7 @@ class Piece:
         self.logical, self.raw, self.position, self.state = logical, raw, position, state
         self.codec, self.stored = 0, 0 if state else raw
         self.file, self.bytes = 0, None  # of one in another file: its number, the stored bytes
+        self.content = None  # of one of a growth page: the bytes
 
 
 class Tree:
@@ -451,9 +485,13 @@ class Tree:
         return raw(self.items[-1].name) if self.level == 0 else self.items[-1].last()
 
 
+FIRST_STRUCTURE, SUPERBLOCK_LENGTH = 16384, 4096
+CONTINUES = struct.pack("<4HQ", 9, 0, 1, 0, 24)  # the head of a section of type 9
+
+
 class Assembler:
     def __init__(self):
-        self.data = bytearray(16384)
+        self.data = bytearray(FIRST_STRUCTURE)
         self.places = {}  # symbolic name: offset
         self.entries = {}
         self.tree = None
@@ -478,9 +516,36 @@ class Assembler:
             "read-only compatible features": 0,
         }
         self.file_id = 0
-        self.global_sections = (0, 0, 0)
-        self.file_table = (0, 0, 0)
-        self.view = (0, 0, 0)
+        self.identity = b""
+        self.global_sections = self.file_table = self.view = self.growth = (0, 0, 0)
+        self.statistics = self.tags = (0, 0, 0)
+        self.files = []  # of the rows of the file table: True for an original
+        self.originals = []  # pieces of each, as their data maps have them
+        self.hdf5 = bytes(48)
+        self.later_places = []  # places of later versions in the superblock
+        self.later_rows = {}  # columns of later versions: label of a row: {id: value}
+        self.growth_rows = {}  # order: rows of growth pages, as written
+        self.growth_pieces = {}  # name: [(records, Piece)]
+        self.growth_pages = []
+        # The stamp is a sum over what a generation writes behind it: known from an earlier pass.
+        self.stamps, self.found_stamps = {}, {}
+
+    @property
+    def stamp(self):
+        return self.stamps.get(self.generation, 0)
+
+    def find_stamp(self, first):
+        """Section 5.1, from the rows as they are written. first: file length of the generation before."""
+        pieces = [row for o in self.originals for row in o]
+        for leaf in leaves(self.tree):
+            for entry, row in zip(leaf.items, leaf.rows):
+                if row.get("data map position"):
+                    pieces += entry.stored
+                elif row.get("extent position"):
+                    pieces.append((row["extent position"], row.get("extent sum", 0)))
+        for rows in self.growth_rows.values():
+            pieces += [(row["position"], row["sum"]) for row in rows]
+        self.found_stamps[self.generation] = sum(s for at, s in pieces if at >= first) % 2**64
 
     # Overrides. A change that keeps sums is made behind the computation of the sum, others before.
 
@@ -556,6 +621,8 @@ class Assembler:
                         names[number] = raw(value)
                     elif field in COLUMNS:
                         row[field] = value
+            for label_ in (row.get("label"), f"{label} row {number}"):
+                row.update(self.later_rows.get(label_, {}))
         heap = b""
         if names is not None:
             for row, name in zip(rows, names):
@@ -569,6 +636,9 @@ class Assembler:
             if any(values):
                 width = 16 if column == "digest" else (max(values).bit_length() + 7) // 8
                 table.append([COLUMNS.index(column), width, values])
+        for id_ in sorted({key for row in rows for key in row if isinstance(key, int)}):
+            values = [row.get(id_, 0) for row in rows]
+            table.append([id_, (max(values).bit_length() + 7) // 8, values])
         for target, action, words in self.column_changes:
             if target == label:
                 change_columns(table, action, words, len(rows))
@@ -579,8 +649,8 @@ class Assembler:
             )
             + heap
         )
-        body += bytes(-(80 + len(body)) % 8)
-        length = 80 + len(body)
+        body += bytes(-(PAGE_HEADER + len(body)) % 8)
+        length = PAGE_HEADER + len(body)
         position = self.allocate(length)
         data, total = self.structure(
             label,
@@ -597,19 +667,20 @@ class Assembler:
                 "own position": position,
                 "generation": self.generation,
                 "owner": owner,
+                "stamp": self.stamp,
             },
             body,
             position,
-            lambda page: page[:72] + page[80:],
+            lambda page: page[:80] + page[88:],
         )
         self.write(position, data)
-        at = position + 80 + 4 * len(table)
+        at = position + PAGE_HEADER + 4 * len(table)
         for number, (id_, width, values) in enumerate(table):
-            self.name_place(label, position + 80 + 4 * number, f"column {id_}")
+            self.name_place(label, position + PAGE_HEADER + 4 * number, f"column {id_}")
             for r, row in enumerate(rows):
-                if id_ < len(COLUMNS):
-                    for name in filter(None, (row.get("label"), f"{label} row {r}")):
-                        self.name_place(name, at + r * width, COLUMNS[id_])
+                for name in filter(None, (row.get("label"), f"{label} row {r}")):
+                    column = COLUMNS[id_] if id_ < len(COLUMNS) else f"column {id_}"
+                    self.name_place(name, at + r * width, column)
             at += len(values) * width
         self.name_place(label, at, "heap")
         self.name_place(label, at + len(heap), "padding")
@@ -638,9 +709,8 @@ class Assembler:
             if target == f"body {quote(entry.name)}":
                 body = body[:offset] + data + body[offset + len(data) :]
         codec = spec["codec"]
-        self.used["incompatible features"] |= (1 if codec else 0) | (4 if spec["kind"] == 6 else 0)
         stored = spec["stored"] if spec.get("stored") is not None else self.compress(codec, body)
-        stored_at = 152 + up(len(name))
+        stored_at = BLOCK_HEADER + up(len(name))
         position = self.allocate(stored_at + len(stored))
         padded = name + bytes(-len(name) % 8)
         stored_padded = bytearray(stored + bytes(-len(stored) % 8))
@@ -684,13 +754,14 @@ class Assembler:
             "order": spec["order"],
             "digest": digest128(body) if body else 0,
             "body sum": sum64(bytes(stored_padded)) if stored else 0,
+            "stamp": self.stamp,
         }
         data, total = self.structure(
-            label, BLOCK, values, bytes(padded), position, lambda b: b[:144] + b[152:]
+            label, BLOCK, values, bytes(padded), position, lambda b: b[:152] + b[160:]
         )
         self.write(position, data + stored_padded)
-        self.name_place(label, position + 152, "name")
-        self.name_place(label, position + 152 + len(name), "name padding")
+        self.name_place(label, position + BLOCK_HEADER, "name")
+        self.name_place(label, position + BLOCK_HEADER + len(name), "name padding")
         self.name_place(f"body {quote(entry.name)}", position + stored_at)
         self.name_place(f"stored {quote(entry.name)}", position + stored_at)
         self.name_place(f"body {quote(entry.name)}", position + stored_at + len(stored), "padding")
@@ -715,8 +786,9 @@ class Assembler:
             "samples": spec["samples"],
             "order": spec["order"],
             **spec["counts"],
+            **spec["columns"],
         }
-        entry.extent = extent
+        entry.extent, entry.later_needs = extent, spec["needs"]
         if tombstone:
             return
         mapped = (
@@ -731,7 +803,7 @@ class Assembler:
             state = sum64(struct.pack("<5Q", *(entry.row.get(part, 0) for part in parts)))
             payload = struct.pack("<Q", state) + spec["counted"]
             section = struct.pack("<4HQ", 6, 0, 1, 0, len(payload)) + payload
-            spec["statistics"] = section + bytes(-len(payload) % 8) + spec.get("statistics", b"")
+            spec = spec | {"statistics": section + bytes(-len(payload) % 8) + spec.get("statistics", b"")}
         for kind, mask in (("storage", 0), ("statistics", 1), ("tags", 2)):
             if kind in spec:
                 at = self.allocate(len(spec[kind]))
@@ -744,12 +816,29 @@ class Assembler:
                     f"{kind} sum": sum64(spec[kind]),
                 }
                 self.used["compatible features"] |= mask
+        self.find_needs(entry)
+
+    def find_needs(self, entry):
+        """Section 13: the bits that a block uses, those that its text names besides."""
+        row, pieces = entry.row, entry.pieces
+        kinds = {self.is_original(p.file) for p in pieces if p.file}
+        needs = entry.later_needs
+        needs |= (1 if row["codec"] in (1, 2) else 0) | (2 if row["codec"] == 2 else 0)
+        needs |= (4 if row["kind"] == 6 else 0) | (8 if row.get("storage position") else 0)
+        needs |= (16 if False in kinds else 0) | (64 if True in kinds else 0)
+        needs |= 32 if any(p.codec in (1, 3) for p in pieces) else 0
+        entry.row["needs"] = needs
+
+    def is_original(self, number):
+        return 0 < number <= len(self.files) and self.files[number - 1]
 
     def compress(self, codec, body):
         if codec == 0:
             return body
         if codec == 3:
             return zlib.compress(body)
+        if codec > 3:
+            return body  # of a later version: not known here either
         dictionary = zstandard.ZstdCompressionDict(self.dictionary) if codec == 2 else None
         return zstandard.ZstdCompressor(level=3, dict_data=dictionary).compress(body)
 
@@ -810,10 +899,22 @@ class Assembler:
             self.name_place(f"piece {quote(entry.name)} {number}", piece.position)
 
     def write_map(self, entry):
-        """The data map over entry.pieces (10.1): leaves and nodes of 128 rows."""
-        name = quote(entry.name)
+        """The data map over entry.pieces (10.1)."""
+        pieces = entry.pieces
+        root, entry.maps, entry.stored = self.map_pages(quote(entry.name), pieces, entry.block[0])
+        run = all(not p.state and not p.codec and not p.file for p in pieces) and all(
+            a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
+        )
+        entry.row |= {
+            **root,
+            "extent position": pieces[0].position if run else 0,
+            "extent sum": 0,
+        }
+
+    def map_pages(self, name, pieces, owner):
+        """(columns of the root page, pages, stored pieces as (position, sum)) of a data map."""
         rows = []
-        for number, p in enumerate(entry.pieces):
+        for number, p in enumerate(pieces):
             self.name_place(f"piece {name} {number}", p.position)
             row = {
                 "label": f"piece {name} {number}",
@@ -829,20 +930,9 @@ class Assembler:
                     "sum": sum64(p.bytes or self.data[p.position : p.position + p.stored]),
                     "file number": p.file,
                 }
-            if p.codec:
-                self.used["incompatible features"] |= 32
             rows.append(row)
-        level, entry.maps = 0, []
-        leaf = [
-            "codec",
-            "position",
-            "stored length",
-            "raw length",
-            "sum",
-            "logical offset",
-            "file number",
-            "state",
-        ]
+        level, maps, stored = 0, [], []
+        leaf = ["codec", "position", "stored length", "raw length", "sum", "logical offset", "file number", "state"]
         node = ["position", "stored length", "sum", "logical offset"]
         while True:
             parents = []
@@ -851,9 +941,15 @@ class Assembler:
             for number, group in enumerate(groups):
                 label = f"map {name}" if len(groups) == 1 else f"map {name} {level}.{number}"
                 position, length, total, written = self.page(
-                    label, b"DMAP", level, group, node if level else leaf, owner=entry.block[0]
+                    label, b"DMAP", level, group, node if level else leaf, owner=owner
                 )
-                entry.maps.append((position, length))
+                maps.append((position, length))
+                if level == 0:
+                    stored += [
+                        (row["position"], row["sum"])
+                        for row in written
+                        if not row.get("state") and not row.get("file number")
+                    ]
                 parents.append(
                     {
                         "position": position,
@@ -865,17 +961,9 @@ class Assembler:
             rows, level = parents, level + 1
             if len(rows) == 1:
                 break
-        pieces = entry.pieces
-        run = all(not p.state and not p.codec and not p.file for p in pieces) and all(
-            a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
-        )
-        entry.row |= {
-            "data map position": rows[0]["position"],
-            "data map length": rows[0]["stored length"],
-            "data map sum": rows[0]["sum"],
-            "extent position": pieces[0].position if run else 0,
-            "extent sum": 0,
-        }
+        columns = ("data map position", "data map length", "data map sum")
+        root = dict(zip(columns, (rows[0][c] for c in ("position", "stored length", "sum"))))
+        return root, maps, stored
 
     # Section 7
 
@@ -885,7 +973,7 @@ class Assembler:
             return
         if tree.level == 0:
             rows, names = [e.row for e in tree.items], [raw(e.name) for e in tree.items]
-            columns = [c for c in COLUMNS[1:32] if c != "blocks"]
+            columns = [c for c in COLUMNS[1:32] if c != "blocks"] + ["needs"]
         else:
             for child in tree.items:
                 self.counters[child.level] = self.counters.get(child.level, -1) + 1
@@ -896,6 +984,7 @@ class Assembler:
                     "stored length": c.place[1],
                     "sum": c.place[2],
                     **totals(c),
+                    "needs": needs_of(c),
                 }
                 for c in tree.items
             ]
@@ -904,7 +993,7 @@ class Assembler:
                 "position",
                 "stored length",
                 "sum",
-            ] + TOTALS
+            ] + TOTALS + ["needs"]
         position, length, total, tree.rows = self.page(
             label, b"INDX", tree.level, rows, columns, names
         )
@@ -966,47 +1055,122 @@ class Assembler:
 
     # Section 5
 
-    def commit(self, generation_text):
-        changed, dead, tombstones = set(), [], []
+    def commit(self, text_):
+        changed, dead = set(), []
         self.generation += 1
+        first = self.trailer[0] + SUPERBLOCK_LENGTH if self.trailer else FIRST_STRUCTURE
         if self.generation == 1:
-            self.begin_file(generation_text)
-        for action in generation_text.actions:
+            self.begin_file(text_)
+        if text_.abandoned is not None:
+            self.data += text_.abandoned + bytes(-len(text_.abandoned) % 8)
+            self.name_place("abandoned", first)
+        self.files += [is_original for _, _, is_original, _ in text_.files]
+        self.later_rows = {}
+        for action in text_.actions:
             action(self, changed, dead)
+        for label, number, data in text_.later:
+            columns, where = self.later_structure(f"later {number} of {label}", number, data)
+            entry = next((e for e in self.entries.values() if e.row["label"] == label), None)
+            if entry:
+                entry.row |= columns
+                entry.others.append(where)
+            else:
+                self.later_rows[label] = columns
         had_tree = self.tree is not None
         if self.generation == 1 or changed:
             dying = self.build_tree(changed)
             dead += dying if had_tree else []
-        for label, data in generation_text.extra:
+        for label, data in text_.extra:
             position = self.allocate(len(data))
             self.write(position, data)
             self.name_place(label, position)
-        if generation_text.sections is not None:
-            data = generation_text.sections
-            if self.global_sections[0]:
+        for rows in text_.growth:
+            if rows:
+                self.write_growth(rows)
+        if text_.sections is not None:
+            if self.global_sections[0] and not text_.sections.startswith(CONTINUES):
                 dead.append((self.global_sections[0], up(self.global_sections[1])))
-            position = self.allocate(len(data))
-            self.write(position, data)
-            self.name_place("sections", position)
-            self.global_sections = (position, len(data), sum64(data))
+            self.global_sections = self.place_of("sections", self.continued(text_.sections))
             self.used["compatible features"] |= 4
-        if generation_text.files:
-            if self.file_table[0]:
-                dead.append(self.file_table[:2])
-            self.write_file_table(generation_text.files)
-        if self.view[0]:
+        for name, mask in (("statistics", 1), ("tags", 2)):
+            data = getattr(text_, name)
+            if data is not None:
+                if getattr(self, name)[0]:
+                    dead.append((getattr(self, name)[0], up(getattr(self, name)[1])))
+                setattr(self, name, self.place_of(name, data) if data else (0, 0, 0))
+                self.used["compatible features"] |= mask
+        for number, data in enumerate(text_.later_places, len(self.later_places)):
+            self.later_places.append(self.place_of(f"later place {number}", data))
+        if text_.files:
+            self.write_file_table(text_.files)
+        if text_.view is not None and self.view[0]:
             dead.append((self.view[0], up(self.view[1])))
-            self.view = (0, 0, 0)
-            self.used["read-only compatible features"] = 0
-        dead_place = self.write_dead(dead)
-        if generation_text.view is not None:
-            data = generation_text.view
-            position = self.allocate(len(data))
-            self.write(position, data)
-            self.name_place("view", position)
-            self.view = (position, len(data), sum64(data))
-            self.used["read-only compatible features"] = 1
-        self.write_superblock(dead_place)
+            self.view, self.hdf5 = (0, 0, 0), bytes(48)
+            self.used["read-only compatible features"] &= ~1
+        dead_place = self.write_dead(dead, (first, up(len(text_.abandoned or b""))))
+        if text_.view:
+            self.view = self.place_of("view", text_.view)
+            self.used["read-only compatible features"] |= 1
+        self.find_stamp(first)
+        self.write_superblock(dead_place, text_.missing)
+
+    def place_of(self, label, data):
+        position = self.allocate(len(data))
+        self.write(position, data)
+        self.name_place(label, position)
+        return (position, len(data), sum64(data))
+
+    def later_structure(self, label, number, data):
+        """Columns that place a structure of a later version (section 6), and its bytes."""
+        place_ = self.place_of(label, data)
+        return dict(zip(range(256 + 3 * number, 259 + 3 * number), place_)), (place_[0], up(len(data)))
+
+    def continued(self, sections):
+        """The place of the sections before, where the first section is one of type 9 without its payload."""
+        if not sections.startswith(CONTINUES):
+            return sections
+        return CONTINUES + struct.pack("<3Q", *self.global_sections) + sections[len(CONTINUES) :]
+
+    def write_growth(self, rows):
+        """Section 10.4: one page. rows: (name, records, codec, bytes)."""
+        table = []
+        for name, records, codec, data in rows:
+            entry, grown = self.entries[name], self.growth_pieces.setdefault(name, [])
+            logical = grown[-1][1].logical + grown[-1][1].raw if grown else entry.row["extent length"]
+            stored = self.compress(codec, data)
+            piece = Piece(logical, len(data), self.allocate(len(stored)))
+            piece.codec, piece.stored, piece.content = codec, len(stored), data
+            self.write(piece.position, stored)
+            self.name_place(f"growth piece {quote(name)} {len(grown)}", piece.position)
+            table.append(
+                {
+                    "label": f"growth {quote(name)} {len(grown)}",
+                    "codec": codec,
+                    "position": piece.position,
+                    "stored length": len(stored),
+                    "raw length": len(data),
+                    "sum": sum64(stored),
+                    "records": records,
+                    "order": entry.row["order"],
+                    "logical offset": logical,
+                }
+            )
+            grown.append((records, piece))
+        table.sort(key=lambda row: (row["order"], row["logical offset"]))
+        before = self.growth_pages[-1:]
+        if before:
+            position, length, field_sum = before[0]
+            table.insert(0, {"state": 1, "position": position, "stored length": length, "sum": field_sum})
+        columns = ["codec", "position", "stored length", "raw length", "sum", "records", "order", "logical offset", "state"]
+        position, length, total, written = self.page("growth", b"GROW", 0, table, columns)
+        for row in written[1:] if before else written:
+            self.growth_rows.setdefault(row["order"], []).append(row)
+        if before:
+            where = self.places["growth row 0.position"]
+            self.name_place(f"growth page {len(self.growth_pages)}", where, "page before")
+        self.growth_pages.append((position, length, total))
+        self.growth = (position, length, sum64(self.data[position : position + length]))
+        self.used["read-only compatible features"] |= 2
 
     def begin_file(self, text_):
         # The file id needs the bodies of all blocks before any of them is written.
@@ -1024,13 +1188,13 @@ class Assembler:
             struct.pack("<HQIH", 1, self.options["piece size"], self.options["inline limit"], codec)
             + (sum_ % 2**128).to_bytes(16, "little")
         )
-        identity, _ = self.structure(
+        self.identity, _ = self.structure(
             "identity",
             IDENTITY,
             {
                 "magic": MAGIC["identity"],
                 "major version": 1,
-                "size": 512,
+                "size": 256,
                 "sum algorithm": 1,
                 "slots": 2,
                 "slot unit": 4096,
@@ -1038,17 +1202,16 @@ class Assembler:
                 "file id": self.file_id,
             },
             b"",
-            0,
-            lambda b: b[:504],
+            512,
+            lambda b: b[:248],
         )
-        self.write(0, identity)
+        self.write(512, self.identity)
+        self.name_place("guard", 1024)
+        self.write(1024, GUARD)
         if self.dictionary is not None:
             self.write(12288, self.dictionary)
-            self.used["incompatible features"] |= 2
-            holder = Entry("")
-            order = 0
             body = self.dictionary
-            position = self.allocate(152 + len(body))
+            position = self.allocate(BLOCK_HEADER + len(body))
             padded = body + bytes(-len(body) % 8)
             data, _ = self.structure(
                 "dictionary block",
@@ -1063,34 +1226,58 @@ class Assembler:
                     "generation": 1,
                     "stored length": len(body),
                     "raw length": len(body),
-                    "order": order,
                     "digest": digest128(body),
                     "body sum": sum64(padded),
+                    "stamp": self.stamp,
                 },
                 b"",
                 position,
-                lambda b: b[:144],
+                lambda b: b[:152],
             )
             self.write(position, data + padded)
             self.dictionary_place = (position, len(body), sum64(body))
 
     def write_file_table(self, files):
-        position, length, _, _ = self.page(
-            "file table",
-            b"FILE",
-            0,
-            [
-                {"label": f"file table row {number}", "stored length": size}
-                for number, (_, size) in enumerate(files)
-            ],
-            ["name end", "stored length", "digest"],
-            [raw(path) for path, _ in files],
-        )
+        """Section 10.3: a page with the new rows, behind the place of the page before."""
+        number = len(self.files) - len(files)
+        rows, names = [], []
+        if self.file_table[0]:
+            position, length, _ = self.file_table
+            rows.append({"state": 1, "position": position, "stored length": length, "sum": self.file_table_sum})
+            names.append(b"")
+        for path, size, is_original, content in files:
+            number += 1
+            row = {"label": f"file {number}", "stored length": size}
+            if is_original:
+                row |= self.original(number, *content)
+                self.used["compatible features"] |= 8
+            rows.append(row)
+            names.append(raw(path))
+        columns = ["name end", "position", "stored length", "digest", "sum"]
+        columns += ["data map position", "data map length", "data map sum", "state"]
+        position, length, self.file_table_sum, _ = self.page("file table", b"FILE", 0, rows, columns, names)
         self.file_table = (position, length, sum64(self.data[position : position + length]))
-        self.used["incompatible features"] |= 16
 
-    def write_dead(self, dead):
-        if not dead:
+    def original(self, number, data, every, codecs):
+        """The columns of an original; its pieces and data map are written."""
+        pieces = []
+        for start in range(0, len(data), every or max(1, len(data))):
+            part = data[start : start + (every or len(data))]
+            codec = codecs[len(pieces)] if len(pieces) < len(codecs) else 0
+            stored = self.compress(codec, part)
+            pieces.append(Piece(start, len(part), self.allocate(len(stored))))
+            pieces[-1].codec, pieces[-1].stored = codec, len(stored)
+            self.write(pieces[-1].position, stored)
+        row = {"state": 2, "stored length": len(data), "digest": digest128(data)}
+        if pieces:
+            root, _, stored = self.map_pages(f"file {number}", pieces, 0)
+            self.originals.append(stored)
+            row |= root
+        return row
+
+    def write_dead(self, dead, abandoned):
+        """abandoned: position and length of what lay behind the generation before; length 0: nothing."""
+        if not dead and not abandoned[1]:
             return self.dead_segment and self.dead_segment[:3] or (0, 0, 0)
         rows = []
         if self.dead_segment:
@@ -1098,7 +1285,7 @@ class Assembler:
             rows.append(
                 {"state": 1, "position": position, "stored length": length, "sum": field_sum}
             )
-        for position, length in dead:
+        for position, length in dead + ([abandoned] if abandoned[1] else []):
             rows.append(
                 {
                     "position": position,
@@ -1106,6 +1293,8 @@ class Assembler:
                     "sum": sum64(self.data[position : position + length]),
                 }
             )
+        if abandoned[1]:
+            rows[-1] |= {"state": 2}
         position, length, total, _ = self.page(
             "dead", b"DEAD", 0, rows, ["position", "stored length", "sum", "state"]
         )
@@ -1119,19 +1308,36 @@ class Assembler:
         )
         return self.dead_segment[:3]
 
-    def write_superblock(self, dead_place):
+    def index_run(self):
+        """The run of a fresh file's index; (0, 0) for pages that lie elsewhere."""
+        if not self.tree or self.generation != 1:
+            return 0, 0
+        places = sorted(page.place[:2] for page in pages_of(self.tree))
+        if any(a[0] + a[1] != b[0] for a, b in zip(places, places[1:])):
+            return 0, 0
+        return places[0][0], sum(length for _, length in places)
+
+    def write_superblock(self, dead_place, missing):
+        """missing: what of `trailer`, `slot`, `mark` the commit did not come to write."""
         position = self.allocate(0, 4096)
         self.allocate(4096)
+        file_length = position + SUPERBLOCK_LENGTH
+        index_position, index_length = self.index_run()
         values = {
             "magic": MAGIC["superblock"],
             "version": 1,
-            "used": 352,
+            "used": 512 + 24 * len(self.later_places),
             "generation": self.generation,
-            "file length": position + 4096,
+            "file length": file_length,
             **self.used,
-            "piece size": self.options["piece size"],
-            "inline limit": self.options["inline limit"],
+            "file id": self.file_id,
+            "stamp": self.stamp,
+            "HDF5 superblock": self.hdf5,
+            "index position": index_position,
+            "index length": index_length,
+            **{name: self.options[name] for name in ("piece size", "inline limit", "leaf rows", "node rows", "map rows")},
             "next order": self.next_order,
+            "later places": b"".join(struct.pack("<3Q", *p) for p in self.later_places).ljust(3576, b"\0"),
         }
         if self.tree:
             root_position, root_length, _ = self.tree.place
@@ -1143,31 +1349,75 @@ class Assembler:
                     bytes(self.data[root_position : root_position + root_length])
                 ),
                 **totals(self.tree),
+                "needs": needs_of(self.tree),
             }
+            for name, grown in self.growth_pieces.items():
+                values["records"] += grown[-1][0] - self.entries[name].row["records"]
         for name, where in (
-            ("dead map", dead_place),
             ("previous trailer", self.trailer or (0, 0, 0)),
-            ("dictionary", self.dictionary_place),
-            ("global sections", self.global_sections),
+            ("dead map", dead_place),
             ("file table", self.file_table),
+            ("growth", self.growth),
+            ("global sections", self.global_sections),
+            ("statistics", self.statistics),
+            ("tags", self.tags),
+            ("dictionary", self.dictionary_place),
             ("view", self.view),
         ):
             values |= {
                 f"{name}.{part}": value for part, value in zip(("position", "length", "sum"), where)
             }
         slot = (self.generation - 1) % 2
-        sets, pokes = self.sets, self.pokes
-        for label, at in ((f"trailer", position), (f"slot{slot}", 4096 * (slot + 1))):
+        sets, pokes, trailer = self.sets, self.pokes, b""
+        for label, at in (("trailer", position), (f"slot{slot}", 4096 * (slot + 1))):
             self.sets = [(label if s[0] == "superblock" else s[0], *s[1:]) for s in sets]
             self.pokes = [(label if p[0] == "superblock" else p[0], *p[1:]) for p in pokes]
             data, _ = self.structure(label, SUPERBLOCK, values, b"", at, lambda b: b[:4088])
-            self.write(at, data)
+            if label.rstrip("01") not in missing:
+                self.write(at, data)
+            trailer = data if label == "trailer" else trailer
         self.sets, self.pokes = sets, pokes
-        self.trailer = (position, 4096, sum64(self.data[position : position + 4096]))
+        self.trailer = (position, 4096, sum64(trailer))
+        at = SUPERBLOCK["HDF5 superblock"][0]
+        self.hdf5 = trailer[at : at + 48]
+        mark, _ = self.structure(
+            "mark",
+            MARK,
+            {
+                "magic": MAGIC["mark"],
+                "generation": int.from_bytes(trailer[16:24], "little"),
+                "file length": int.from_bytes(trailer[24:32], "little"),
+                "superblock sum": sum64(trailer),
+                "file id": self.file_id,
+            },
+            b"",
+            256,
+            lambda b: b[:56],
+        )
+        self.name_place("cover", 0)
+        if "mark" not in missing:
+            self.write(0, (self.hdf5 + bytes(208) if any(self.hdf5) else self.identity) + mark)
 
 
 def index_label(level, number):
     return f"leaf {number}" if level == 0 else f"node {level}.{number}"
+
+
+def pages_of(tree):
+    yield tree
+    for child in tree.items if tree.level else []:
+        yield from pages_of(child)
+
+
+def leaves(tree):
+    return [page for page in pages_of(tree) if page.level == 0] if tree else []
+
+
+def needs_of(tree):
+    out = 0
+    for row in tree.rows:
+        out |= row.get("needs", 0)
+    return out
 
 
 def totals(tree):
@@ -1210,8 +1460,11 @@ def change_columns(table, action, words, rows):
 
 class GenerationText:
     def __init__(self):
-        self.files = []  # path, size
+        self.files = []  # path, size, original, of one (bytes, bytes of a piece, codecs)
         self.actions, self.blocks, self.extra, self.sections, self.view = [], [], [], None, None
+        self.statistics = self.tags = self.abandoned = None
+        self.growth = [[]]  # of each page the rows: name, records, codec, bytes
+        self.later, self.later_places, self.missing = [], [], set()
         self.sets, self.pokes, self.columns = [], [], []
 
     def new_blocks(self):
@@ -1233,6 +1486,8 @@ class BlockText:
             "pieces": None,
             "piece codecs": [],
             "stored pieces": {},
+            "needs": 0,
+            "columns": {},
         }
         self.counts = {}
         self.extended = None  # of kind 6
@@ -1243,7 +1498,7 @@ class BlockText:
             self.extended = assemble_extended.ExtendedBlock()
         if self.extended and self.extended_line(key, rest):
             return True
-        if key in ("kind", "codec", "records", "samples"):
+        if key in ("kind", "codec", "records", "samples", "needs"):
             self.spec[key] = int(rest[0], 0)
         elif key == "counts":
             self.counts = dict(zip(("dimensions", "variables", "attributes"), map(int, rest)))
@@ -1435,6 +1690,8 @@ def tombstone(a, name, row, dead):
             "pieces": None,
             "piece codecs": [],
             "stored pieces": {},
+            "needs": 0,
+            "columns": {},
         },
         tombstone=True,
     )
@@ -1477,10 +1734,13 @@ def act_rename(name, new):
                 "pieces": None,
                 "piece codecs": [],
                 "stored pieces": {},
+                "needs": 0,
+                "columns": {},
                 "kept extent": old.row.get("extent position", 0),
             },
         )
         entry.pieces = old.pieces
+        a.find_needs(entry)
         a.entries[new] = entry
         changed |= {name, new}
 
@@ -1521,9 +1781,52 @@ def act_change(name, start, data, keep_end, records):
             "flags": 0,
         }
         a.write_map(entry)
+        a.find_needs(entry)
         changed.add(name)
 
     return action
+
+
+def act_fold(a, changed, dead):
+    """Section 10.4: the pieces of all growth pages go into data maps, the records into entries."""
+    for name, grown in a.growth_pieces.items():
+        entry = a.entries[name]
+        dead += entry.maps
+        entry.pieces = entry.pieces + [piece for _, piece in grown]
+        entry.extent += b"".join(piece.content for _, piece in grown)
+        entry.row |= {"extent length": len(entry.extent), "records": grown[-1][0]}
+        a.write_map(entry)
+        a.find_needs(entry)
+        changed.add(name)
+    dead += [page[:2] for page in a.growth_pages]
+    a.growth, a.growth_pages, a.growth_rows, a.growth_pieces = (0, 0, 0), [], {}, {}
+    a.used["read-only compatible features"] &= ~2
+
+
+WITH = re.compile(r"^(.*?)\bwith\b(.*)$")
+
+
+def growth_row(line):
+    """growth NAME records N [codec C] with BYTES"""
+    head, data = (tokens(part) for part in WITH.match(line).groups())
+    options = dict(zip(head[2::2], head[3::2]))
+    return head[1], int(options["records"]), int(options.get("codec", 0)), encode_bytes(data)
+
+
+def original_row(line):
+    """original NAME [every N] [codecs C ..] with BYTES"""
+    head, data = (tokens(part) for part in WITH.match(line).groups())
+    every = int(head[head.index("every") + 1]) if "every" in head else 0
+    codecs = [int(word) for word in head[head.index("codecs") + 1 :]] if "codecs" in head else []
+    content = encode_bytes(data)
+    return head[1], len(content), True, (content, every, codecs)
+
+
+def later_structure(line):
+    """later N for LABEL with BYTES"""
+    head, data = WITH.match(line).groups()
+    number, label = re.match(r"\s*later (\d+) for (.*)$", head).groups()
+    return label.strip(), int(number), encode_bytes(tokens(data))
 
 
 def parse(lines):
@@ -1571,11 +1874,34 @@ def parse(lines):
                     words[1:]
                 )
             elif key == "file":
-                generations[-1].files.append((words[1], int(words[2], 0)))
+                generations[-1].files.append((words[1], int(words[2], 0), False, None))
+            elif key == "original":
+                generations[-1].files.append(original_row(line))
+            elif key == "growth":
+                generations[-1].growth[-1].append(growth_row(line))
+            elif words == ["next", "growth", "page"]:
+                generations[-1].growth.append([])
+            elif words == ["fold", "growth"]:
+                generations[-1].actions.append(act_fold)
+            elif key == "abandoned":
+                generations[-1].abandoned = (generations[-1].abandoned or b"") + encode_bytes(words[1:])
+            elif key == "later" and words[1] == "place":
+                generations[-1].later_places.append(encode_bytes(words[2:]))
+            elif key == "later":
+                generations[-1].later.append(later_structure(line))
+            elif key == "global" and words[1] in ("statistics", "tags"):
+                before = getattr(generations[-1], words[1]) or b""
+                setattr(generations[-1], words[1], before + encode_bytes(words[2:]))
+            elif key == "without":
+                generations[-1].missing |= set(words[1:])
+            elif words == ["no", "view"]:
+                generations[-1].view = b""
             elif key == "view":
                 generations[-1].view = (generations[-1].view or b"") + encode_bytes(words[1:])
             elif key == "stray":
                 generations[-1].extra.append(("stray", encode_bytes(words[1:])))
+            elif key == "column" and builder is None:
+                raise VectorError("a column without its page")
             elif builder is None or not builder.line(words):
                 raise VectorError(f"unknown word {key!r}")
         except (
@@ -1615,7 +1941,7 @@ def parse_override(generation, line):
 
 
 FIELD_NAMES = sorted(
-    {*IDENTITY, *SUPERBLOCK, *PAGE, *BLOCK, *COLUMNS[1:], "name"}, key=len, reverse=True
+    {*IDENTITY, *SUPERBLOCK, *MARK, *PAGE, *BLOCK, *COLUMNS[1:], "name"}, key=len, reverse=True
 )
 
 
@@ -1660,12 +1986,14 @@ def assemble(text_):
         data, places = assemble_classic(options[1:])
         return data, places, expects
     # Values of overrides may be positions: the first pass finds them.
-    known = {}
+    known, stamps = {}, {}
     by_place = [s[2] for g in generations for s in g.sets] + [
         p[1] for g in generations for p in g.pokes
     ]
-    for _ in range(2 if any(isinstance(value, tuple) for value in by_place) else 1):
+    by_place = any(isinstance(value, tuple) for value in by_place)
+    while True:
         a = Assembler()
+        a.stamps = stamps
         for words in options:
             if words[0] == "beside":
                 continue
@@ -1694,7 +2022,9 @@ def assemble(text_):
                 if "body" not in builder.spec:
                     builder.finish(a)
             a.commit(g)
-        known = a.places
+        if a.found_stamps == {g: stamps.get(g, 0) for g in a.found_stamps} and (known or not by_place):
+            break
+        known, stamps = a.places, a.found_stamps
     data = bytearray(a.data)
     for line in damage:
         apply_damage(data, a.places, line)

@@ -40,7 +40,7 @@ def rules_of(path):
 
 
 class Expected(typing.NamedTuple):
-    kind: str  # "remark": of a classic header, the file is valid; "unsupported"; "invalid"
+    kind: str  # "remark": the file is valid; "unsupported"; "invalid"
     rule: str
     offset: int
     naming: str | None  # the rule of the body that a message of R-BK-10 names
@@ -59,7 +59,8 @@ class Vector:
         assemble.write_beside(text, out)
         self.file = out / (self.name + (".nc" if self.data[:3] == b"CDF" else ".nmb"))
         self.file.write_bytes(self.data)
-        self.document, _ = nmb_reference.document_of(self.data, folder=out)
+        self.reader = nmb_reference.reader_of(self.data, folder=out)
+        self.document = nmb_reference.document_of_reader(self.reader, self.data)
         self.valid = "valid" in expects
         for text in expects:
             if text in ("valid", "json"):
@@ -131,12 +132,14 @@ class Vector:
                 )
 
     def check_flips(self):
-        """Any flipped bit of a file is found."""
+        """Any flipped bit of a file is found, up to the end of its newest generation."""
         random_ = random.Random(self.name)
+        behind = [r["offset"] for r in self.document.get("remarks", []) if r["rule"] == "R-FL-2"]
+        length = min(behind + [len(self.data)])
         for _ in range(FLIPS):
             damaged, at, bit = (
                 bytearray(self.data),
-                random_.randrange(len(self.data)),
+                random_.randrange(length),
                 random_.randrange(8),
             )
             damaged[at] ^= 1 << bit
@@ -148,7 +151,7 @@ class Vector:
         """Messages are not compared; of many blocks the first and the last two are."""
         document = self.document | {
             name: without_messages(self.document[name])
-            for name in ("findings", "reading")
+            for name in ("findings", "reading") + ("remarks",) * ("blocks" in self.document)
             if name in self.document
         }
         blocks = document.get("blocks", [])
@@ -162,6 +165,34 @@ class Vector:
             or json.loads(self.json_path.read_text(encoding="utf-8")) != document
         ):
             self.fail(f"{self.json_path.name} is missing or differs")
+
+
+    def check_future(self, row):
+        """What the reference reader does is what future.tsv says: blocks read, blocks that may change, findings."""
+        reader, writer, verifier = row
+        names = [b["name"] for b in self.document.get("blocks", []) if "variables" in b]
+        unread = {b["name"] for b in self.document.get("blocks", []) if self.without_values(b)}
+        read = [n + " without values" * (n in unread) for n in names]
+        every = self.document.get("totals", {}).get("blocks") == len(names) and not unread
+        found = "none" if not names else "all" if every else " ".join(read)
+        if reader.replace(",", "") != found:
+            self.fail(f"future.tsv: readers read {reader!r}, this one {found!r}")
+        adds, untouchable = nmb_reference.what_writers_do(self.reader)
+        untouched = " ".join(sorted(n.decode() for n in untouchable))
+        damaged = any(not f["unsupported"] for f in self.document["findings"])
+        found = "all but " + untouched if untouched else "all"
+        found = "refuse" if damaged or not adds or "*" in untouched else found
+        if writer != found:
+            self.fail(f"future.tsv: writers change {writer!r}, by this reader {found!r}")
+        found = {("unsupported " if f["unsupported"] else "") + f["rule"] for f in self.document["findings"]}
+        if verifier != " ".join(sorted(found) or ["sound"]):
+            self.fail(f"future.tsv: nmverify says {verifier!r}, this reader {found}")
+
+    @staticmethod
+    def without_values(block):
+        """Of a data map that cannot be read; a variable of an unknown filter is a matter of its own."""
+        variables = block.get("variables", [])
+        return bool(variables) and all(v["sha256"] is None and "storage" not in v for v in variables)
 
 
 def inner_of(expected):
@@ -206,10 +237,15 @@ def main():
     if arguments.vectors:
         paths = [p for p in paths if p.stem in arguments.vectors]
     failed, broken, manifest = 0, set(), []
+    future = read_future()
     for path in paths:
         try:
             vector = Vector(path, arguments.out)
             vector.check(arguments.update)
+            if vector.name in future:
+                vector.check_future(future.pop(vector.name))
+            elif vector.name.startswith("future_"):
+                vector.fail("future.tsv has no line of it")
         except assemble.VectorError as error:
             print(f"{path.name}: {error}")
             failed += 1
@@ -229,8 +265,18 @@ def main():
             "".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8"
         )
         failed += check_rules(broken)
+        for name in future:
+            print(f"future.tsv: no vector {name}")
+            failed += 1
     print(f"{len(paths)} vectors, {failed} failures")
     return 1 if failed else 0
+
+
+def read_future():
+    """future.tsv: {vector: (reader, writer, nmverify)}."""
+    lines = (HERE / "future.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return {row[0]: row[1:] for row in rows[1:]}
 
 
 def check_rules(broken):

@@ -1,0 +1,316 @@
+"""Which generation of a file is the newest: format.md, 3 to 5.4, explained a second time.
+
+choose(data) is a function of the bytes alone: `data` is a whole file, or anything that has a length and
+whose slices are bytes. It reads the head, and no more of a settled file that ends where its newest
+generation says.
+"""
+
+import struct
+
+import xxhash
+
+UNIT = 4096
+HEAD = 16384
+IDENTITY_AT, MARK_AT = 512, 256
+IDENTITY_MAGIC = b"\x89NMB\r\n\x1a\n"
+SUPERBLOCK_MAGIC = b"\x89NMBSLOT"
+MARK_MAGIC = b"\x89NMBMARK"
+IDENTITY_VALUES = [  # offset, bytes, name, value
+    (8, 2, "major version", 1),
+    (10, 2, "size", 256),
+    (12, 2, "sum algorithm", 1),
+    (14, 2, "slots", 2),
+    (16, 4, "slot unit", 4096),
+    (20, 4, "first slot", 4096),
+]
+KNOWN = {  # section 13, in the superblock's order
+    "compatible features": 0xF,
+    "read-only compatible features": 3,
+    "incompatible features": 0,
+    "needs": 0x7F,
+}
+sum64 = xxhash.xxh3_64_intdigest
+
+
+class Superblock:
+    """4096 bytes at a position; `sound`: magic, version and sum are right."""
+
+    __slots__ = ("position", "raw", "sound", "generation", "file_length", "file_id", "previous", "_total")
+
+    def __init__(self, data, position):
+        self.position, self._total = position, None
+        self.raw = bytes(data[position : position + UNIT]) if position >= 0 else b""
+        self.sound = (
+            len(self.raw) == UNIT
+            and self.raw[:10] == SUPERBLOCK_MAGIC + b"\1\0"
+            and int.from_bytes(self.raw[4088:], "little") == sum64(self.raw[:4088])
+        )
+        if self.sound:
+            self.generation, self.file_length = struct.unpack_from("<2Q", self.raw, 16)
+            self.file_id = self.raw[64:80]
+            self.previous = struct.unpack_from("<3Q", self.raw, 168)  # position, length, sum
+
+    @property
+    def zero(self):
+        return len(self.raw) == UNIT and not self.raw.strip(b"\0")
+
+    @property
+    def total(self):
+        """`sum` of all its bytes: the sum of a place, and of the mark."""
+        if self._total is None:
+            self._total = sum64(self.raw)
+        return self._total
+
+
+class Mark:
+    def __init__(self, data):
+        raw = bytes(data[MARK_AT : MARK_AT + 64])
+        self.sound = (
+            len(raw) == 64
+            and raw[:8] == MARK_MAGIC
+            and int.from_bytes(raw[56:], "little") == sum64(raw[:56])
+        )
+        if self.sound:
+            self.generation, self.file_length, self.total = struct.unpack_from("<3Q", raw, 8)
+            self.file_id = raw[32:48]
+            self.reserved = raw[48:56]
+
+
+class Choice:
+    """What the bytes of a file say of its generations."""
+
+    def __init__(self):
+        self.newest = None  # Superblock
+        self.rolled_forward = False  # it was taken from a trailer
+        self.settled = False
+        self.pending = None  # Superblock that follows the newest, and is not taken
+        self.lost = False  # there was a newer generation: the file cannot be opened
+        self.unsupported = False
+        self.file_id = None  # 16 bytes
+        self.identity = None  # the 256 bytes that identity and cover should have
+        self.findings = []  # (rule, offset, message)
+        self.warnings = []
+
+
+def unknown_features(superblock):
+    """Section 17: with such a bit, reserved bytes are in use."""
+    masks = struct.unpack_from("<4Q", superblock.raw, 32)
+    return any(mask & ~known for mask, known in zip(masks, KNOWN.values()))
+
+
+def is_nmb(data):
+    """Section 3."""
+    return bytes(data[512:520]) == IDENTITY_MAGIC or bytes(data[:8]) == IDENTITY_MAGIC or any(
+        bytes(data[at : at + 8]) == SUPERBLOCK_MAGIC for at in (4096, 8192)
+    )
+
+
+def choose(data, search=False):
+    """search: look for pending generations in all that lies behind the newest, as writers do."""
+    c = Choice()
+    slots = [Superblock(data, UNIT), Superblock(data, 2 * UNIT)]
+    mark = Mark(data)
+    find_file_id(c, data, mark, slots)
+    if c.unsupported:
+        return c
+    if c.file_id is None:  # rule 4 finds a superblock of any file
+        last = last_superblock(data, None)
+        c.file_id = last.file_id if last else None
+    usable = [
+        s.sound
+        and s.file_id == c.file_id
+        and s.generation >= 1
+        and (s.generation - 1) % 2 == number
+        for number, s in enumerate(slots)
+    ]
+    marked = mark.sound and mark.file_id == c.file_id
+    valid = [s for s, is_usable in zip(slots, usable) if is_usable]
+    g = max(valid, key=lambda s: s.generation, default=None)
+    pick(c, data, g, mark if marked else None, slots, usable)
+    check_slots(c, slots, usable)
+    if c.newest is None:
+        if c.lost:
+            at = mark.file_length - UNIT
+            c.findings.append(("R-SB-13", at, f"generation {mark.generation} is lost: no superblock at {at}"))
+        elif all(s.zero for s in slots):
+            c.findings.append(("R-SB-1", UNIT, "both slots are zero: no generation was committed"))
+        return c
+    if not marked:
+        c.findings.append(("R-SB-12", MARK_AT, "the mark is not valid"))
+    elif not is_marked(mark, c.newest):
+        c.findings.append(
+            ("R-SB-12", MARK_AT, f"the mark is that of generation {mark.generation}, or of another superblock")
+        )
+    elif any(mark.reserved) and not unknown_features(c.newest):
+        c.findings.append(("R-SB-12", MARK_AT, "the mark's reserved bytes are not zero"))
+    if c.pending is None and len(data) > c.newest.file_length:
+        c.pending = find_pending(data, c.newest, search)
+    if c.pending:
+        c.findings.append(
+            ("R-SB-13", c.pending.position, f"generation {c.pending.generation} is pending: not in its slot")
+        )
+    check_cover(c, data, slots)
+    return c
+
+
+def pick(c, data, g, mark, slots, usable):
+    """5.4: settled, or rules 1 to 4. mark: a valid one or None; g: the newest valid slot or None."""
+    other_fits = g is not None and slot_before_fits(g, slots, usable)
+    if other_fits and mark and is_marked(mark, g) and len(data) >= g.file_length:
+        c.newest, c.settled = g, True
+    elif mark and (g is None or mark.generation > g.generation):  # rule 1
+        trailer = Superblock(data, mark.file_length - UNIT)
+        if is_trailer(trailer, c.file_id) and trailer.total == mark.total:
+            c.newest, c.rolled_forward = trailer, True
+        else:
+            c.lost = True
+    elif mark:  # rule 2
+        c.newest = g
+    elif g is not None:  # rule 3
+        found = find_pending(data, g, True)
+        if found and not other_fits:
+            c.newest, c.rolled_forward = found, True
+        else:
+            c.newest, c.pending = g, found
+    else:  # rule 4
+        c.newest = last_superblock(data, c.file_id)
+        c.rolled_forward = c.newest is not None
+
+
+def is_trailer(s, file_id):
+    return s.sound and file_id in (None, s.file_id) and s.file_length == s.position + UNIT and s.generation >= 1
+
+
+def is_marked(mark, g):
+    """The mark says g, or the generation before."""
+    if (mark.generation, mark.file_length, mark.total) == (g.generation, g.file_length, g.total):
+        return True
+    position, _, total = g.previous
+    return g.generation > 1 and (mark.generation, mark.file_length, mark.total) == (
+        g.generation - 1,
+        position + UNIT,
+        total,
+    )
+
+
+def slot_before_fits(g, slots, usable):
+    """The slot that is not g's is as a settled state has it."""
+    number = g.generation % 2
+    if g.generation == 1:
+        return slots[number].zero
+    return usable[number] and slots[number].generation == g.generation - 1 and slots[number].total == g.previous[2]
+
+
+def follows(data, s, g):
+    """s leads to g by its previous trailers. Each lies before the one that leads to it: this ends."""
+    if not is_trailer(s, g.file_id) or s.position < g.file_length:
+        return False
+    while s.generation > g.generation + 1:
+        position, length, total = s.previous
+        before = Superblock(data, position) if length == UNIT and position <= s.position - UNIT else None
+        if (
+            not before
+            or not is_trailer(before, g.file_id)
+            or before.total != total
+            or before.generation != s.generation - 1
+            or position < g.file_length
+        ):
+            return False
+        s = before
+    return s.generation == g.generation + 1 and s.previous == (g.file_length - UNIT, UNIT, g.total)
+
+
+def units_behind(data, start):
+    """Positions of the whole units of 4096 bytes behind `start`, the last one first."""
+    return range(len(data) // UNIT * UNIT - UNIT, max(start, HEAD) - 1, -UNIT)
+
+
+def find_pending(data, g, search):
+    """search: in all that lies behind g, not in the last unit alone."""
+    for position in units_behind(data, g.file_length):
+        if bytes(data[position : position + 8]) == SUPERBLOCK_MAGIC:
+            s = Superblock(data, position)
+            if follows(data, s, g):
+                return s
+        if not search:
+            return None
+    return None
+
+
+def last_superblock(data, file_id):
+    for position in units_behind(data, HEAD):
+        if bytes(data[position : position + 8]) == SUPERBLOCK_MAGIC:
+            s = Superblock(data, position)
+            if is_trailer(s, file_id):
+                return s
+    return None
+
+
+def find_file_id(c, data, mark, slots):
+    """Section 4: rules R-ID-1 to R-ID-3; the id is that of the first of all that is sound."""
+    for at in (IDENTITY_AT, 0):
+        raw = bytes(data[at : at + 256])
+        magic = raw[:8] == IDENTITY_MAGIC
+        sound = magic and len(raw) == 256 and int.from_bytes(raw[248:], "little") == sum64(raw[:248])
+        if at == IDENTITY_AT and not magic:
+            c.findings.append(("R-ID-1", at, f"magic is {raw[:8].hex(' ')}, expected {IDENTITY_MAGIC.hex(' ')}"))
+        elif at == IDENTITY_AT and not sound:
+            c.findings.append(("R-ID-2", at, "the identity's sum is not right"))
+        if sound:
+            for offset, size, name, value in IDENTITY_VALUES:
+                found = int.from_bytes(raw[offset : offset + size], "little")
+                if found != value:
+                    c.findings.append(("R-ID-3", at + offset, f"{name} is {found}, expected {value}"))
+                    c.unsupported = True
+            c.file_id, c.identity = raw[24:40], raw
+            return
+    slots = sorted((s for s in slots if s.sound), key=lambda s: -s.generation)
+    for structure in [mark] * mark.sound + slots:
+        c.file_id = structure.file_id
+        return
+
+
+def identity_of(file_id):
+    raw = IDENTITY_MAGIC + struct.pack("<4H2I", 1, 256, 1, 2, 4096, 4096) + file_id + bytes(208)
+    return raw + struct.pack("<Q", sum64(raw))
+
+
+def check_slots(c, slots, usable):
+    """R-SB-1 and R-SB-3: a slot that the first tells of is none for the second."""
+    newest = c.newest
+    for number, s in enumerate(slots):
+        if not usable[number] and not s.zero:
+            c.findings.append(("R-SB-1", s.position, f"slot {number} is neither zero nor valid"))
+        elif newest is None:
+            continue
+        elif (newest.generation - 1) % 2 == number:
+            if s.raw != newest.raw:
+                c.findings.append(
+                    ("R-SB-3", s.position + 16, f"slot {number} does not hold generation {newest.generation}")
+                )
+        elif not slot_before_fits(newest, slots, usable):
+            held = f"is of generation {s.generation}" if usable[number] else "is zero"
+            c.findings.append(
+                ("R-SB-3", s.position + 16, f"slot {number} {held}, beside generation {newest.generation}")
+            )
+
+
+def check_cover(c, data, slots):
+    """R-ID-5. What the superblock before has in the cover is a warning: a crash kept the newer one out."""
+    c.identity = c.identity or identity_of(c.file_id)
+    expected = cover_of(c, c.newest)
+    cover = bytes(data[:256])
+    if cover == expected:
+        return
+    at = next((i for i, (a, b) in enumerate(zip(cover, expected)) if a != b), len(cover))
+    position = c.newest.previous[0]
+    before = Superblock(data, position) if c.newest.generation > 1 else None
+    if before and before.sound and before.total == c.newest.previous[2] and cover == cover_of(c, before):
+        c.warnings.append(("R-ID-5", at, "the cover is that of the generation before"))
+    else:
+        c.findings.append(("R-ID-5", at, "the cover differs from the identity, or from the HDF5 superblock"))
+
+
+def cover_of(c, superblock):
+    hdf5 = superblock.raw[384:432]
+    return hdf5 + bytes(208) if any(hdf5) else c.identity
