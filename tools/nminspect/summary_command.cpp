@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/json_document.h"
 #include "common/table.h"
 #include "common/units.h"
@@ -38,7 +40,9 @@ Status SummaryCommand::run(const InspectedFile& file) {
     json["file_id"] = fmt::format("{:016x}{:016x}", id.high, id.low);
     json["uncommitted"] = size - reader->file_length();
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader->external_files());
-    json["external_files"] = files.size();
+    const auto originals = std::ranges::count_if(files, &ExternalFile::is_original);
+    json["external_files"] = files.size() - static_cast<std::size_t>(originals);
+    json["originals"] = originals;
     json["hdf5_view"] = reader->has_hdf5_view();
   }
   json["blocks"] = totals.blocks;
@@ -51,7 +55,8 @@ Status SummaryCommand::run(const InspectedFile& file) {
 
   Table table(tool_.out(), {{""}, {""}});
   for (const auto& [key, value] : json.items()) {
-    if (key == "schema" || ((key == "uncommitted" || key == "external_files") && value == 0) ||
+    if (key == "schema" ||
+        ((key == "uncommitted" || key == "external_files" || key == "originals") && value == 0) ||
         value == false)
       continue;
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();

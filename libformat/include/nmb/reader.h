@@ -111,7 +111,9 @@ class Reader {
   // A block's global ID: its place in the order of names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
 
-  // Loads a block, from the cache if it is there. kNotFound, kDamaged, kUnsupported (kind 6).
+  // Loads a block, from the cache if it is there. kNotFound, kDamaged; kUnsupported: the block
+  // needs what this version does not know, by bit (spec/format.md, section 13): its entry can be
+  // used, its body and values cannot.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
   // Loads it with its body, which is read once for both. *body: as body(entry).
@@ -126,11 +128,17 @@ class Reader {
   NMB_EXPORT Result<std::vector<CodedPiece>> coded_pieces(const BlockEntry& entry) const;
   // All pieces of a block's extent, in order.
   NMB_EXPORT Result<std::vector<ExtentPiece>> extent_pieces(const BlockEntry& entry) const;
-  // The rows of the file table: files that hold values of this one. kDamaged, kIo.
+  // The rows of the file table: files that hold values of this one, beside it or whole in it as
+  // originals. kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
   // One of them by its file number, from 1; opened when it is read, one of few that are. kDamaged
   // (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not allow it; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
+  // Hands the bytes of an original, by its file number, to `sink` in order. kDamaged: a piece has
+  // another sum, or the whole another digest (R-FT-7), which is found behind the last byte; kUsage:
+  // the number is no original's; what `sink` returns; kIo.
+  NMB_EXPORT Status give_back(std::uint32_t number,
+                              const std::function<Status(std::span<const std::byte>)>& sink) const;
   // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.2),
   // without reading any values; nullopt: it keeps none. Read at each call. kDamaged, also where
   // they are of other values than the block's; kIo.

@@ -59,6 +59,10 @@ inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
 struct WriterOptions {
   std::uint32_t piece_size = 1 << 20;  // a power of 2 from 65,536 to 2^30; of a new file
   std::uint32_t inline_limit = 4096;   // at most 65,536; of a new file
+  // Most rows of a leaf and of a node of the index, and of a page of a data map (spec/format.md,
+  // section 5.1): 2 to 65,536; of a new file. Larger pages suit far storage, smaller ones files
+  // that change often. kLimit at a commit for which they are too few (section 16).
+  std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
   int compression_level = 1;
   // Kept of the values of each block that a commit writes (nmb/statistics.h). kUsage in a dry run.

@@ -18,15 +18,16 @@ namespace {
 class IndexBuild {
  public:
   using Write = std::function<Status(std::uint64_t, std::span<const std::byte>)>;
-  IndexBuild(Communicator& ranks, std::uint64_t position, const Write& write, const Origin& origin)
-      : ranks_(&ranks), position_(position), write_(&write), origin_(origin) {}
+  IndexBuild(Communicator& ranks, IndexPageRows rows, std::uint64_t position, const Write& write,
+             const Origin& origin)
+      : ranks_(&ranks), rows_(rows), position_(position), write_(&write), origin_(origin) {}
 
   Result<BuiltIndex> run(const IndexChanges& entries) {
     NMB_TRY(write_leaves(entries));
     std::uint16_t level = 0;
     bool several = false;
     for (;;) {
-      NMB_ASSIGN(const Share share, share_of(pages_.size(), kNodeRows));
+      NMB_ASSIGN(const Share share, share_of(pages_.size(), rows_.node));
       if (share.total == 0) return BuiltIndex{{}, position_};
       several = share.total > 1;
       if (share.total <= kFewPages) break;
@@ -41,7 +42,8 @@ class IndexBuild {
       root.length = pages_[0].length;
       root.height = level + 1u;
       root.digest = last_digest_;
-      root.totals = pages_[0].totals;
+      root.totals = pages_[0].holds.totals;
+      root.needs = pages_[0].holds.needs;
     }
     NMB_ASSIGN(root, ranks_->broadcast_value(holder, root));
     return BuiltIndex{root, position_};
@@ -86,11 +88,12 @@ class IndexBuild {
   }
 
   // A page whose place is not known yet.
-  void add_page(const PageBuilder& builder, const Totals& totals, std::string separator) {
-    const PageBuilder::Encoded page = builder.encode(origin_, 0);
+  Status add_page(const PageBuilder& builder, const Holdings& holds, std::string separator) {
+    NMB_ASSIGN(const PageBuilder::Encoded page, builder.encode(origin_, 0));
     bytes_.insert(bytes_.end(), page.bytes.begin(), page.bytes.end());
     pages_.push_back(
-        {std::move(separator), 0, static_cast<std::uint32_t>(page.bytes.size()), 0, totals});
+        {std::move(separator), 0, static_cast<std::uint32_t>(page.bytes.size()), 0, holds});
+    return {};
   }
 
   // Gives the pages that are not placed yet their places, from `position` on.
@@ -143,7 +146,7 @@ class IndexBuild {
     std::move(behind.begin(), behind.end(), std::back_inserter(pages_));
     auto finish = [&]() -> Status {
       while (pages_.size() > 1) {
-        NMB_ASSIGN(share, share_of(pages_.size(), kNodeRows));
+        NMB_ASSIGN(share, share_of(pages_.size(), rows_.node));
         NMB_TRY(write_nodes(++*level, share));
       }
       return {};
@@ -172,7 +175,7 @@ class IndexBuild {
   }
 
   Status write_leaves(const IndexChanges& entries) {
-    NMB_ASSIGN(const Share share, share_of(entries.count(), kLeafRows));
+    NMB_ASSIGN(const Share share, share_of(entries.count(), rows_.leaf));
     // The last name ahead of this rank's, behind a letter that says that there is one.
     std::string last =
         entries.count() == 0 ? "" : "=" + std::string(entries.name(entries.count() - 1));
@@ -187,23 +190,23 @@ class IndexBuild {
     start_level();
     if (share.leading > 0) last = "=" + std::string(entries.name(share.leading - 1));
     PageBuilder builder(PageUse::kIndex, 0);
-    Totals totals;
+    Holdings holds;
     std::string separator;
     auto flush = [&]() -> Status {
       if (builder.rows() == 0) return {};
-      add_page(builder, totals, std::move(separator));
+      NMB_TRY(add_page(builder, holds, std::move(separator)));
       last = "=" + std::string(builder.last_name());
       builder.clear();
-      totals = {};
+      holds = {};
       return pass_on();
     };
     auto add = [&](const BlockEntry& entry) -> Status {
-      if (builder.rows() == kLeafRows) NMB_TRY(flush());
+      if (builder.rows() == rows_.leaf) NMB_TRY(flush());
       if (builder.rows() == 0)
         separator =
             last.empty() ? "" : separator_between(std::string_view(last).substr(1), entry.name);
       add_entry(builder, entry);
-      totals += entry.totals();
+      holds += holdings_of(entry);
       return {};
     };
     auto work = [&]() -> Status {
@@ -223,13 +226,14 @@ class IndexBuild {
     std::move(behind.begin(), behind.end(), std::back_inserter(children));
     start_level();
     auto work = [&]() -> Status {
+      NMB_TRY(check_index_level(level, rows_.leaf, rows_.node));
       PageBuilder builder(PageUse::kIndex, level);
       for (std::size_t i = 0; i < children.size();) {
         builder.clear();
-        Totals totals;
+        Holdings holds;
         std::string separator = children[i].separator;
-        i += fill_node(builder, std::span(children).subspan(i), &totals);
-        add_page(builder, totals, std::move(separator));
+        i += fill_node(builder, std::span(children).subspan(i), rows_.node, &holds);
+        NMB_TRY(add_page(builder, holds, std::move(separator)));
         NMB_TRY(pass_on());
       }
       return {};
@@ -241,6 +245,7 @@ class IndexBuild {
   static constexpr std::uint64_t kFewPages = 1024;
   Communicator alone_;
   Communicator* ranks_;
+  const IndexPageRows rows_;
   std::uint64_t position_;  // of the next level, or of the next page of one rank alone
   const Write* write_;
   Origin origin_;
@@ -254,10 +259,10 @@ class IndexBuild {
 }  // namespace
 
 Result<BuiltIndex> build_index(
-    Communicator& ranks, const IndexChanges& entries, std::uint64_t position,
+    Communicator& ranks, const IndexChanges& entries, IndexPageRows rows, std::uint64_t position,
     const std::function<Status(std::uint64_t, std::span<const std::byte>)>& write,
     const Origin& origin) {
-  return IndexBuild(ranks, position, write, origin).run(entries);
+  return IndexBuild(ranks, rows, position, write, origin).run(entries);
 }
 
 }  // namespace nmb

@@ -17,10 +17,12 @@ Result<VerifySummary> NmbVerifier::run() {
   NMB_TRY(file_.read_at(0, head_.bytes));
   if (read_head() && check_file_length() && check_superblock()) {
     check_places();
+    check_growth_pages();
     check_index();
     check_dead_space();
     check_view();
     tell_values();
+    check_original_digests();
     not_decoded_.tell([this](std::string found, std::string expected) {
       findings_.report(
           {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
@@ -39,7 +41,7 @@ void NmbVerifier::report(const char* rule, std::uint64_t offset, std::string obj
 
 void NmbVerifier::missed(const Status& status) {
   if (summary_.incomplete.ok()) summary_.incomplete = status.in_file(file_.name());
-  if (block_) block_->damaged = true;
+  if (block_ && !block_->unsupported) block_->damaged = true;
 }
 
 void NmbVerifier::Counter::report(Finding finding) {

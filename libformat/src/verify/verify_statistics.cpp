@@ -50,15 +50,10 @@ void NmbVerifier::count_again(const BlockEntry& entry) {
                core_->decode(entry, stored, nullptr, false));
     NMB_ASSIGN(const auto found, read_statistics(file_, entry, block->metadata));
     std::vector<ByteRange> holes;
-    if (entry.hole) holes.push_back({0, entry.extent_length});
-    if (entry.has_map()) {
-      const DataMap map(file_, core_->external(), superblock().origin(), entry.position, entry.map,
-                        entry.extent_length, superblock().piece_size);
-      NMB_TRY(map.for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
-        if (piece.hole) holes.push_back({piece.logical, piece.end()});
-        return {};
-      }));
-    }
+    NMB_TRY(core_->for_each_piece(entry, [&](const Piece& piece) -> Status {
+      if (piece.hole) holes.push_back({piece.logical, piece.end()});
+      return {};
+    }));
     NMB_ASSIGN(const BlockStatistics expected,
                count_block(*block, holes, found->level, options_.threads));
     for (VarId v = 0; v < expected.variables.size(); ++v) {

@@ -38,9 +38,8 @@ Decoded inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out
   if (!decompressor) decompressor.reset(libdeflate_alloc_decompressor());
   if (!decompressor) throw std::bad_alloc();
   std::size_t length = 0;
-  const libdeflate_result result =
-      libdeflate_zlib_decompress_ex(decompressor.get(), stored.data(), stored.size(), out.data(),
-                                    out.size(), used, &length);
+  const libdeflate_result result = libdeflate_zlib_decompress_ex(
+      decompressor.get(), stored.data(), stored.size(), out.data(), out.size(), used, &length);
   if (result != LIBDEFLATE_SUCCESS) return {{}, result == LIBDEFLATE_INSUFFICIENT_SPACE};
   return {length};
 }
@@ -50,8 +49,8 @@ Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
   thread_local std::unique_ptr<ZSTD_DCtx, Free> context;
   if (!context) context.reset(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
-  const std::size_t length = ZSTD_decompress_usingDDict(
-      context.get(), out.data(), out.size(), stored.data(), stored.size(), dictionary);
+  const std::size_t length = ZSTD_decompress_usingDDict(context.get(), out.data(), out.size(),
+                                                        stored.data(), stored.size(), dictionary);
   if (ZSTD_isError(length)) return {{}, ZSTD_getErrorCode(length) == ZSTD_error_dstSize_tooSmall};
   return {length};
 }

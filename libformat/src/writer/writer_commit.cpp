@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "extent/needs.h"
 #include "parallel/letters.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -28,6 +29,11 @@ Status Writer::Impl::load_head() {
   superblock_ = head.superblock;
   cursor_ = superblock_.file_length;
   superblock_bytes_ = head.superblock_bytes;
+  if (superblock_.readonly_compatible & kFeatureGrowth || !superblock_.growth.absent())
+    return Status(Code::kUnsupported, file_->name(),
+                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
+                  "the file has growth pages, which this version does not write; nmcat copies its "
+                  "blocks into a file without them");
   if (superblock_.readonly_compatible & ~kWrittenReadonly)
     return Status(Code::kUnsupported, file_->name(),
                   head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
@@ -52,7 +58,18 @@ Status Writer::Impl::load_head() {
   dictionary_ = head.dictionary;
   source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
-  return {};
+  return ranks_.rank() == 0 ? check_continued_pages() : Status();
+}
+
+// Pages that a commit may continue must be such that this version reads them.
+Status Writer::Impl::check_continued_pages() const {
+  NMB_TRY(core_->external().table().status());
+  const Place& newest = superblock_.dead_map;
+  if (newest.absent() || newest.length > ~std::uint32_t{0}) return {};
+  PageExpectation expect = superblock_.expectation(PageUse::kDead);
+  expect.position = newest.position;
+  expect.length = static_cast<std::uint32_t>(newest.length);
+  return read_page(*source_, expect).status();
 }
 
 std::uint64_t Writer::Impl::block_end(BlockId id) const {
@@ -127,6 +144,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     c.extent_sum = block.committed->extent_sum;
     c.map = block.committed->map;
     c.hole = block.committed->hole;
+    c.needs = block.committed->needs & kNeedsOfValues;
     return {};
   } else {
     c.hole = true;
@@ -138,6 +156,13 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     return {};
   }
   bool one_run = true;
+  for (const Piece& piece : c.pieces) {
+    bool original = false;
+    if (piece.file != 0) {
+      NMB_ASSIGN(original, is_original(piece.file));
+    }
+    c.needs |= needs_of_piece(piece, original);
+  }
   for (const Piece& piece : c.pieces)
     one_run = one_run && piece.is_plain() && piece.position == c.pieces[0].position + piece.logical;
   if (one_run) c.extent_position = c.pieces[0].position;
@@ -154,6 +179,14 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   return {};
 }
 
+// Whether a file number leads to an original, of those that the file has; new rows are of external
+// files.
+Result<bool> Writer::Impl::is_original(std::uint32_t number) const {
+  if (!core_) return false;
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> table, core_->external().table());
+  return number <= table->rows() && table->is_original(number - 1);
+}
+
 Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
   const BlockState& block = state(c.id);
   std::unique_ptr<DataMap> old;
@@ -167,7 +200,8 @@ Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
     }
   }
   if (c.pieces.empty()) return {};
-  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), sink, new_origin(), block.position));
+  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), superblock_.map_rows, sink, new_origin(),
+                                   block.position));
   return {};
 }
 
@@ -445,25 +479,9 @@ Status Writer::Impl::write_generation(bool closing) {
     Superblock next = superblock_;
     next.generation = new_generation();
     next.next_order = next_order_;
-    if (!dictionary_.empty()) next.needs |= kNeedDictionary;
-    for (const Commitment& c : blocks) {
-      const bool coded = std::ranges::any_of(
-          c.pieces, [](const Piece& p) { return p.codec != PieceCodec::kNone; });
-      next.needs |= (state(c.id).codec != 0 ? kNeedZstdBody : 0) |
-                    (state(c.id).kind == Kind::kExtended ? kNeedExtendedBody : 0) |
-                    (coded ? kNeedPieceCodec : 0);
+    for (const Commitment& c : blocks)
       next.compatible |= c.statistics.absent() ? 0 : kFeatureStatistics;
-    }
-    struct Features {
-      decltype(next.needs) needs;
-      decltype(next.compatible) compatible;
-    };
-    NMB_ASSIGN(const Features features,
-               ranks_.all_reduce(Features{next.needs, next.compatible}, [](Features a, Features b) {
-                 return Features{a.needs | b.needs, a.compatible | b.compatible};
-               }));
-    next.needs = features.needs;
-    next.compatible = features.compatible;
+    NMB_ASSIGN(next.compatible, ranks_.all_reduce(next.compatible, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
@@ -558,6 +576,7 @@ Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
       return {};
     }
     void replaced(const Page&) override {}
+    void dropped(const Place&) override {}
 
    private:
     std::uint64_t position_;

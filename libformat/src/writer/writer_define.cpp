@@ -104,6 +104,8 @@ Result<BlockId> Writer::Impl::find_block(std::string_view name) {
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                   "found no block " + in_quotes(name));
+  // A block that cannot be read is kept as it is: others may be written beside it.
+  NMB_TRY(core_->check_needs(*entry));
   const BlockId id = add_block(name);
   take_entry(id, std::move(*entry));
   return id;
@@ -264,9 +266,11 @@ Status Writer::Impl::take_pieces(BlockId id, std::vector<StoredPiece> pieces,
   for (const StoredPiece& piece : pieces) {
     const std::uint64_t window = superblock_.piece_size - length % superblock_.piece_size;
     const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
-    if (piece.length == 0 || (!hole && piece.length > window) ||
+    if (piece.length == 0 || (!hole && piece.length > (coded ? superblock_.piece_size : window)) ||
         !checked_add(length, piece.length, &length) || length >> 62)
-      return wrong("a piece across a multiple of the piece size, expected pieces within one,");
+      return wrong(
+          "a piece across a multiple of the piece size, or longer than that, expected such pieces "
+          "coded, and none longer,");
     if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
               : !hole && piece.stored_length != piece.length)
       return wrong("a piece with a stored length that its codec and length do not allow");

@@ -51,6 +51,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   void start_new() {
     superblock_.piece_size = options_.piece_size;
     superblock_.inline_limit = options_.inline_limit;
+    superblock_.leaf_rows = options_.leaf_rows;
+    superblock_.node_rows = options_.node_rows;
+    superblock_.map_rows = options_.map_rows;
   }
   // Of an existing file: reads the newest generation; rank 0 cuts off what is behind it.
   // Collective.
@@ -151,6 +154,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t next_position() const override { return cursor_; }
   Status append(std::span<const std::byte> page) override;
   void replaced(const Page& page) override;
+  void dropped(const Place& place) override;
 
  private:
   // Blocks keep their place in memory.
@@ -178,6 +182,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint64_t header_sum = 0;
     Place map;
     Place statistics;
+    std::uint64_t needs = 0;  // of the values
     std::vector<Piece> pieces;
   };
   class Changes;  // what the index is told
@@ -266,6 +271,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status encode_view_of(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
+  Status check_continued_pages() const;
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
   struct Ordered {
@@ -281,6 +287,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t block_end(BlockId id) const;
   Status move_pending(const std::vector<Commitment>& blocks);
   Status finish_extent(Commitment& block);
+  Result<bool> is_original(std::uint32_t number) const;
   Status write_map(Commitment& block, PageSink& sink);
   Status write_block(Commitment& block);
   // writer_statistics.cpp

@@ -19,7 +19,8 @@ Status Writer::Impl::check_sections() const {
   return read_sections(
       *source_, superblock_.global_sections, source_->size(),
       [&](const SectionFrame& frame, std::string_view) -> Status {
-        if (frame.type == kSectionProvenance || (frame.flags & kCriticalForWriting) == 0) return {};
+        constexpr std::uint16_t kCritical = kCriticalForReading | kCriticalForWriting;
+        if (frame.type == kSectionProvenance || (frame.flags & kCritical) == 0) return {};
         return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
                       "the file has a global section of type " + std::to_string(frame.type) +
                           " that only a newer writer keeps up");
