@@ -57,7 +57,7 @@ TEST(PieceCodec, ConstantsAreCodedWithinTheExpansionThatReadersTake) {
 template <class Set>
 std::vector<std::byte> frame(std::span<const std::byte> values, Set set) {
   const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
-                                                                       ZSTD_freeCCtx);
+                                                                        ZSTD_freeCCtx);
   set(context.get());
   std::vector<std::byte> out(ZSTD_compressBound(values.size()));
   // In two calls, so that the window is the one that was asked for.
@@ -114,12 +114,11 @@ TEST(PieceCodec, MemoryGoesWithWhatIsDecoded) {
     for (const PieceCodec codec : kCodecs) {
       const std::vector<std::byte> stored = encode_piece(codec, 1, values);
       std::size_t most = 0, used = 0;
-      const auto decoded =
-          decode_growing(stored.size(), claimed, [&](std::span<std::byte> out) {
-            most = std::max(most, out.size());
-            return codec == PieceCodec::kZstd ? decode_zstd(stored, out)
-                                              : inflate_zlib(stored, out, &used);
-          });
+      const auto decoded = decode_growing(stored.size(), claimed, [&](std::span<std::byte> out) {
+        most = std::max(most, out.size());
+        return codec == PieceCodec::kZstd ? decode_zstd(stored, out)
+                                          : inflate_zlib(stored, out, &used);
+      });
       ASSERT_TRUE(decoded);
       EXPECT_TRUE(*decoded == values);
       EXPECT_LE(most, std::max<std::size_t>(4 * length, 1 << 20));
