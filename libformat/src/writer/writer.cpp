@@ -50,6 +50,10 @@ void Writer::Impl::replaced(const Page& page) {
 }
 
 void Writer::Impl::dropped(const Place& place) {
+  // One that cannot be (R-PG-9) leaves nothing behind.
+  const std::uint64_t end = superblock_.file_length;
+  if (place.position < kBodyStart || place.position > end || place.length > end - place.position)
+    return;
   dead_.push_back({place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
 }
 
