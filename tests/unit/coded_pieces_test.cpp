@@ -2,6 +2,7 @@
 // changed by later generations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
