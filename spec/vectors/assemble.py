@@ -786,7 +786,6 @@ class Assembler:
             "samples": spec["samples"],
             "order": spec["order"],
             **spec["counts"],
-            **spec["columns"],
         }
         entry.extent, entry.later_needs = extent, spec["needs"]
         if tombstone:
@@ -1487,7 +1486,6 @@ class BlockText:
             "piece codecs": [],
             "stored pieces": {},
             "needs": 0,
-            "columns": {},
         }
         self.counts = {}
         self.extended = None  # of kind 6
@@ -1691,7 +1689,6 @@ def tombstone(a, name, row, dead):
             "piece codecs": [],
             "stored pieces": {},
             "needs": 0,
-            "columns": {},
         },
         tombstone=True,
     )
@@ -1735,7 +1732,6 @@ def act_rename(name, new):
                 "piece codecs": [],
                 "stored pieces": {},
                 "needs": 0,
-                "columns": {},
                 "kept extent": old.row.get("extent position", 0),
             },
         )
@@ -1900,8 +1896,6 @@ def parse(lines):
                 generations[-1].view = (generations[-1].view or b"") + encode_bytes(words[1:])
             elif key == "stray":
                 generations[-1].extra.append(("stray", encode_bytes(words[1:])))
-            elif key == "column" and builder is None:
-                raise VectorError("a column without its page")
             elif builder is None or not builder.line(words):
                 raise VectorError(f"unknown word {key!r}")
         except (

@@ -18,7 +18,7 @@ Result<std::shared_ptr<const InputFile>> InputFile::open(const std::string& path
 }
 
 Status InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  if (offset > head_.size() || out.size() > head_.size() - offset)
+  if (!keeps_head_ || offset > head_.size() || out.size() > head_.size() - offset)
     return file_->read_at(offset, out);
   if (!out.empty()) std::memcpy(out.data(), head_.data() + offset, out.size());
   return {};

@@ -2,6 +2,7 @@
 // told, are read once.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -24,6 +25,9 @@ class InputFile final : public ByteSource {
   const FileSource& file() const { return *file_; }
 
   std::uint64_t size() const override { return file_->size(); }
+  Result<std::uint64_t> refresh() const override { return file_->refresh(); }
+  void forget() const override { keeps_head_ = false; }
+  bool has_writer() const override { return file_->has_writer(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_->name(); }
   const std::string* path() const override { return file_->path(); }
@@ -36,6 +40,7 @@ class InputFile final : public ByteSource {
   explicit InputFile(std::unique_ptr<FileSource> file) : file_(std::move(file)) {}
 
   std::unique_ptr<FileSource> file_;
+  mutable std::atomic<bool> keeps_head_{true};
   std::vector<std::byte> head_;
   FileKind kind_ = FileKind::kUnknown;
 };

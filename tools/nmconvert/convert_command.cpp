@@ -22,7 +22,11 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
          "where the input came from; of a list, NMB, and .nc where the input's ending is .nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
-  app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
+  app.add_option(
+         "--extract", batch_.block,
+         "of an NMB file, the one block to write, as the kind that --to or the ending names; "
+         ".nc without --to: as the classic kind that the block has, CDF-5 if it came from "
+         "HDF5")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
                  "of an NMB output, what becomes a block: group (default: a classic file, a group, "
@@ -51,6 +55,9 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add the view to FILE, an NMB file, in place; nothing else of it changes")
       ->type_name("FILE");
+  app.add_flag("--no-lock", no_lock_,
+               "with --add-hdf5-view: write also where the file system has no locks; nothing else "
+               "writes to FILE");
   offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "of an NMB file, another without what changes left behind: dead space, old values; "
@@ -75,10 +82,9 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "sha256: report that of input and output, which are read once more")
       ->type_name("KIND")
       ->check(one_of({"sha256"}));
-  app.add_flag(
-      "--lossy", lossy_,
-      "leave out, or write otherwise, what a classic file cannot hold; each is counted and "
-      "listed in JSON reports");
+  app.add_flag("--lossy", lossy_,
+               "leave out, or write otherwise, what OUTPUT cannot hold; each is counted and "
+               "listed in JSON reports");
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
@@ -97,7 +103,7 @@ Status ConvertCommand::check_arguments() const {
   NMB_TRY(check_block_by());
   if (common.json && common.jsonl) return usage("found --json and --jsonl, expected one of them");
   if (batch_.block && batch_.to == "nmb")
-    return usage("found --extract with an NMB output, expected a classic one");
+    return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
   if (common.files_from.empty()) {
     if (output_.empty())
       return usage("found " + std::string(input_.empty() ? "no INPUT" : "no OUTPUT") +
@@ -158,13 +164,15 @@ std::string ConvertCommand::deciding_options() const {
 Status ConvertCommand::add_view() {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
-        !option->check_lname("no-sync") && !option->check_lname("color") &&
-        !option->check_lname("quiet") && !option->check_lname("no-progress") &&
-        !option->check_lname("mpi") && !option->check_lname("mem"))
+        !option->check_lname("no-sync") && !option->check_lname("no-lock") &&
+        !option->check_lname("color") && !option->check_lname("quiet") &&
+        !option->check_lname("no-progress") && !option->check_lname("mpi") &&
+        !option->check_lname("mem"))
       return Status(Code::kUsage,
                     "found --add-hdf5-view with " + option->get_name() + ", expected FILE alone");
   WriterOptions options;
   options.sync = !no_sync_;
+  options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
   options.cancel = catch_interrupts();
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
     return ranks.agree(ranks.rank() == 0 ? add_hdf5_view(add_hdf5_view_, options) : Status());
@@ -173,6 +181,7 @@ Status ConvertCommand::add_view() {
 
 Status ConvertCommand::execute() {
   if (!add_hdf5_view_.empty()) return add_view();
+  if (no_lock_) return Status(Code::kUsage, "found --no-lock, expected --add-hdf5-view with it");
   NMB_TRY(check_arguments());
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
@@ -207,11 +216,16 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
                     "found no ending that tells the kind, expected .nmb, .nc or .h5, or --to");
   }
   if (what.block && what.to == "nmb")
-    return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");
+    return Status(Code::kUsage,
+                  "--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
   const bool tells = tool_.options().json || tool_.options().jsonl || options.digest;
+  const auto outputs = std::make_shared<OutputSet>();
+  NMB_TRY(outputs->add_output(output_, false));
+  ConversionOptions checked = options;
+  checked.outputs = outputs;
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
                       [&](Communicator& ranks, unsigned threads) {
-                        const ConversionRecord record = convert(what, options, ranks, threads);
+                        const ConversionRecord record = convert(what, checked, ranks, threads);
                         if (ranks.rank() != 0) return record.status;
                         ConversionReport report(tool_, options.digest);
                         report.diagnose(record, false);

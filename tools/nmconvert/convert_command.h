@@ -30,7 +30,7 @@ class ConvertCommand {
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
   bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
-       no_check_ = false, lossy_ = false;
+       no_lock_ = false, no_check_ = false, lossy_ = false;
 };
 
 }  // namespace nmb::tools

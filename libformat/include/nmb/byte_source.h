@@ -14,8 +14,16 @@ namespace nmb {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Bytes there are. Fixed for the life of the source.
+  // Bytes there are, as of opening or of the last refresh().
   virtual std::uint64_t size() const = 0;
+  // Asks anew how many bytes there are: another process may add to the file. size() never gets less
+  // by it. kIo. Thread-safe.
+  virtual Result<std::uint64_t> refresh() const { return size(); }
+  // Forgets bytes that are kept, so that the next read_at() sees what the file has then.
+  virtual void forget() const {}
+  // Whether a process holds the lock of those who write NMB files (spec/format.md, section 5.5), as
+  // far as the system tells.
+  virtual bool has_writer() const { return false; }
   // Fills `out` from `offset`, whole or not at all: bytes past size() are kDamaged ("cut"),
   // failures of the system kIo. Thread-safe.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;

@@ -40,6 +40,8 @@ class FileSource final : public ByteSource {
   FileSource& operator=(const FileSource&) = delete;
 
   std::uint64_t size() const override { return size_; }
+  NMB_EXPORT Result<std::uint64_t> refresh() const override;
+  NMB_EXPORT bool has_writer() const override;
   NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return path_; }
   const std::string* path() const override { return &path_; }
@@ -54,7 +56,7 @@ class FileSource final : public ByteSource {
   FileSource(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   std::string path_;
   int fd_;
-  std::uint64_t size_ = 0;
+  mutable std::atomic<std::uint64_t> size_{0};
   FileStamp stamp_;
   bool sparse_ = false;
   mutable std::mutex hole_mutex_;

@@ -2,6 +2,7 @@
 // writer changes anything on disk, so that tests fail the Nth call.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,6 +33,9 @@ class OutputFile {
   // Gives a file that was created its name (once). kExists: there is a target and it must not be
   // replaced.
   virtual Status publish() = 0;
+  // kUnsupported: the file has a name, and no lock keeps other writers out, because the file system
+  // has none and Locking::kRequired was asked for.
+  virtual Status check_locked() const { return {}; }
   virtual Result<std::uint64_t> size() const = 0;
   virtual const std::string& name() const = 0;
 };
@@ -55,6 +59,7 @@ class OutputFileLayer : public OutputFile {
   }
   Status sync() override { return base_->sync(); }
   Status publish() override { return base_->publish(); }
+  Status check_locked() const override { return base_->check_locked(); }
   Result<std::uint64_t> size() const override { return base_->size(); }
   const std::string& name() const override { return base_->name(); }
 
@@ -64,6 +69,13 @@ class OutputFileLayer : public OutputFile {
 
 // Puts a layer around a file.
 using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<OutputFile>)>;
+
+// What becomes of writing to a file that has a name where the file system has no locks (NFS without
+// its lock service, some parallel file systems).
+enum class Locking {
+  kRequired,
+  kIfPossible,  // it is done: the caller knows of no other writer
+};
 
 struct CreateOptions {
   bool overwrite = false;  // replace an existing target when publishing
@@ -75,6 +87,10 @@ struct CreateOptions {
   // that a later call with this key goes on from (recall()); both stay if it is not published. It
   // is what decides the bytes of the file: inputs and options. Without `make`.
   std::string resume_key{};
+  Locking locking = Locking::kRequired;  // as check_locked() sees it
+  // Set: publish() gives no name once this is true, and fails with kIo "interrupted". Must outlive
+  // the file.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 // A new file without a name until publish(): it vanishes with the process. kExists at once if the
@@ -90,6 +106,8 @@ NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions&
 NMB_EXPORT std::string hidden_name(const std::string& path);
 // ".NAME.part" there.
 NMB_EXPORT std::string resumable_name(const std::string& path);
+// ".NAME.journal" there.
+NMB_EXPORT std::string journal_name(const std::string& path);
 // The file with the hidden name, as it was left, or a new one, locked until it is closed; it stays
 // unless it is published. kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
@@ -101,7 +119,9 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& 
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
                                                              const std::string& name,
                                                              const std::string& resume_key = {});
-// An existing file, locked against other writers (kBusy) until it is closed.
-NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path);
+// An existing file, locked against other writers (kBusy) until it is closed (spec/format.md,
+// section 5.5). kUnsupported: the file system has no locks, and they are required.
+NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path,
+                                                           Locking locking = Locking::kRequired);
 
 }  // namespace nmb

@@ -87,6 +87,9 @@ class Reader {
   NMB_EXPORT std::uint64_t file_length() const;
   // Whether HDF5 programs can read the file (spec/hdf5_view.md).
   NMB_EXPORT bool has_hdf5_view() const;
+  // Which generation they see; 0: there is no view, or one of a later version, which does not tell.
+  // Reads 64 bytes where it is not the newest one. kDamaged, kIo.
+  NMB_EXPORT Result<std::uint64_t> hdf5_view_generation() const;
   // Bytes of values that have one sum, at most.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;

@@ -48,8 +48,8 @@ enum class Io : std::uint8_t {
 };
 
 enum class Hdf5View : std::uint8_t {
-  kOff,   // none; one that the file had is gone with the first commit
-  kAuto,  // where the file can have one, with at most kMostAutoViewObjects; see on_no_view
+  kOff,   // none; one that the file has stays, and shows the generation that it is of
+  kAuto,  // where the file can have one, with at most kMostAutoViewObjects; else as kOff
   kOn,    // kUnsupported from close() where it cannot
 };
 // Dimensions and variables of a file, and records of variables, of which kAuto makes a view.
@@ -69,10 +69,14 @@ struct WriterOptions {
   // Values that are moved are counted on their way, others are read again. A block that is changed
   // without them loses those it had.
   StatisticsLevel statistics = StatisticsLevel::kNone;
-  unsigned threads = 1;                       // that move values of packed blocks
-  bool overwrite = false;                     // a new file may replace an existing one
-  bool sync = true;                           // commits wait for the device
-  const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
+  unsigned threads = 1;    // that move values of packed blocks
+  bool overwrite = false;  // a new file may replace an existing one
+  bool sync = true;        // commits wait for the device
+  // Of a file that has a name: open() and every commit but the first of a new file need the lock.
+  Locking locking = Locking::kRequired;
+  // Set: once this is true, moving values and commits stop with kIo "interrupted"; of a commit it
+  // is rank 0's that counts, up to the write of the superblock and the name of a new file.
+  const std::atomic<bool>* cancel = nullptr;
   // Called by a commit on every rank when what it writes is written, ahead of the superblock; a
   // failure makes the commit fail.
   std::function<Status()> before_commit{};
@@ -104,9 +108,9 @@ struct WriterOptions {
   bool dry_run = false;
   // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
   Hdf5View hdf5_view = Hdf5View::kOff;
-  // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by a
-  // commit that drops one by kOff. A status that is not ok ends the commit, and the file is as
-  // before.
+  // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by kOff
+  // of the first commit that the file's view does not show. A status that is not ok ends the
+  // commit, and the file is as before.
   std::function<Status(const std::string& reason)> on_no_view{};
   // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
   std::string resume_key{};
@@ -149,7 +153,8 @@ struct ValueRuns {
   std::uint64_t count = 1;
 };
 
-// Bytes of a text that Writer::add_provenance() takes.
+// Bytes of a text that Writer::add_provenance() takes; those of one generation together take up to
+// 64 MiB, with 16 bytes for each and padding to 8.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
 // Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
@@ -202,7 +207,8 @@ class Writer {
   // What the next generation is made of: a JSON object in UTF-8 (spec/format.md, section 9.1), one
   // for each call. The file keeps those of the generations before. Of rank 0 alone they count; no
   // communication. A commit that changes nothing leaves them for the next. kUsage: an empty text,
-  // one of more than kMostProvenance bytes, or after close().
+  // one of more than kMostProvenance bytes, or after close(). kLimit: more
+  // than 64 MiB for one generation. A text that is refused changes nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
   // length kUnlimited: the record dimension. kExists (in a block of more than 3,584 dimensions or
   // variables perhaps by end_define only: see nmb/metadata.h), kUsage.

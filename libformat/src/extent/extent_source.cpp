@@ -124,7 +124,8 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
 Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
-  if (inline_bytes_) {
+  // Without a map their sum was checked when they were loaded.
+  if (inline_bytes_ && !(verify_ && mapped_)) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
     return {};
   }

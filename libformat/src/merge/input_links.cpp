@@ -2,7 +2,6 @@
 #include "merge/input_links.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <utility>
 #include <vector>
@@ -15,10 +14,6 @@ namespace nmb {
 Result<ExternalFile> InputLinks::named(const ByteSource& file) {
   auto known = paths_.find(file.name());
   if (known == paths_.end()) {
-    std::error_code none;
-    if (std::filesystem::equivalent(file.name(), output_, none))
-      return Status(Code::kExists, file.name(), kNoOffset, "",
-                    "found values to link that lie in the target, expected them in another file");
     NMB_ASSIGN(std::string path, external_path(file.name(), output_, allowed_));
     known = paths_.emplace(file.name(), std::move(path)).first;
   }

@@ -62,6 +62,10 @@ enum Column : std::uint16_t {
   kColumnCount = 36,  // one more than the largest id of this version
 };
 
+// Values of column 34.
+inline constexpr std::uint64_t kStatePageBefore = 1;  // in the first row
+inline constexpr std::uint64_t kStateAbandoned = 2;   // in a dead-space segment
+
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
 // Rows of a leaf and of a node of the index, and of a page of a data map as of a node, unless the

@@ -1,6 +1,7 @@
 // What rank 0 reads for all ranks (see parallel/shared_reads.h).
 #include "parallel/shared_reads.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "parallel/message_codec.h"
@@ -29,6 +30,21 @@ Status SharedReads::read_at(std::uint64_t offset, std::span<std::byte> out) cons
   return {};
 }
 
+Result<std::uint64_t> SharedReads::refresh() const {
+  {
+    std::lock_guard lock(mutex_);
+    if (following_) return size_.load();
+  }
+  NMB_ASSIGN(const std::uint64_t now, file_->refresh());
+  size_ = std::max<std::uint64_t>(size_, now);
+  return now;
+}
+
+void SharedReads::forget() const {
+  std::lock_guard lock(mutex_);
+  if (!following_) reads_.clear();
+}
+
 Status SharedReads::together(const std::function<Status()>& work) const {
   if (ranks_.size() == 1) return work();
   auto set_recording = [&](bool on) {
@@ -43,6 +59,7 @@ Status SharedReads::together(const std::function<Status()>& work) const {
     set_recording(false);
     MessageWriter out;
     out.put_bytes(status_bytes(status));
+    out.put(size_.load());
     for (const auto& [offset, read] : reads_) {
       out.put(offset);
       out.put_bytes(read);
@@ -55,6 +72,8 @@ Status SharedReads::together(const std::function<Status()>& work) const {
     status = status_from(in.get_bytes());
     {
       std::lock_guard lock(mutex_);
+      size_ = in.get<std::uint64_t>();
+      following_ = true;
       while (!in.at_end()) {
         const auto offset = in.get<std::uint64_t>();
         auto read = in.get_bytes();
@@ -66,6 +85,7 @@ Status SharedReads::together(const std::function<Status()>& work) const {
   {
     std::lock_guard lock(mutex_);
     reads_.clear();
+    following_ = false;
   }
   return ranks_.agree(status);
 }

@@ -13,6 +13,7 @@
 #include "parallel/shared_reads.h"
 #include "reader/reader_core.h"
 #include "statistics/statistics_section.h"
+#include "superblock/view_header.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -119,6 +120,19 @@ std::uint64_t Reader::generation() const { return state_->core().head().superblo
 Digest Reader::file_id() const { return state_->core().head().superblock.file_id; }
 std::uint32_t Reader::piece_size() const { return state_->core().head().superblock.piece_size; }
 bool Reader::has_hdf5_view() const { return !state_->core().head().superblock.view.absent(); }
+Result<std::uint64_t> Reader::hdf5_view_generation() const {
+  const Superblock& superblock = state_->core().head().superblock;
+  if (superblock.view.absent()) return 0;
+  if (view_is_newest(superblock)) return superblock.generation;
+  std::array<std::byte, ViewHeader::kSize> bytes{};
+  const auto there = std::min<std::uint64_t>(superblock.view.length, bytes.size());
+  NMB_TRY(file().read_at(superblock.view.position, std::span(bytes).first(there)));
+  const std::uint16_t version = ViewHeader::version_of(bytes);
+  if (version == 0)
+    return Status(Code::kDamaged, file().name(), superblock.view.position, "R-HV-2",
+                  "found no header of an HDF5 view");
+  return version == kViewVersion ? ViewHeader::decode(bytes).generation : 0;
+}
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
   std::vector<std::string> texts;

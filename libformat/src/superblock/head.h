@@ -10,7 +10,7 @@
 
 #include "nmb/byte_source.h"
 #include "nmb/finding.h"
-#include "superblock/superblock.h"
+#include "superblock/choosing.h"
 
 namespace nmb {
 
@@ -27,24 +27,14 @@ struct Head {
   }
 };
 
-// The superblock of the newest generation (section 5.4).
-struct Choice {
-  std::uint64_t position = 0;  // a slot, or the trailer; 0: there is none
-  std::array<std::byte, kSlotUnit> bytes{};
-  bool rolled_forward = false;
-};
+// Of a choice: the superblock's fields are checked, and the file is not cut. Errors: kDamaged,
+// kUnsupported (an incompatible feature, by its bit), kIo. What does not hinder reading goes to
+// `findings`.
+Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
 
-// `head`: the first 16 KiB. identity_sound: R-ID-1 to R-ID-3 hold. Damaged slots (R-SB-1) go to
-// `findings` with this severity. One read, and only if a slot is damaged.
-Result<Choice> choose_superblock(const ByteSource& file, std::span<const std::byte> head,
-                                 bool identity_sound, Severity severity, Findings& findings);
-
-// The identity's magic stands at 512 or at 0, or a superblock's magic at 4096 or 8192.
-bool is_nmb(std::span<const std::byte> first_bytes);
-
-// Reads and chooses (section 5.4). Errors: kUnknownKind, kDamaged, kUnsupported (an incompatible
-// feature, by its bit), kIo. Warnings and findings that do not hinder reading go to `findings`. One
-// read, a second one only if a slot is damaged.
+// Chooses, as readers do, and checks. Errors: those of choose_newest() and of head_of(). What is
+// damaged and does not hinder reading, what is pending and what lies behind go to `findings` as
+// warnings.
 Result<Head> read_head(const ByteSource& file, Findings& findings);
 
 }  // namespace nmb

@@ -10,17 +10,17 @@
 
 namespace nmb {
 
-static constexpr char kMagic[] = "\x89NMB\r\n\x1a\n";
-static constexpr std::size_t kSumOffset = kIdentitySize - 8;
+static constexpr char kIdentityMagic[] = "\x89NMB\r\n\x1a\n";
+static constexpr std::size_t kIdentitySumOffset = kIdentitySize - 8;
 static constexpr std::size_t kReservedOffset = 40;
 
 bool Identity::has_magic(std::span<const std::byte> bytes) {
-  return bytes.size() >= 8 && std::memcmp(bytes.data(), kMagic, 8) == 0;
+  return bytes.size() >= 8 && std::memcmp(bytes.data(), kIdentityMagic, 8) == 0;
 }
 
 std::array<std::byte, kIdentitySize> Identity::encode() const {
   std::array<std::byte, kIdentitySize> out{};
-  std::memcpy(out.data(), kMagic, 8);
+  std::memcpy(out.data(), kIdentityMagic, 8);
   store_le<std::uint16_t>(&out[8], 1);
   store_le<std::uint16_t>(&out[10], kIdentitySize);
   store_le<std::uint16_t>(&out[12], 1);
@@ -29,7 +29,7 @@ std::array<std::byte, kIdentitySize> Identity::encode() const {
   store_le<std::uint32_t>(&out[20], kFirstSlot);
   store_le(&out[24], file_id.low);
   store_le(&out[32], file_id.high);
-  store_le(&out[kSumOffset], sum_of(std::span(out).first(kSumOffset)));
+  store_le(&out[kIdentitySumOffset], sum_of(std::span(out).first(kIdentitySumOffset)));
   return out;
 }
 
@@ -40,7 +40,7 @@ bool Identity::decode(std::span<const std::byte> bytes, std::uint64_t position, 
     findings.report({"R-ID-1", position, "identity", "another magic", "\\x89NMB\\r\\n\\x1a\\n"});
     return false;
   }
-  if (load_le<std::uint64_t>(p + kSumOffset) != sum_of(bytes.first(kSumOffset))) {
+  if (load_le<std::uint64_t>(p + kIdentitySumOffset) != sum_of(bytes.first(kIdentitySumOffset))) {
     findings.report({"R-ID-2", position, "identity", "a wrong sum", "the sum of bytes 0 to 247"});
     return false;
   }
@@ -64,7 +64,8 @@ bool Identity::decode(std::span<const std::byte> bytes, std::uint64_t position, 
 
 void Identity::check_reserved(std::span<const std::byte> bytes, std::uint64_t position,
                               Findings& findings) {
-  std::size_t bad = first_nonzero(bytes.subspan(kReservedOffset, kSumOffset - kReservedOffset));
+  std::size_t bad =
+      first_nonzero(bytes.subspan(kReservedOffset, kIdentitySumOffset - kReservedOffset));
   if (bad != kAllZero)
     findings.report(
         {"R-ID-4", position + kReservedOffset + bad, "identity", "a byte that is not zero", "0"});

@@ -8,26 +8,26 @@
 
 namespace nmb {
 
-static constexpr char kMagic[] = "\x89NMBMARK";
-static constexpr std::size_t kSumOffset = kMarkSize - 8;
+static constexpr char kMarkMagic[] = "\x89NMBMARK";
+static constexpr std::size_t kMarkSumOffset = kMarkSize - 8;
 
 std::array<std::byte, kMarkSize> Mark::encode() const {
   std::array<std::byte, kMarkSize> out{};
   std::byte* p = out.data();
-  std::memcpy(p, kMagic, 8);
+  std::memcpy(p, kMarkMagic, 8);
   store_le(p + 8, generation);
   store_le(p + 16, file_length);
   store_le(p + 24, superblock_sum);
   store_le(p + 32, file_id.low);
   store_le(p + 40, file_id.high);
-  store_le(p + kSumOffset, sum_of(std::span(out).first(kSumOffset)));
+  store_le(p + kMarkSumOffset, sum_of(std::span(out).first(kMarkSumOffset)));
   return out;
 }
 
 std::optional<Mark> Mark::decode(std::span<const std::byte> bytes) {
   const std::byte* p = bytes.data();
-  if (std::memcmp(p, kMagic, 8) != 0 ||
-      load_le<std::uint64_t>(p + kSumOffset) != sum_of(bytes.first(kSumOffset)))
+  if (std::memcmp(p, kMarkMagic, 8) != 0 ||
+      load_le<std::uint64_t>(p + kMarkSumOffset) != sum_of(bytes.first(kMarkSumOffset)))
     return std::nullopt;
   Mark mark;
   mark.generation = load_le<std::uint64_t>(p + 8);

@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "superblock/identity.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/zero.h"
@@ -236,10 +235,19 @@ Mark Superblock::mark_of(std::span<const std::byte> bytes) {
           sum_of(bytes.first(kSlotUnit)), load_digest(p + kFileId)};
 }
 
-std::array<std::byte, kMarkPosition> Superblock::cover() const {
-  if (all_zero(hdf5)) return Identity{file_id, true}.encode();
-  std::array<std::byte, kMarkPosition> out{};
-  std::ranges::copy(hdf5, out.begin());
+Superblock Superblock::fields_of(std::span<const std::byte> bytes) {
+  FirstFinding ignored;
+  Superblock fields;
+  decode(bytes, 0, &fields, ignored);
+  return fields;
+}
+
+std::array<std::byte, kIdentitySize> Superblock::cover(std::span<const std::byte> identity) const {
+  std::array<std::byte, kIdentitySize> out{};
+  if (all_zero(hdf5))
+    std::ranges::copy(identity, out.begin());
+  else
+    std::ranges::copy(hdf5, out.begin());
   return out;
 }
 

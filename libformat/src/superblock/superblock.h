@@ -16,6 +16,7 @@
 #include "page/page.h"
 #include "superblock/features.h"
 #include "superblock/head_layout.h"
+#include "superblock/identity.h"
 #include "superblock/mark.h"
 
 namespace nmb {
@@ -72,9 +73,9 @@ struct Superblock {
   std::uint64_t next_order = 0;
   std::uint32_t piece_size = kDefaultPieceSize;
   std::uint32_t inline_limit = 0;
-  std::uint32_t leaf_rows = kLeafRows;
-  std::uint32_t node_rows = kNodeRows;
-  std::uint32_t map_rows = kNodeRows;
+  std::uint32_t leaf_rows = 64;
+  std::uint32_t node_rows = 128;
+  std::uint32_t map_rows = 128;
   std::vector<Place> later_places;  // of structures of later versions; `used` says how many
 
   // Position of the slot of a generation.
@@ -102,8 +103,10 @@ struct Superblock {
   PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
   // The mark of a generation, from the bytes of its valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
-  // The cover of this generation.
-  std::array<std::byte, kMarkPosition> cover() const;
+  // As decode, without findings.
+  static Superblock fields_of(std::span<const std::byte> bytes);
+  // The cover of this generation, of a file with this identity.
+  std::array<std::byte, kIdentitySize> cover(std::span<const std::byte> identity) const;
 };
 
 }  // namespace nmb

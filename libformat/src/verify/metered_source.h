@@ -19,6 +19,9 @@ class MeteredSource final : public ByteSource {
       : base_(base), rate_(rate), start_(std::chrono::steady_clock::now()) {}
 
   std::uint64_t size() const override { return base_.size(); }
+  Result<std::uint64_t> refresh() const override { return base_.refresh(); }
+  void forget() const override { base_.forget(); }
+  bool has_writer() const override { return base_.has_writer(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     account(out.size());
     return base_.read_at(offset, out);

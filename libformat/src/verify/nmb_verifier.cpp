@@ -1,7 +1,9 @@
 // The walk through an NMB file (see nmb_verifier.h).
 #include "verify/nmb_verifier.h"
 
-#include <algorithm>
+#include <utility>
+
+#include "verify/status_finding.h"
 
 namespace nmb {
 
@@ -13,9 +15,14 @@ NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, F
 
 Result<VerifySummary> NmbVerifier::run() {
   summary_.kind = "NMB";
-  head_.bytes.resize(std::min<std::uint64_t>(file_.size(), kBodyStart));
-  NMB_TRY(file_.read_at(0, head_.bytes));
-  if (read_head() && check_file_length() && check_superblock()) {
+  Result<Choice> choice = choose_newest(file_, Lookout::kAll);
+  if (!choice.ok()) {
+    const Code code = choice.status().code();
+    if (code != Code::kDamaged && code != Code::kUnsupported) return choice.status();
+    Finding finding = finding_of(choice.status());
+    if (code == Code::kUnsupported) finding.severity = Severity::kUnsupported;
+    findings_.report(std::move(finding));
+  } else if (read_head(std::move(*choice)) && check_superblock()) {
     check_places();
     check_growth_pages();
     check_index();
@@ -28,6 +35,7 @@ Result<VerifySummary> NmbVerifier::run() {
           {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
     });
     check_features();
+    check_stamp();
     if (all_walked_ && at_least(VerifyLevel::kData)) check_gaps();
   }
   summary_.bytes_read = file_.bytes();

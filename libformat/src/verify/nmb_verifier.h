@@ -58,12 +58,12 @@ class NmbVerifier {
   };
 
   // The head of the file (verify_head.cpp): sections 3 to 5.
-  bool read_head();
-  bool check_file_length();
+  bool read_head(Choice choice);
+  void check_identity();
+  void check_cover(std::span<const std::byte> identity);
   bool check_superblock();
   void check_fixed_bytes();
   void check_trailer();
-  void check_slots();
   void check_previous_trailers();
   bool check_previous_trailer(const Superblock& current, std::uint64_t placed_at,
                               Superblock* previous);
@@ -105,6 +105,8 @@ class NmbVerifier {
   // Values (verify_extent.cpp): section 10.
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);
+  void add_to_stamp(std::uint64_t position, std::uint64_t sum);
+  void check_stamp();
   // False: the map cannot be read.
   bool walk_map(const Place& root, std::uint64_t placed_at, MapWalk* walk);
   bool check_map_page(const Page& page, MapWalk* walk);
@@ -124,11 +126,13 @@ class NmbVerifier {
   void check_hdf5_superblock();
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
-  void compare_view();
+  std::optional<Superblock> shown_generation(std::uint64_t generation);
+  void compare_view(const Superblock& shown);
 
   // Dead space (verify_dead_space.cpp): section 11.
   void check_dead_space();
   std::optional<Place> check_dead_rows(const Page& segment);
+  void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
   // The bytes of the file (verify_space.cpp): section 3.
   // Claims the structure for what is placed by the value at `placed_at` (R-FL-3, R-FL-5); true: it
@@ -178,13 +182,14 @@ class NmbVerifier {
   VerifySummary summary_;
   NotDecoded not_decoded_;  // chunks of blocks whose values were looked at
   Head head_;
-  std::array<std::byte, kSlotUnit> superblock_bytes_{};
-  bool identity_sound_ = false;
   const Superblock& superblock() const { return head_.superblock; }
   std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
 
+  // Of the newest generation, the one before, and so on, as far as the previous trailers lead.
+  std::vector<std::uint64_t> file_lengths_;
   SpaceMap space_;
   SpaceMap orders_;
+  std::uint64_t stamp_ = 0;  // of the pieces so far
   bool view_sound_ = false;  // its sum is right
   bool all_walked_ = true;   // every structure is known, so that what is left must be zero
   bool index_whole_ = true;  // every page of the index could be read

@@ -46,23 +46,41 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
   // Without positions there may be more rows than bytes, none of them a place.
   const std::uint32_t rows = segment.has(kPosition) ? segment.rows() : 1;
   std::optional<Place> before;
+  bool any_abandoned = false;
   for (std::uint32_t row = 0; row < rows; ++row) {
     const Place place{segment.value(row, kPosition), segment.value(row, kStoredLength),
                       segment.value(row, kSum)};
     const std::uint64_t state = segment.value(row, kState);
-    if (state > 1 || (state == 1 && row != 0)) {
+    if (state > kStateAbandoned || (state == kStatePageBefore && row != 0)) {
       report("R-DS-1", segment.value_offset(row, kState), "dead-space segment",
              "state " + std::to_string(state) + " in row " + std::to_string(row),
-             "1 in the first row alone");
+             "0, 2, or 1 in the first row alone");
       all_walked_ = false;
-    } else if (state == 1) {
+    } else if (state == kStatePageBefore) {
       before = place;
     } else {
+      if (state == kStateAbandoned) {
+        check_abandoned(segment, row, !any_abandoned);
+        any_abandoned = true;
+      }
       check_values({place.position, place.length, place.sum, "R-DS-2", nullptr},
                    segment.value_offset(row, kPosition));
     }
   }
   return before;
+}
+
+void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool first) {
+  const std::uint64_t at = segment.value_offset(row, kPosition);
+  if (!first)
+    return report("R-DS-3", at, "dead-space segment", "a second abandoned range", "at most one");
+  // What generation it was that the segment's followed: R-SB-10 or R-PG-4 is reported.
+  const std::uint64_t back = superblock().generation - segment.generation() + 1;
+  if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
+  const std::uint64_t length = file_lengths_[back];
+  if (const std::uint64_t position = segment.value(row, kPosition); position != length)
+    report("R-DS-3", at, "dead-space segment", "an abandoned range at " + std::to_string(position),
+           "one at " + std::to_string(length) + ", the end of the generation before");
 }
 
 }  // namespace nmb

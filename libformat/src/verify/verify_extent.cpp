@@ -33,8 +33,26 @@ void NmbVerifier::check_extent(const EntryRow& row) {
     return;
   }
   if (!stored) return;
+  add_to_stamp(e.extent_position, e.extent_sum);
   check_values({e.extent_position, e.extent_length, e.extent_sum, "R-EX-6", block_},
                row.at(kExtentPosition));
+}
+
+// A piece of an extent that is reached.
+void NmbVerifier::add_to_stamp(std::uint64_t position, std::uint64_t sum) {
+  const Superblock& s = superblock();
+  const std::uint64_t from =
+      s.generation > 1 ? s.previous_trailer.position + s.previous_trailer.length : kBodyStart;
+  if (position >= from) stamp_ += sum;
+}
+
+// Where every piece was met.
+void NmbVerifier::check_stamp() {
+  if (!all_walked_ || !at_least(VerifyLevel::kBlocks) || !superblock().all_known()) return;
+  if (stamp_ != superblock().stamp)
+    report("R-SB-14", field(in_superblock::kStamp), "superblock",
+           "stamp " + std::to_string(superblock().stamp),
+           std::to_string(stamp_) + ", as the pieces of this generation make it");
 }
 
 // Claims a stretch of values and has its sum taken.
@@ -205,6 +223,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       range.codec = piece.codec;
       range.raw_length = piece.length;
     }
+    if (here) add_to_stamp(piece.position, piece.sum);
     if (here)
       check_values(range, leaf.value_offset(i, kPosition));
     else if (!walk->is_original && files_ && piece.file <= files_->rows() &&

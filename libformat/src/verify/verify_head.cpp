@@ -1,5 +1,6 @@
 // Verifies identity, slots, trailers and features (spec/format.md, sections 3 to 5 and 13).
 #include <algorithm>
+#include <array>
 
 #include "verify/nmb_verifier.h"
 #include "wire/endian.h"
@@ -9,53 +10,65 @@
 namespace nmb {
 
 // Chooses the newest superblock. False: there is none to go on with.
-bool NmbVerifier::read_head() {
-  const std::uint64_t size = file_.size();
-  std::span<const std::byte> bytes(head_.bytes);
-  if (size >= kIdentityPosition + kIdentitySize) {
-    Identity identity;
-    identity_sound_ = Identity::decode(bytes.subspan(kIdentityPosition, kIdentitySize),
-                                       kIdentityPosition, &identity, findings_);
-    if (!identity.supported) return false;  // another version, of which nothing is known
-  }
-  if (size < kBodyStart) {
-    report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
-           "at least 20480");
-    return false;
-  }
-  Result<Choice> choice =
-      choose_superblock(file_, bytes, identity_sound_, Severity::kFinding, findings_);
-  if (!choice.ok()) {
-    missed(choice.status());
-    return false;
-  }
-  if (choice->position == 0) {
-    if (size < kBodyStart + kSlotUnit)
-      report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
-             "at least 20480");
-    return false;
-  }
-  head_.position = choice->position;
-  head_.rolled_forward = choice->rolled_forward;
-  superblock_bytes_ = choice->bytes;
-  Superblock::decode(superblock_bytes_, head_.position, &head_.superblock, findings_);
+bool NmbVerifier::read_head(Choice choice) {
+  const Severity pending = file_.has_writer() ? Severity::kWarning : Severity::kFinding;
+  report_head(choice, Severity::kFinding, pending, findings_);
+  head_.bytes = choice.reading.bytes;
+  if (!choice.lost.ok()) return false;
+  head_.position = choice.newest.position;
+  head_.rolled_forward = choice.rolled_forward;
+  head_.superblock_bytes = choice.newest.bytes;
+  Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, findings_);
   if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};
   summary_.recorded_blocks = superblock().totals.blocks;
+  if (!superblock().usable_length()) return false;  // R-SB-4 is reported
+  if (const Status status = check_not_cut(file_, choice); !status.ok()) {
+    if (status.code() != Code::kDamaged) {
+      missed(status);
+      return false;
+    }
+    report("R-FL-1", status.offset(), "file",
+           "a file cut to " + std::to_string(status.offset()) + " bytes",
+           std::to_string(superblock().file_length));
+  }
+  check_identity();
+  check_fixed_bytes();
   return true;
 }
 
-bool NmbVerifier::check_file_length() {
-  if (!superblock().usable_length()) return false;  // R-SB-4 is reported
-  const std::uint64_t size = file_.size(), length = superblock().file_length;
-  if (size < length)
-    report("R-FL-1", size, "file", "a file cut to " + std::to_string(size) + " bytes",
-           std::to_string(length));
-  if (size > length)
-    findings_.report({"R-FL-2", length, "file",
-                      std::to_string(size - length) + " bytes that no generation has committed",
-                      "none", Severity::kWarning});
-  check_fixed_bytes();
-  return true;
+void NmbVerifier::check_identity() {
+  const auto bytes = std::span(head_.bytes).subspan(kIdentityPosition, kIdentitySize);
+  FirstFinding ignored;
+  Identity identity;
+  const bool sound = Identity::decode(bytes, kIdentityPosition, &identity, ignored);
+  if (sound && superblock().all_known())
+    Identity::check_reserved(bytes, kIdentityPosition, findings_);
+  check_cover(sound ? bytes : std::span<const std::byte>());
+}
+
+// identity: empty where it is damaged.
+void NmbVerifier::check_cover(std::span<const std::byte> identity) {
+  const auto cover = std::span(head_.bytes).first(kIdentitySize);
+  std::array<std::byte, kIdentitySize> own = Identity{superblock().file_id, true}.encode();
+  FirstFinding ignored;
+  Identity copy;
+  if (identity.empty() && Identity::decode(cover, kCoverPosition, &copy, ignored)) identity = cover;
+  if (identity.empty()) identity = own;
+  const auto expected = superblock().cover(identity);
+  const auto differ = std::ranges::mismatch(cover, expected);
+  if (differ.in1 == cover.end()) return;
+  const Place& before = superblock().previous_trailer;
+  std::array<std::byte, kSlotUnit> bytes{};
+  const bool of_before = before.length == kSlotUnit &&
+                         before.position <= superblock().trailer_position() &&
+                         file_.read_at(before.position, bytes).ok() && Superblock::valid(bytes) &&
+                         sum_of(bytes) == before.sum &&
+                         std::ranges::equal(cover, Superblock::fields_of(bytes).cover(identity));
+  findings_.report({"R-ID-5", static_cast<std::uint64_t>(differ.in1 - cover.begin()), "cover",
+                    of_before ? "the cover of the generation before" : "another byte",
+                    all_zero(superblock().hdf5) ? "a copy of the identity"
+                                                : "the HDF5 superblock of the view, and zeros",
+                    of_before ? Severity::kWarning : Severity::kFinding});
 }
 
 // What lies between cover, mark, identity and slots.
@@ -80,7 +93,6 @@ bool NmbVerifier::check_superblock() {
     return false;
   }
   check_trailer();
-  check_slots();
   check_previous_trailers();
   check_hdf5_superblock();
   return true;
@@ -93,34 +105,16 @@ void NmbVerifier::check_trailer() {
     return;
   std::array<std::byte, kSlotUnit> trailer;
   if (Status status = file_.read_at(position, trailer); !status.ok()) return missed(status);
-  const auto differ = std::mismatch(trailer.begin(), trailer.end(), superblock_bytes_.begin());
+  const auto differ = std::mismatch(trailer.begin(), trailer.end(), head_.superblock_bytes.begin());
   if (differ.first != trailer.end())
     report("R-SB-2", position + static_cast<std::uint64_t>(differ.first - trailer.begin()),
            "trailer", "another byte than in the slot", "a copy of the slot");
 }
 
-void NmbVerifier::check_slots() {
-  const std::uint64_t generation = superblock().generation;
-  if (head_.rolled_forward || generation == 0) return;  // R-SB-1 or R-SB-3 is reported
-  const std::uint64_t own = Superblock::slot_position(generation);
-  const std::uint64_t other = kFirstSlot + kFirstSlot + kSlotUnit - head_.position;
-  if (head_.position != own)
-    report("R-SB-3", field(in_superblock::kGeneration), "superblock slot",
-           "generation " + std::to_string(generation), "it in the other slot");
-  auto slot = std::span(head_.bytes).subspan(other, kSlotUnit);
-  const bool zero = all_zero(slot);
-  if (!zero && !Superblock::valid(slot)) return;  // R-SB-1 is reported
-  const std::uint64_t found = load_le<std::uint64_t>(&slot[16]);
-  if (zero ? generation != 1 : found != generation - 1 || generation == 1)
-    report(
-        "R-SB-3", other + 16, "superblock slot",
-        zero ? "zero" : "generation " + std::to_string(found),
-        generation == 1 ? "zero in generation 1" : "generation " + std::to_string(generation - 1));
-}
-
 // Back to the first generation. Each is claimed: this ends.
 void NmbVerifier::check_previous_trailers() {
   Superblock current = superblock();
+  file_lengths_.push_back(current.file_length);
   std::uint64_t placed_at = field(in_superblock::kPreviousTrailer);
   while (current.generation > 1 || !current.previous_trailer.absent()) {
     Superblock previous;
@@ -130,6 +124,7 @@ void NmbVerifier::check_previous_trailers() {
     }
     placed_at = current.previous_trailer.position + in_superblock::kPreviousTrailer;
     current = previous;
+    file_lengths_.push_back(current.file_length);
   }
 }
 
@@ -156,7 +151,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
   if (good) {
     FirstFinding unused;  // what its fields break was told when it was the newest
     Superblock::decode(bytes, place.position, previous, unused);
-    good = previous->generation == current.generation - 1 &&
+    good = previous->generation == current.generation - 1 && previous->file_id == current.file_id &&
            previous->file_length == place.position + kSlotUnit;
   }
   if (!good)

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "wire/system_error.h"
+#include "wire/writer_lock.h"
 
 namespace nmb {
 
@@ -33,6 +34,20 @@ Result<std::unique_ptr<FileSource>> FileSource::adopt(int fd, const std::string&
 }
 
 FileSource::~FileSource() { ::close(fd_); }
+
+Result<std::uint64_t> FileSource::refresh() const {
+  struct stat info;
+  if (::fstat(fd_, &info) != 0) return system_error(errno, path_, "stat");
+  const auto now = static_cast<std::uint64_t>(info.st_size);
+  for (std::uint64_t known = size_; known < now && !size_.compare_exchange_weak(known, now);) {
+  }
+  return now;
+}
+
+bool FileSource::has_writer() const {
+  struct flock lock = writer_lock();
+  return ::fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
 
 Status FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   std::size_t done = 0;

@@ -11,6 +11,7 @@
 
 #include "wire/journaled_output.h"
 #include "wire/system_error.h"
+#include "wire/writer_lock.h"
 
 namespace nmb {
 
@@ -20,6 +21,19 @@ std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// kBusy: another writer has it; kUnsupported: the file system has no locks.
+Status take_writer_lock(int fd, const std::string& path) {
+  struct flock lock = writer_lock();
+  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return {};
+  if (errno == EAGAIN || errno == EACCES)
+    return Status(Code::kBusy, path, kNoOffset, "", "another writer holds the file");
+  if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL)
+    return system_error(errno, path, "lock");
+  return Status(Code::kUnsupported, path, kNoOffset, "",
+                "the file system has no locks, so that another program might write to the file at "
+                "the same time; use --no-lock (Locking::kIfPossible) if none does");
 }
 
 class PosixFile final : public OutputFile {
@@ -87,8 +101,13 @@ class PosixFile final : public OutputFile {
     return {};
   }
 
+  // Ahead of the name: from then on others may open the file.
   Status publish() override {
     if (published_) return {};
+    // The last look: from here on it is published, whatever comes.
+    if (options_.cancel && options_.cancel->load())
+      return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
+    lock_status_ = take_writer_lock(fd_, path_);
     if (temporary_.empty()) {
       const std::string self = "/proc/self/fd/" + std::to_string(fd_);
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)
@@ -113,6 +132,10 @@ class PosixFile final : public OutputFile {
     return done();
   }
 
+  Status check_locked() const override {
+    return options_.locking == Locking::kRequired ? lock_status_ : Status();
+  }
+
   Result<std::uint64_t> size() const override {
     struct stat info;
     if (::fstat(fd_, &info) != 0) return system_error(errno, path_, "stat");
@@ -124,8 +147,8 @@ class PosixFile final : public OutputFile {
  private:
   Status done() {
     published_ = true;
-    // From here on it is a file like any other: no second writer.
-    ::flock(fd_, LOCK_EX | LOCK_NB);
+    // That of reopen_output(): it would keep HDF5 programs out of a file that they may read.
+    ::flock(fd_, LOCK_UN);
     if (!options_.sync) return {};
     const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return system_error(errno, path_, "sync the folder of");
@@ -141,6 +164,7 @@ class PosixFile final : public OutputFile {
   CreateOptions options_;
   bool published_;
   const bool stays_;  // without having been published
+  Status lock_status_;
 };
 
 }  // namespace
@@ -249,16 +273,14 @@ Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
   return Status(Code::kBusy, hidden, kNoOffset, "", "another process is writing the file");
 }
 
-Result<std::unique_ptr<OutputFile>> open_output(const std::string& path) {
+Result<std::unique_ptr<OutputFile>> open_output(const std::string& path, Locking locking) {
   for (int opening = 0; opening < kOpenings; ++opening) {
     int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) return system_error(errno, path, "open for writing");
     std::unique_ptr<OutputFile> file(new PosixFile(path, fd, {}, {}, true));
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EWOULDBLOCK)
-        return Status(Code::kBusy, path, kNoOffset, "", "another writer holds the file");
-      return system_error(errno, path, "lock");
-    }
+    const Status locked = take_writer_lock(fd, path);
+    if (!locked.ok() && (locked.code() != Code::kUnsupported || locking == Locking::kRequired))
+      return locked;
     // Another file may have got the name since it was opened: what was locked would never be seen.
     NMB_ASSIGN(const bool same, names_file(path, fd));
     if (same) return file;

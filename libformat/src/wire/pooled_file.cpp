@@ -64,6 +64,13 @@ Status PooledFile::read_at(std::uint64_t offset, std::span<std::byte> out) const
   return source->read_at(offset, out);
 }
 
+Result<std::uint64_t> PooledFile::refresh() const {
+  NMB_ASSIGN(std::shared_ptr<const FileSource> source, pool_->use(*this));
+  NMB_ASSIGN(const std::uint64_t now, source->refresh());
+  if (now > size_) size_ = now;
+  return now;
+}
+
 bool PooledFile::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
   if (!sparse_) return false;
   Result<std::shared_ptr<const FileSource>> source = pool_->use(*this);

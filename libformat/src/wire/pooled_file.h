@@ -1,6 +1,7 @@
 // PooledFile: a file that is opened when it is read; few of thousands are open at a time.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <list>
 #include <memory>
@@ -41,6 +42,7 @@ class PooledFile final : public ByteSource {
                                                            Opener opener);
   ~PooledFile() override;
   std::uint64_t size() const override { return size_; }
+  Result<std::uint64_t> refresh() const override;
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return path_; }
   const std::string* path() const override { return &path_; }
@@ -61,7 +63,7 @@ class PooledFile final : public ByteSource {
   std::string path_;
   std::shared_ptr<FilePool> pool_;
   Opener opener_;
-  std::uint64_t size_;
+  mutable std::atomic<std::uint64_t> size_;
   FileStamp stamp_;
   bool sparse_;
   mutable std::shared_ptr<const FileSource> source_;  // guarded by the pool

@@ -6,6 +6,7 @@ namespace nmb {
 Status add_hdf5_view(const std::string& path, const WriterOptions& options) {
   WriterOptions of_view;
   of_view.sync = options.sync;
+  of_view.locking = options.locking;
   of_view.cancel = options.cancel;
   of_view.layer = options.layer;
   of_view.hdf5_view = Hdf5View::kOn;

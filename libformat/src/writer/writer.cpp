@@ -17,11 +17,11 @@ namespace nmb {
 Writer::Impl::~Impl() {
   buffer_.drop();
   if (!file_) return;
-  // What was not committed goes; a failure here is repaired by the next writer.
+  // What this writer did not commit goes; where that fails, it stays as an abandoned range.
   if (ranks_.rank() != 0 || superblock_.generation == 0 || slot_begun_ ||
-      cursor_ == superblock_.file_length)
+      cursor_ == round_up(kept_length_, 8))
     return;
-  (void)file_->truncate(superblock_.file_length).ok();
+  (void)file_->truncate(kept_length_).ok();
 }
 
 Status Writer::Impl::keep(Status status) {
@@ -164,8 +164,13 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
-  CreateOptions of_new{
-      options.overwrite, options.sync, !ranks.shares_memory(), {}, options.resume_key};
+  CreateOptions of_new{.overwrite = options.overwrite,
+                       .sync = options.sync,
+                       .named = !ranks.shares_memory(),
+                       .make = {},
+                       .resume_key = options.resume_key,
+                       .locking = options.locking,
+                       .cancel = options.cancel};
   if (options.dry_run) {
     NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
     return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
@@ -181,7 +186,11 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                             : options.resume_key.empty() ? hidden_name(path)
                                                          : resumable_name(path);
   return share_output(
-      ranks, [&] { return by_io(create ? create_output(path, of_new) : open_output(path), place); },
+      ranks,
+      [&] {
+        return by_io(create ? create_output(path, of_new) : open_output(path, options.locking),
+                     place);
+      },
       place,
       [&](const std::string& at) {
         return by_io(attach_output(at, path, options.resume_key), at);

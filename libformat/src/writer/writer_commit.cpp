@@ -4,7 +4,10 @@
 #include <cstring>
 
 #include "extent/needs.h"
+#include "nmb/verify.h"
 #include "parallel/letters.h"
+#include "superblock/settled_head.h"
+#include "superblock/view_header.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -20,43 +23,25 @@ Status Writer::Impl::load_committed() {
 }
 
 Status Writer::Impl::load_head() {
-  class Ignore final : public Findings {
-    void report(Finding) override {}
-  } ignore;
-  NMB_ASSIGN(std::uint64_t size, file_->size());
+  NMB_ASSIGN(const std::uint64_t size, file_->size());
   source_ = std::make_unique<OutputSource>(*file_, size);
-  NMB_ASSIGN(Head head, read_head(*source_, ignore));
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head, ranks_.rank() == 0 ? settle_head() : read_head(*source_, ignored));
   superblock_ = head.superblock;
-  cursor_ = superblock_.file_length;
   superblock_bytes_ = head.superblock_bytes;
-  if (superblock_.readonly_compatible & kFeatureGrowth || !superblock_.growth.absent())
-    return Status(Code::kUnsupported, file_->name(),
-                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
-                  "the file has growth pages, which this version does not write; nmcat copies its "
-                  "blocks into a file without them");
-  if (superblock_.readonly_compatible & ~kWrittenReadonly)
-    return Status(Code::kUnsupported, file_->name(),
-                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
-                  "the file has features that only a newer writer keeps up");
-  if (ranks_.rank() == 0) {
-    NMB_TRY(check_sections());
-    // Nothing of an unfinished commit may look like ours later.
-    if (size != superblock_.file_length) NMB_TRY(file_->truncate(superblock_.file_length));
-    if (head.rolled_forward) {
-      NMB_TRY(
-          file_->write_at(Superblock::slot_position(superblock_.generation), superblock_bytes_));
-      NMB_TRY(write_cover_and_mark(superblock_, superblock_bytes_));
-    }
-    if (options_.sync && (head.rolled_forward || size != superblock_.file_length))
-      NMB_TRY(file_->sync());
-  }
+  std::copy_n(head.bytes.begin() + kIdentityPosition, kIdentitySize, identity_.begin());
+  kept_length_ = size;
+  cursor_ = round_up(size, 8);
+  const std::uint64_t committed = superblock_.file_length;
+  if (ranks_.rank() == 0 && size > committed)
+    dead_.push_back({committed, cursor_ - committed, 0, false, true});
   has_file_id_ = true;
   next_order_ = superblock_.next_order;
   if (!superblock_.dictionary.absent() && head.dictionary.empty())
     return Status(Code::kDamaged, file_->name(), kDictionaryPosition, "R-SB-9",
                   "found no dictionary with the sum that the superblock says");
   dictionary_ = head.dictionary;
-  source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
+  source_ = std::make_unique<OutputSource>(*file_, committed);
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
   return ranks_.rank() == 0 ? check_continued_pages() : Status();
 }
@@ -70,6 +55,89 @@ Status Writer::Impl::check_continued_pages() const {
   expect.position = newest.position;
   expect.length = static_cast<std::uint32_t>(newest.length);
   return read_page(*source_, expect).status();
+}
+
+namespace {
+
+// Whether all of a generation is sound, that its superblock says is there.
+Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
+                      const FoundSuperblock& generation) {
+  NMB_ASSIGN(const std::unique_ptr<const ByteSource> committed,
+             as_committed(file, reading, generation));
+  FirstFinding ignored;
+  NMB_ASSIGN(const VerifySummary summary, verify(*committed, {}, ignored));
+  const Code incomplete = summary.incomplete.code();
+  if (incomplete != Code::kOk && incomplete != Code::kUnsupported) return summary.incomplete;
+  return summary.findings == 0;
+}
+
+// Adopts a pending generation that is sound; refuses one that only a search found and that is not.
+Status choose_sound(const ByteSource& file, Choice* choice) {
+  if (choice->found_by_search) {
+    NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
+    if (!sound)
+      return Status(Code::kDamaged, file.name(), choice->newest.position, "R-SB-13",
+                    "slots and mark are damaged, and generation " +
+                        std::to_string(choice->newest.fields.generation) +
+                        " behind them is not sound; nmverify tells what is damaged");
+  }
+  if (!choice->pending) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, *choice->pending));
+  if (sound) {
+    choice->newest = *choice->pending;
+    choice->rolled_forward = true;
+  }
+  choice->pending.reset();
+  return {};
+}
+
+}  // namespace
+
+// By rank 0: makes the state settled (spec/format.md, section 5.4) before anything else is written.
+Result<Head> Writer::Impl::settle_head() {
+  NMB_ASSIGN(Choice choice, choose_newest(*source_, Lookout::kAll));
+  NMB_TRY(choice.lost);
+  NMB_TRY(choose_sound(*source_, &choice));
+  NMB_ASSIGN(const std::vector<std::byte> settled,
+             settled_head(*source_, choice.reading, choice.newest));
+  const std::vector<std::byte> found = choice.reading.bytes;
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head, head_of(*source_, std::move(choice), ignored));
+  const Superblock& superblock = head.superblock;
+  if (superblock.readonly_compatible & kFeatureGrowth || !superblock.growth.absent())
+    return Status(Code::kUnsupported, file_->name(),
+                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
+                  "the file has growth pages, which this version does not write; nmcat copies its "
+                  "blocks into a file without them");
+  if (superblock.readonly_compatible & ~kWrittenReadonly)
+    return Status(Code::kUnsupported, file_->name(),
+                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
+                  "the file has features that only a newer writer keeps up");
+  NMB_TRY(check_sections(superblock));
+  auto sync = [&] { return options_.sync ? file_->sync() : Status(); };
+  std::array<std::byte, kSlotUnit> trailer;
+  NMB_TRY(file_->read_at(superblock.trailer_position(), trailer));
+  const auto differs = [&](std::size_t from, std::size_t to) {
+    return !std::equal(settled.begin() + static_cast<std::ptrdiff_t>(from),
+                       settled.begin() + static_cast<std::ptrdiff_t>(to),
+                       found.begin() + static_cast<std::ptrdiff_t>(from));
+  };
+  bool written = false;
+  auto write = [&](std::uint64_t at, std::span<const std::byte> bytes) {
+    written = true;
+    return file_->write_at(at, bytes);
+  };
+  if (trailer != head.superblock_bytes)
+    NMB_TRY(write(superblock.trailer_position(), head.superblock_bytes));
+  for (const std::size_t at : {kFirstSlot, kFirstSlot + kSlotUnit})
+    if (differs(at, at + kSlotUnit)) NMB_TRY(write(at, std::span(settled).subspan(at, kSlotUnit)));
+  if (written) NMB_TRY(sync());
+  if (differs(0, kFirstSlot)) {
+    NMB_TRY(write(0, std::span(settled).first(kFirstSlot)));
+    NMB_TRY(sync());
+  }
+  std::ranges::copy(settled, head.bytes.begin());
+  return head;
 }
 
 std::uint64_t Writer::Impl::block_end(BlockId id) const {
@@ -102,6 +170,41 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
                      moves.empty() || sparse ? Status() : file_->reserve(from, to - from));
 }
 
+// Inline values that are moved: their sum is part of the stamp, so they are read ahead of the block
+// that they are written with, and as many are kept until then as take little memory.
+Status Writer::Impl::sum_inline_values(Commitment& c) {
+  constexpr std::uint64_t kMostKept = 16 << 20;
+  BlockState& block = state(c.id);
+  if (options_.dry_run) {
+    c.extent_sum = kWidestSum;
+    return {};
+  }
+  std::vector<std::byte> values(round_up(block.extent_length, 8));
+  const auto stored = std::span(values).first(block.extent_length);
+  NMB_TRY(read_moved(*block.move, 0, stored));
+  c.extent_sum = sum_of(stored);
+  if (block.tap) NMB_TRY(block.tap->take(0, stored));
+  if (kept_inline_ + values.size() > kMostKept) return {};
+  kept_inline_ += values.size();
+  c.inline_values = std::move(values);
+  return {};
+}
+
+// Collective: the sum of the sums of all pieces that this generation stores (spec/format.md,
+// section 5.1).
+Status Writer::Impl::choose_stamp(const std::vector<Commitment>& blocks) {
+  const bool first = superblock_.generation == 0;
+  const std::uint64_t from = first ? kBodyStart : superblock_.file_length;
+  std::uint64_t sum = 0;
+  for (const Commitment& c : blocks) {
+    for (const Piece& piece : c.pieces)
+      if (!piece.hole && piece.file == 0 && piece.position >= from) sum += piece.sum;
+    if (c.pieces.empty() && c.map.absent() && c.extent_position >= from) sum += c.extent_sum;
+  }
+  NMB_ASSIGN(stamp_, ranks_.all_reduce(sum, std::plus<>()));
+  return {};
+}
+
 // What becomes of a block's values: the pieces, and whether they need a map.
 Status Writer::Impl::finish_extent(Commitment& c) {
   BlockState& block = state(c.id);
@@ -109,7 +212,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   const std::uint64_t piece_size = superblock_.piece_size;
   if (block.move && is_inline(c.id)) {
     c.extent_position = block.run_position;  // written with the block
-    return {};
+    return sum_inline_values(c);
   }
   if (block.linked) {
     c.pieces = block.linked->pieces_at(
@@ -157,10 +260,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   }
   bool one_run = true;
   for (const Piece& piece : c.pieces) {
-    bool original = false;
-    if (piece.file != 0) {
-      NMB_ASSIGN(original, is_original(piece.file));
-    }
+    NMB_ASSIGN(const bool original, is_original(piece.file));
     c.needs |= needs_of_piece(piece, original);
   }
   for (const Piece& piece : c.pieces)
@@ -182,7 +282,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
 // Whether a file number leads to an original, of those that the file has; new rows are of external
 // files.
 Result<bool> Writer::Impl::is_original(std::uint32_t number) const {
-  if (!core_) return false;
+  if (number == 0 || !core_) return false;
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, core_->external().table());
   return number <= table->rows() && table->is_original(number - 1);
 }
@@ -211,16 +311,20 @@ Status Writer::Impl::write_block(Commitment& c) {
   std::vector<std::byte> inline_bytes;
   if (is_inline(c.id) && block.extent_length > 0 &&
       (c.hole || c.extent_position == block.run_position)) {
-    inline_bytes.resize(round_up(block.extent_length, 8));
-    auto values = std::span(inline_bytes).first(block.extent_length);
-    if (options_.dry_run) {
-      c.extent_sum = kWidestSum;
-    } else if (block.move) {
-      NMB_TRY(read_moved(*block.move, 0, values));
-      c.extent_sum = sum_of(values);
-      if (block.tap) NMB_TRY(block.tap->take(0, values));
-    } else if (!c.hole) {
-      NMB_TRY(file_->read_at(block.run_position, values));
+    inline_bytes = std::move(c.inline_values);
+    if (inline_bytes.empty()) {
+      inline_bytes.resize(round_up(block.extent_length, 8));
+      const auto values = std::span(inline_bytes).first(block.extent_length);
+      if (block.move && !options_.dry_run) {
+        NMB_TRY(read_moved(*block.move, 0, values));
+        if (sum_of(values) != c.extent_sum)
+          return Status(Code::kDamaged, file_->name(), kNoOffset, "",
+                        "block \"" + std::string(name) +
+                            "\": its values changed while they were "
+                            "read");
+      } else if (!c.hole && !options_.dry_run) {
+        NMB_TRY(file_->read_at(block.run_position, values));
+      }
     }
   }
   BlockHeader header;
@@ -343,6 +447,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
     }
     for (const DeadRange& range : dead) {
       page.add_row();
+      page.set(kState, range.abandoned ? kStateAbandoned : 0);
       page.set(kPosition, range.position);
       page.set(kStoredLength, range.length);
       page.set(kSum, range.sum);
@@ -356,20 +461,19 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 }
 
 // Everything is on the device before rank 0 writes the superblock.
-Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
+Status Writer::Impl::write_superblock(Superblock& next) {
   const bool leads = ranks_.rank() == 0;
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(next));
     if (superblock_.generation > 0) return {};
     // The slots too: a file without unallocated pages is copied without looking for them.
     std::vector<std::byte> head(dictionary_.empty() ? kBodyStart : kDictionaryPosition);
-    std::ranges::copy(Identity{superblock_.file_id, true}.encode(),
-                      head.begin() + kIdentityPosition);
+    identity_ = Identity{superblock_.file_id, true}.encode();
+    std::ranges::copy(identity_, head.begin() + kIdentityPosition);
     std::ranges::copy(kGuard, head.begin() + kGuardPosition);
     return stripes_.write_at(0, head);
   };
   NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
-  if (with_view) NMB_TRY(write_view(next));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
@@ -389,24 +493,32 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
 // What cover and mark say, in one write.
 Status Writer::Impl::write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes) {
   std::array<std::byte, kMarkPosition + kMarkSize> out;
-  std::ranges::copy(of.cover(), out.begin());
+  std::ranges::copy(of.cover(identity_), out.begin());
   std::ranges::copy(Superblock::mark_of(bytes).encode(), out.begin() + kMarkPosition);
   return file_->write_at(kCoverPosition, out);
 }
 
 // The trailer, the slot, and a new file's name.
 Status Writer::Impl::publish(Superblock& next) {
+  if (superblock_.generation > 0) NMB_TRY(file_->check_locked());
   const std::uint64_t trailer = round_up(cursor_, kSlotUnit);
   next.file_length = trailer + kSlotUnit;
+  if (new_view_) next.hdf5 = new_view_->superblock(next.file_length);
   if (superblock_.generation > 0) {
     next.previous_trailer = {superblock_.trailer_position(), kSlotUnit, sum_of(superblock_bytes_)};
   }
   const auto bytes = next.encode();
   NMB_TRY(file_->truncate(next.file_length));
   NMB_TRY(file_->write_at(trailer, bytes));
-  if (options_.sync) NMB_TRY(file_->sync());
+  // A file without a name is of no use to anybody: one wait is enough for all of it.
+  const bool waits_between = options_.sync && superblock_.generation > 0;
+  if (waits_between) NMB_TRY(file_->sync());
+  // The last look: a superblock that is being written is a commit.
+  if (options_.cancel && options_.cancel->load())
+    return Status(Code::kIo, file_->name(), kNoOffset, "", "interrupted; nothing was committed");
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
+  if (waits_between) NMB_TRY(file_->sync());
   NMB_TRY(write_cover_and_mark(next, bytes));
   if (options_.sync) NMB_TRY(file_->sync());
   superblock_bytes_ = bytes;
@@ -445,9 +557,8 @@ Status Writer::Impl::write_generation(bool closing) {
                         [](Work a, Work b) {
                           return Work{a.any || b.any, a.links || b.links};
                         }));
-  // A view that the file has is that of what it holds.
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
-  if (!first && !has.any && (!with_view || !superblock_.view.absent())) return {};
+  if (!first && !has.any && (!with_view || view_is_newest(superblock_))) return {};
   auto work = [&]() -> Status {
     NMB_TRY(place_values());
     // Everything that was put is in the file before anybody sums it.
@@ -470,6 +581,7 @@ Status Writer::Impl::write_generation(bool closing) {
       NMB_TRY(number_files(blocks));
     }
     NMB_TRY(write_values(blocks));
+    NMB_TRY(choose_stamp(blocks));
     const std::uint64_t maps = cursor_;
     NMB_TRY(write_maps(blocks));
     index_bytes_ = cursor_ - maps;
@@ -479,6 +591,7 @@ Status Writer::Impl::write_generation(bool closing) {
     Superblock next = superblock_;
     next.generation = new_generation();
     next.next_order = next_order_;
+    next.stamp = stamp_;
     for (const Commitment& c : blocks)
       next.compatible |= c.statistics.absent() ? 0 : kFeatureStatistics;
     NMB_ASSIGN(next.compatible, ranks_.all_reduce(next.compatible, std::bit_or<>()));
@@ -486,11 +599,12 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_index(blocks, next));
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
-    NMB_TRY(retire_view(next));
+    NMB_TRY(with_view ? write_view(next) : tell_of_old_view());
     NMB_TRY(write_dead_map(next));
-    NMB_TRY(write_superblock(next, with_view));
+    NMB_TRY(write_superblock(next));
     superblock_ = next;
-    cursor_ = next.file_length;
+    new_view_.reset();
+    cursor_ = kept_length_ = next.file_length;
     slot_begun_ = false;
     return closing ? Status() : ranks_.agree(settle(blocks));
   };
@@ -503,9 +617,10 @@ Status Writer::Impl::write_generation(bool closing) {
 // Values to their places; what is behind the last of them is free space again.
 Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
   const bool first = superblock_.generation == 0;
-  std::uint64_t used = first ? kBodyStart : superblock_.file_length;
+  std::uint64_t used = first ? kBodyStart : round_up(kept_length_, 8);
   if (first && !dictionary_.empty())
     used = superblock_.dictionary.position + block_length(0, dictionary_.size());
+  kept_inline_ = 0;
   NMB_TRY(move_pending(blocks));
   auto finish = [&]() -> Status {
     for (Commitment& c : blocks) {
@@ -726,11 +841,9 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   retained_.clear();
   by_name_.clear();
   pending_bytes_ = linked_bytes_ = 0;
-  class Ignore final : public Findings {
-    void report(Finding) override {}
-  } ignore;
   source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
-  NMB_ASSIGN(Head head, read_head(*source_, ignore));
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head, read_head(*source_, ignored));
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
   return {};
 }

@@ -21,6 +21,7 @@
 #include "superblock/head.h"
 #include "superblock/identity.h"
 #include "values/open_requests.h"
+#include "view/view_encoder.h"
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"
@@ -55,7 +56,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     superblock_.node_rows = options_.node_rows;
     superblock_.map_rows = options_.map_rows;
   }
-  // Of an existing file: reads the newest generation; rank 0 cuts off what is behind it.
+  // Of an existing file: reads the newest generation; rank 0 mends what is damaged in the head.
   // Collective.
   Status load_committed();
 
@@ -184,6 +185,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     Place statistics;
     std::uint64_t needs = 0;  // of the values
     std::vector<Piece> pieces;
+    std::vector<std::byte> inline_values;  // with padding; read ahead, or not yet
   };
   class Changes;  // what the index is told
   // Values to be put, checked.
@@ -266,11 +268,12 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status number_files(const std::vector<Commitment>& blocks);
   Status write_file_table(Superblock& next);
   // writer_view.cpp
-  Status retire_view(Superblock& next);
+  Status tell_of_old_view();
   Status write_view(Superblock& next);
   Status encode_view_of(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
+  Result<Head> settle_head();
   Status check_continued_pages() const;
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
@@ -287,6 +290,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t block_end(BlockId id) const;
   Status move_pending(const std::vector<Commitment>& blocks);
   Status finish_extent(Commitment& block);
+  Status sum_inline_values(Commitment& block);
+  Status choose_stamp(const std::vector<Commitment>& blocks);
   Result<bool> is_original(std::uint32_t number) const;
   Status write_map(Commitment& block, PageSink& sink);
   Status write_block(Commitment& block);
@@ -299,10 +304,10 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_statistics(std::vector<Commitment>& blocks);
   Status write_dictionary();
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
-  Status check_sections() const;
+  Status check_sections(const Superblock& superblock) const;
   Status write_sections(Superblock& next);
   Status write_dead_map(Superblock& next);
-  Status write_superblock(Superblock& next, bool with_view);
+  Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
   Status write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes);
   BlockEntry entry_of(const Commitment& block) const;
@@ -320,8 +325,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status failure_;
   OpenRequests<PutRequest> requests_;
   bool define_mode_ = true;
-  bool slot_begun_ =
-      false;  // the slot was begun, and not all ranks know that it is there: nothing is cut off
+  bool slot_begun_ = false;  // of the generation that is being written: nothing is cut off any more
 
   NameIndex names_;
   HugePageResource huge_pages_;
@@ -337,6 +341,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   bool has_file_id_ = false;
   Superblock superblock_;  // of the last commit, or what is known of the first
   std::array<std::byte, kSlotUnit> superblock_bytes_{};  // of the last commit, as it is in the file
+  std::optional<EncodedView> new_view_;              // of the generation that is written; of rank 0
+  std::array<std::byte, kIdentitySize> identity_{};  // likewise; of rank 0
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit
@@ -345,6 +351,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::unique_ptr<ReaderCore> core_;  // the last commit; null before the first
 
   std::uint64_t cursor_ = kBodyStart;  // where free space begins
+  std::uint64_t kept_inline_ = 0;      // bytes of Commitment::inline_values
+  // Bytes that others wrote, or that are committed: this writer never cuts them.
+  std::uint64_t kept_length_ = 0;
   std::uint64_t next_order_ = 0;
   std::uint64_t stamp_ = 0;               // of the generation that is being written
   std::uint64_t without_statistics_ = 0;  // variables, of all commits
@@ -363,6 +372,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint64_t position, length;
     std::uint64_t sum;
     bool sum_known;
+    bool abandoned = false;  // what lay behind the newest generation
   };
   std::vector<DeadRange> dead_;
   // Of the last end_define of several ranks.
