@@ -47,7 +47,8 @@ TEST(Growth, CountsInEntriesAndTotals) {
   EXPECT_GT(a.growth, 0u);
   EXPECT_GT(a.grown_records, 0u);
   std::uint64_t end = 0;
-  for (const ExtentPiece& piece : *reader->extent_pieces(a)) {
+  const std::vector<ExtentPiece> pieces = *reader->extent_pieces(a);
+  for (const ExtentPiece& piece : pieces) {
     EXPECT_EQ(piece.offset, end);
     end += piece.length;
   }

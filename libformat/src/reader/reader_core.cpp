@@ -63,7 +63,9 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  const bool inline_extent = with_inline && entry.growth == 0 && entry.extent_position == end &&
+  // With a map its pieces are what is checked.
+  const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
+                             entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&
                              entry.extent_length <= superblock.file_length - end;
   std::vector<std::byte> bytes(block_bytes + (inline_extent ? entry.extent_length : 0));
@@ -134,7 +136,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   if (inline_extent) {
     block.inline_extent.emplace(bytes.begin() + static_cast<std::ptrdiff_t>(block_bytes),
                                 bytes.end());
-    if (!entry.has_map() && sum_of(*block.inline_extent) != entry.extent_sum)
+    if (sum_of(*block.inline_extent) != entry.extent_sum)
       report("R-EX-6", end, "values with a wrong sum", "the one in the index");
   }
   bytes.resize(body - at + entry.stored_length);

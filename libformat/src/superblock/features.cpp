@@ -30,7 +30,8 @@ std::string text_of_refused_needs(std::uint64_t needs) {
                  [](unsigned bit) {
                    return std::uint64_t{1} << bit == kNeedStorageSections
                               ? "storage sections beside the body (need bit 3)"
-                              : "what need bit " + std::to_string(bit) + " stands for";
+                              : "a feature of a later version (need bit " + std::to_string(bit) +
+                                    ")";
                  }) +
          ", which this version does not read";
 }

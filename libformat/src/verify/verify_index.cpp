@@ -137,6 +137,9 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
 void NmbVerifier::check_index() {
   const Superblock& s = superblock();
   if (!s.usable_root()) {
+    if (s.height == 0 && s.needs != 0)
+      report("R-SB-8", field(in_superblock::kNeeds), "superblock",
+             "needs " + std::to_string(s.needs) + " without blocks", "0");
     if (s.root_position != 0 || s.height != 0) all_walked_ = false;  // R-SB-7 is reported
     return;
   }
