@@ -962,8 +962,9 @@ def read_index_page(file, page, low, high):
     rows = [page.row(i) for i in range(page.fields["rows"])]
     check_names(file, page, rows, low, high)
     if page.critical_for_writing:
-        # A change of any block below a node's row changes that row.
-        file.untouchable |= {row.name for row in rows} if page.fields["level"] == 0 else {b"*"}
+        # A change of any block below a node's row changes that row; a new block adds one to the only leaf.
+        all_leads_here = page.fields["level"] > 0 or file.superblock["height"] == 1
+        file.untouchable |= {b"*"} if all_leads_here else {row.name for row in rows}
     for i, row in enumerate(rows):
         try:
             if page.fields["level"] == 0:
