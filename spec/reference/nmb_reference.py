@@ -359,6 +359,9 @@ class Superblock(choosing.Superblock):
 def choose_superblock(file):
     """5.4: sets superblock, file_length and file_id. False if the file cannot be opened."""
     file.everything_walked = True
+    if len(file.data) < FIRST_STRUCTURE:
+        file.find("R-FL-1", len(file.data), "the file is cut within its head")
+        return False
     choice = file.choice = choosing.choose(file.data, search=True)
     for finding in choice.findings:
         if finding[0] == "R-ID-3":
@@ -367,8 +370,6 @@ def choose_superblock(file):
             file.find(*finding)
     file.warnings += choice.warnings
     if choice.newest is None:
-        if len(file.data) < FIRST_STRUCTURE + SUPERBLOCK_LENGTH and not choice.unsupported:
-            file.find("R-FL-1", len(file.data), "the file is cut within its head")
         return False
     file.file_id = int.from_bytes(choice.file_id, "little")
     sb = file.superblock = Superblock(file, choice.newest.position)
@@ -489,6 +490,7 @@ def check_stamp(file):
 def check_previous_trailers(file):
     """R-SB-9 and R-SB-10, back to the first generation. Each lies below the one after it: this ends."""
     sb, end = file.superblock, file.file_length - SUPERBLOCK_LENGTH
+    walked, file.everything_walked = file.everything_walked, False  # until the first one is met
     while True:
         position, length, sum_ = sb.place("previous trailer")
         at, generation = sb.at("previous trailer.position"), sb["generation"]
@@ -500,6 +502,7 @@ def check_previous_trailers(file):
             file.find("R-SB-10", at, f"previous trailer at {position} in generation {generation}")
             return
         if not present:
+            file.everything_walked = walked
             return
         try:
             check_place(file, "R-SB-9", (position, length, sum_), at, "previous trailer")
@@ -1739,7 +1742,7 @@ def read_extent(file, entry, header):
         return [Piece(0, length)]
     for field in ("extent position", "extent length", "extent sum"):
         if entry[field] != header[field]:
-            file.fail(
+            file.find(
                 "R-IX-9",
                 entry.at(field),
                 f"{name}: {field} {entry[field]}, {header[field]} in the block's header",
@@ -1852,7 +1855,8 @@ def read_piece(file, row, what):
             row.at("stored length"),
             f"{what}: stored length {stored}, raw length {raw}, codec 0",
         )
-        return piece
+        if piece.file_number:
+            return piece
     data = file.data
     if piece.file_number:
         data = piece.data = open_file(file, piece.file_number)
