@@ -359,6 +359,9 @@ class Superblock(choosing.Superblock):
 def choose_superblock(file):
     """5.4: sets superblock, file_length and file_id. False if the file cannot be opened."""
     file.everything_walked = True
+    if len(file.data) < FIRST_STRUCTURE:
+        file.find("R-FL-1", len(file.data), "the file is cut within its head")
+        return False
     choice = file.choice = choosing.choose(file.data, search=True)
     for finding in choice.findings:
         if finding[0] == "R-ID-3":
@@ -367,8 +370,6 @@ def choose_superblock(file):
             file.find(*finding)
     file.warnings += choice.warnings
     if choice.newest is None:
-        if len(file.data) < FIRST_STRUCTURE + SUPERBLOCK_LENGTH and not choice.unsupported:
-            file.find("R-FL-1", len(file.data), "the file is cut within its head")
         return False
     file.file_id = int.from_bytes(choice.file_id, "little")
     sb = file.superblock = Superblock(file, choice.newest.position)
@@ -489,6 +490,7 @@ def check_stamp(file):
 def check_previous_trailers(file):
     """R-SB-9 and R-SB-10, back to the first generation. Each lies below the one after it: this ends."""
     sb, end = file.superblock, file.file_length - SUPERBLOCK_LENGTH
+    walked, file.everything_walked = file.everything_walked, False  # until the first one is met
     while True:
         position, length, sum_ = sb.place("previous trailer")
         at, generation = sb.at("previous trailer.position"), sb["generation"]
@@ -500,6 +502,7 @@ def check_previous_trailers(file):
             file.find("R-SB-10", at, f"previous trailer at {position} in generation {generation}")
             return
         if not present:
+            file.everything_walked = walked
             return
         try:
             check_place(file, "R-SB-9", (position, length, sum_), at, "previous trailer")
@@ -962,8 +965,9 @@ def read_index_page(file, page, low, high):
     rows = [page.row(i) for i in range(page.fields["rows"])]
     check_names(file, page, rows, low, high)
     if page.critical_for_writing:
-        # A change of any block below a node's row changes that row.
-        file.untouchable |= {row.name for row in rows} if page.fields["level"] == 0 else {b"*"}
+        # A change of any block below a node's row changes that row; a new block adds one to the only leaf.
+        all_leads_here = page.fields["level"] > 0 or file.superblock["height"] == 1
+        file.untouchable |= {b"*"} if all_leads_here else {row.name for row in rows}
     for i, row in enumerate(rows):
         try:
             if page.fields["level"] == 0:
@@ -1535,7 +1539,9 @@ def read_dictionary(file):
         copies = [bytes(file.data[12288 : 12288 + length])]
         file.dictionary = copies[0] if sum64(copies[0]) == sum_ else None
         header = read_block_header(file, position, {}, b"", None, at, "dictionary block")
-        expected = dict.fromkeys(("codec", "order", "samples", "records", "flags"), 0)
+        if header["flags"] & HOLE:
+            file.fail("R-BK-13", position, "dictionary block: flag of a hole")
+        expected = dict.fromkeys(("codec", "order", "samples", "records"), 0)
         expected |= dict.fromkeys(("extent position", "extent length", "extent sum"), 0)
         expected |= {"kind": KIND_OF_A_DICTIONARY, "stored length": length, "raw length": length}
         for name, value in expected.items():
@@ -1736,7 +1742,7 @@ def read_extent(file, entry, header):
         return [Piece(0, length)]
     for field in ("extent position", "extent length", "extent sum"):
         if entry[field] != header[field]:
-            file.fail(
+            file.find(
                 "R-IX-9",
                 entry.at(field),
                 f"{name}: {field} {entry[field]}, {header[field]} in the block's header",
@@ -1849,7 +1855,8 @@ def read_piece(file, row, what):
             row.at("stored length"),
             f"{what}: stored length {stored}, raw length {raw}, codec 0",
         )
-        return piece
+        if piece.file_number:
+            return piece
     data = file.data
     if piece.file_number:
         data = piece.data = open_file(file, piece.file_number)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "block/block_header.h"
+#include "statistics/statistics_section.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"
@@ -138,8 +139,12 @@ void NmbVerifier::check_sections_of(const EntryRow& row) {
        {std::tuple(kStoragePosition, &e.storage, "storage"),
         std::tuple(kStatisticsPosition, &e.statistics, "statistics"),
         std::tuple(kTagsPosition, &e.tags, "tags")})
-    if (!place->absent() && check_place(*place, "R-SC-1", row.at(column), what + object))
-      check_sections(*place, what + object);
+    if (!place->absent() && check_place(*place, "R-SC-1", row.at(column), what + object)) {
+      if (place == &e.statistics)
+        check_sections(*place, what + object, {kSectionStatistics});
+      else
+        check_sections(*place, what + object, {});
+    }
   if (!e.statistics.absent() && !block_->damaged && grown_.empty()) check_statistics(row);
 }
 
