@@ -181,8 +181,8 @@ class Writer {
   NMB_EXPORT static Result<std::unique_ptr<Writer>> create(const std::string& path,
                                                            const WriterOptions& options,
                                                            Communicator& ranks);
-  // Opens for a new generation, in define mode. Cuts off what was not committed. kBusy: another
-  // writer; kUnsupported: a feature that only newer writers keep.
+  // Opens for a new generation, in define mode. What was not committed stays (an abandoned range).
+  // kBusy: another writer; kUnsupported: a feature that only newer writers keep.
   NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
                                                          const WriterOptions& options = {});
   NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
