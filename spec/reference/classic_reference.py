@@ -405,7 +405,7 @@ class Decoder:
                 if values_follow and out.record_size
                 else 0
             )
-        if out.record_begin + records * out.record_size > LIMIT:
+        if records > LIMIT or out.record_begin + records * out.record_size > LIMIT:
             self.error(
                 "R-CH-14", 4, f"{records} records of {out.record_size} bytes end behind 2^63 - 1"
             )

@@ -113,6 +113,7 @@ class Extension:
         self.unlimited = {}  # dimension: (is the record dimension, offset of the entry)
         self.storage = {}  # variable: Storage
         self.hdf5 = b""
+        self.critical_for_writing = False  # a section that this version does not know
 
     def size_of(self, type_):
         if type_ in classic.SIZES:
@@ -206,7 +207,7 @@ class ExtendedDecoder(classic.Decoder):
         chunks, chunk_bytes = 1, self.size_of(v.type)
         for d, length in zip(v.dimensions, storage.chunk):
             chunk_bytes *= length
-            if not 0 < chunk_bytes < 2**32:
+            if not 0 < chunk_bytes < 2**63:
                 wrong(f"a chunk of {chunk_bytes} bytes")
             chunks *= -(-self.out.dimensions[d].length // length)
         if 24 * chunks > storage.region_length:
@@ -258,6 +259,8 @@ def read_sections(extension, items):
             extension.hdf5 = payload.bytes(length, "hdf5")
         elif flags & 1:
             raise Unsupported(f"section {type_} of an extended body is critical and unknown")
+        elif flags & 2:
+            extension.critical_for_writing = True
 
 
 def read_dimensions(extension, items):
@@ -513,7 +516,7 @@ def chunk_of(storage, region, number, length, value_size):
         return None
     if offset + stored > len(region):
         raise wrong(f"{stored} bytes at {offset} of a region of {len(region)}")
-    if length > 2**26 and length > 1024 * stored:
+    if length > 2**26 and length > 131072 * stored:
         raise wrong(f"{stored} bytes that make {length}")
     raw, limit = bytes(region[offset : offset + stored]), length + 4 * len(storage.filters)
     for n, filter_ in reversed(list(enumerate(storage.filters))):

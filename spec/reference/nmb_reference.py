@@ -112,7 +112,8 @@ class File:
         self.findings = []
         self.warnings = []
         self.unsupported = set()  # (rule, offset) of those that make the file or a block unsupported
-        self.unchecked = []  # (block, needs that this reader does not know)
+        self.untouchable = set()  # names of blocks that a writer of this version does not change
+        self.writable = True  # a writer of this version adds generations
         self.fields = [] if tracing else None
         self.claims = []  # (start, end, what): the structures, for R-FL-3 and R-FL-4
         self.claimed = 0
@@ -429,9 +430,10 @@ def check_used(file):
     """R-SB-5, and the places of later versions."""
     sb = file.superblock
     used = sb["used"]
-    if used < 512 or used > 4088 or (used - 512) % 24 or used > 512 and not file.unknown_features:
+    usable = 512 <= used <= 4088 and (used - 512) % 24 == 0
+    if not usable or used > 512 and not file.unknown_features:
         file.find("R-SB-5", sb.at("used"), f"used is {used}")
-        used = 512
+    used = used if usable else 512
     if not file.unknown_features:
         if sb["flags"]:
             file.check_zero("R-SB-5", sb.at("flags"), sb.at("flags") + 4, (sb.name, "flags"))
@@ -537,7 +539,7 @@ def read_global_sections(file, place, what):
     """The newest, and those that they continue."""
     while True:
         position, length = place[:2]
-        read_sections(file, position, length, what)
+        read_sections(file, position, length, what, lambda writing_only: setattr(file, "writable", False))
         first = bytes(file.data[position : position + min(length, 40)])
         if len(first) < 16 or first[:2] != b"\x09\0":
             return
@@ -571,7 +573,7 @@ def read_places(file):
             if name == "global sections":
                 read_global_sections(file, place, name)
         except Damaged:
-            pass
+            file.everything_walked = False
 
 
 # --- 6. Pages --------------------------------------------------------------------------------------
@@ -617,7 +619,7 @@ DEAD = {5, 6, 9, 34}
 FILES = {1, 5, 6, 8, 9, 19, 20, 21, 34}
 GROWTH = {3, 5, 6, 7, 9, 17, 31, 32, 34}
 LATER_PLACES = range(256, 8192)  # three ids each: position, length, sum
-CRITICAL_FOR_READING = 0x8000
+CRITICAL_FOR_READING, CRITICAL_FOR_WRITING = 0x8000, 0x4000
 
 
 class Page:
@@ -628,7 +630,8 @@ class Page:
     ):
         """place: position and length by the parent; place_at: where the position stands there."""
         position, length = place
-        self.file, self.what, self.position = file, what, position
+        self.file, self.what, self.position, self.magic = file, what, position, magic
+        self.critical_for_writing = False
         file.check_within(position, max(length, PAGE_HEADER), what, place_at)
         raw = file.data[position : position + max(length, PAGE_HEADER)]
         if position + max(length, PAGE_HEADER) > len(file.data):
@@ -730,10 +733,14 @@ class Page:
                 or (width != 16 if id_ == 8 else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)))
             ):
                 file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
+            if id_ & CRITICAL_FOR_WRITING and not known:
+                self.critical_for_writing = True
+                file.writable = file.writable and self.magic in (b"INDX", b"DMAP")
             if id_ & CRITICAL_FOR_READING and not known:
                 file.refuse(
                     "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
                 )
+                file.writable = file.writable and self.magic == b"DMAP"
                 raise Damaged
             previous = id_
             raw = file.data[data_at : data_at + rows * width]
@@ -788,7 +795,10 @@ class Page:
                 place = tuple(self.value(name, row) for name in names)
                 if any(place):
                     what = f"{self.what}: place {number} of a later version"
-                    check_place(self.file, "R-PG-9", place, self.at(names[0], row), what)
+                    try:
+                        check_place(self.file, "R-PG-9", place, self.at(names[0], row), what)
+                    except Damaged:
+                        self.file.everything_walked = False  # the page itself can be read
 
     def page_before(self):
         """The first row, where it is the place of the page before; R-PG-9. Else None."""
@@ -910,7 +920,7 @@ def read_index(file):
             file.find("R-GR-1", rows[0].at("order"), f"growth of order {order}, which no block has")
     totals["records"] += file.grown_records
     for name in TOTALS:
-        if totals[name] != sb[name] and not (name == "records" and file.growth and not file.everything_walked):
+        if totals[name] != sb[name] and not (name == "records" and any(sb.place("growth")) and not file.everything_walked):
             file.find(
                 "R-SB-8",
                 sb.at(name),
@@ -950,6 +960,9 @@ def read_index_page(file, page, low, high):
     """low, high: (separator, offset) that bound the names below this page."""
     rows = [page.row(i) for i in range(page.fields["rows"])]
     check_names(file, page, rows, low, high)
+    if page.critical_for_writing:
+        # A change of any block below a node's row changes that row.
+        file.untouchable |= {row.name for row in rows} if page.fields["level"] == 0 else {b"*"}
     for i, row in enumerate(rows):
         try:
             if page.fields["level"] == 0:
@@ -1039,6 +1052,7 @@ def read_entry(file, entry):
         entry.pieces = pieces
     except Damaged:
         file.everything_walked = False
+        file.untouchable.add(entry.name)
     check_needs(file, entry)
     read_entry_sections(file, entry, body)
 
@@ -1050,11 +1064,16 @@ def read_unsupported(file, entry):
         "R-IX-10", entry.at("needs"), f"block {text(entry.name)}: not checked, it needs {bits:#x}"
     )
     file.everything_known = False
+    file.untouchable.add(entry.name)
     header = read_checked_header(file, entry, f"block {text(entry.name)}")
     file.blocks.append((entry, header, None))
     place = entry.place("data map")
     if place[0] and place[1]:
         read_map_sums(file, entry, place, header.position, entry.at("data map position"), None)
+    rows = file.growth.get(entry["order"])
+    if rows:
+        file.grown_records += rows[-1]["records"] - entry["records"]
+        entry.grown = {"records": rows[-1]["records"]}
     read_entry_sections(file, entry, None)
 
 
@@ -1086,7 +1105,8 @@ def read_entry_sections(file, entry, body):
         if any(place) and place[0] and place[1]:
             file.used_features["compatible features"] |= mask
             check_place(file, "R-SC-1", place, entry.at(name + " position"), name)
-            read_sections(file, place[0], place[1], name)
+            untouched = lambda writing_only: file.untouchable.add(entry.name)
+            read_sections(file, place[0], place[1], name, untouched)
             if name == "statistics" and body and entry.pieces is not None and not entry.grown:
                 check_statistics(file, entry, body, place)
 
@@ -1318,8 +1338,12 @@ def read_body(file, entry, header, body, what):
     except classic.ClassicError as error:
         file.find("R-BK-10", at, f"{what}: breaks {error.rule} at its byte {error.offset}: {error}")
         return None
-    except extended.Unsupported:
+    except extended.Unsupported as reason:
+        file.refuse("R-BK-10", at, f"{what}: {reason}")
+        file.untouchable.add(entry.name)
         return None
+    if c.extension and c.extension.critical_for_writing:
+        file.untouchable.add(entry.name)
     counts = {
         "dimensions": len(c.dimensions),
         "variables": len(c.variables),
@@ -1480,14 +1504,24 @@ def check_block_name(file, entry):
 SECTION = [(0, 2, "type"), (2, 2, "flags"), (4, 2, "version"), (6, 2, "codec"), (8, 8, "length")]
 
 
-def read_sections(file, position, length, what):
+KNOWN_SECTIONS = {"global sections": {(1, 1), (9, 1)}, "statistics": {(6, 1)}}
+
+
+def read_sections(file, position, length, what, on_critical):
+    """on_critical(writing_only): what a critical section that is not known does to its object."""
     at, end = position, position + length
     while at < end:
         if end - at < 16:
             file.find("R-SC-1", at, f"{what}: {end - at} bytes left, no section fits")
             return
         section = Fields(file, what, at, SECTION)
-        if section["flags"] & ~3:
+        known = (section["type"], section["version"]) in KNOWN_SECTIONS.get(what, ()) and not section["codec"]
+        if section["flags"] & 2 and not known:
+            on_critical(writing_only=True)
+        if section["flags"] & 1 and not known:
+            on_critical(writing_only=False)
+            file.refuse("R-SC-1", at, f"{what}: section of type {section['type']} is critical and unknown")
+        if section["flags"] & ~3 and not file.unknown_features:
             file.find(
                 "R-SC-1",
                 at,
@@ -1623,6 +1657,8 @@ def read_extent(file, entry, header):
                 entry.at("extent sum"),
                 f"{name}: the sum of an extent of which no byte is stored",
             )
+    if length and entry["flags"] & 1:
+        return [Piece(0, length)]
     for field in ("extent position", "extent length", "extent sum"):
         if entry[field] != header[field]:
             file.fail(
@@ -1630,8 +1666,8 @@ def read_extent(file, entry, header):
                 entry.at(field),
                 f"{name}: {field} {entry[field]}, {header[field]} in the block's header",
             )
-    if length == 0 or entry["flags"] & 1:
-        return [Piece(0, length)] if length else []
+    if length == 0:
+        return []
     if length > file.piece_size:
         raise Damaged  # R-IX-8 tells
     position = entry["extent position"]
@@ -1928,8 +1964,8 @@ def read_file_table(file, place, at):
             sound = False
         if f.row["state"] > 2:
             file.find("R-FT-6", f.row.at("state"), f"file table: state {f.row['state']}")
-            sound = False
-        if f.is_original:
+            sound = file.everything_walked = False
+        elif f.is_original:
             read_original(file, f)
         else:
             sound = check_external(file, f, before) and sound
@@ -2062,6 +2098,20 @@ def read_growth(file):
             file.growth.setdefault(row["order"], []).append(row)
 
 
+def read_grown_piece(file, row, what):
+    """R-GR-3 for what R-EX-2 to R-EX-5 want: at the value, its sum's or codec's where the bytes are wrong."""
+    known, piece = len(file.findings), None
+    try:
+        piece = read_piece(file, row, what)
+    finally:
+        for i, (rule, offset, message) in enumerate(file.findings[known:], known):
+            if rule == "R-EX-5" or rule == "R-EX-4" and offset == row["position"]:
+                offset = row.at("sum" if rule == "R-EX-5" else "codec")
+            if rule in ("R-EX-2", "R-EX-3", "R-EX-4", "R-EX-5"):
+                file.findings[i] = ("R-GR-3", offset, message)
+    return piece
+
+
 def read_grown_pieces(file, entry, header, c):
     """R-GR-2 and R-GR-3: the pieces that growth pages add to an extent."""
     rows = file.growth.get(entry["order"], [])
@@ -2075,7 +2125,7 @@ def read_grown_pieces(file, entry, header, c):
             )
         if row["records"] < records:
             file.fail("R-GR-2", row.at("records"), f"{name}: {row['records']} records after {records}")
-        pieces.append(read_piece(file, row, f"growth at {end} of {name}"))
+        pieces.append(read_grown_piece(file, row, f"growth at {end} of {name}"))
         end, records = end + row["raw length"], row["records"]
     if c is not None:
         wanted = None
@@ -2370,6 +2420,14 @@ def statistics_document(c, variable, row):
     return out
 
 
+def what_writers_do(file):
+    """Section 17: (adds generations, names of blocks that it leaves as they are; b"*": all)."""
+    sb = file.superblock
+    unknown = {name: sb[name] & ~known for name, known in choosing.KNOWN.items()} if sb else {}
+    refuses = not sb or unknown["incompatible features"] or unknown["read-only compatible features"]
+    return not refuses and file.writable, file.untouchable
+
+
 def nmb_document(file):
     document = {"schema": "nmb/reference/1"}
     if file.superblock:
@@ -2425,15 +2483,27 @@ def classic_document(data):
     return document | {"findings": findings, "remarks": remarks}
 
 
-def document_of(data, tracing=False, folder=None):
-    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
-    if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
-        return classic_document(data), None
-    if not choosing.is_nmb(data):
-        return None, None
+def reader_of(data, tracing=False, folder=None):
+    """A File that is read; None for bytes of another kind. folder: that of the file."""
+    if data[:3] == b"CDF" or not choosing.is_nmb(data):
+        return None
     file = File(data, tracing, folder)
     file.read()
-    return nmb_document(file), file.fields
+    return file
+
+
+def document_of_reader(file, data):
+    if file is not None:
+        return nmb_document(file)
+    if data[:3] == b"CDF" and data[3:4] in (b"\1", b"\2", b"\5"):
+        return classic_document(data)
+    return None
+
+
+def document_of(data, tracing=False, folder=None):
+    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
+    file = reader_of(data, tracing, folder)
+    return document_of_reader(file, data), file and file.fields
 
 
 def scan_and_index(data):

@@ -90,9 +90,10 @@ def encode_values(type_, words):
     number = float if code in "fd" else lambda word: int(word, 0)
     if words[:1] == ["range"]:
         bits = 8 * SIZES[type_] - (code.islower() and code not in "fd")
-        words = [str(i % 2**bits) for i in range(int(words[1]))]
-    elif words[1:2] == ["of"]:
-        words = [words[2]] * int(words[0])
+        count = int(words[1])
+        return struct.pack(f">{count}{code}", *(i % 2**bits for i in range(count)))
+    if words[1:2] == ["of"]:
+        return struct.pack(f">{code}", number(words[2])) * int(words[0])
     return struct.pack(f">{len(words)}{code}", *map(number, words))
 
 
@@ -677,9 +678,9 @@ class Assembler:
         for number, (id_, width, values) in enumerate(table):
             self.name_place(label, position + PAGE_HEADER + 4 * number, f"column {id_}")
             for r, row in enumerate(rows):
-                if id_ < len(COLUMNS):
-                    for name in filter(None, (row.get("label"), f"{label} row {r}")):
-                        self.name_place(name, at + r * width, COLUMNS[id_])
+                for name in filter(None, (row.get("label"), f"{label} row {r}")):
+                    column = COLUMNS[id_] if id_ < len(COLUMNS) else f"column {id_}"
+                    self.name_place(name, at + r * width, column)
             at += len(values) * width
         self.name_place(label, at, "heap")
         self.name_place(label, at + len(heap), "padding")
@@ -1083,8 +1084,9 @@ class Assembler:
             position = self.allocate(len(data))
             self.write(position, data)
             self.name_place(label, position)
-        if text_.growth:
-            self.write_growth(text_.growth)
+        for rows in text_.growth:
+            if rows:
+                self.write_growth(rows)
         if text_.sections is not None:
             if self.global_sections[0] and not text_.sections.startswith(CONTINUES):
                 dead.append((self.global_sections[0], up(self.global_sections[1])))
@@ -1163,6 +1165,9 @@ class Assembler:
         position, length, total, written = self.page("growth", b"GROW", 0, table, columns)
         for row in written[1:] if before else written:
             self.growth_rows.setdefault(row["order"], []).append(row)
+        if before:
+            where = self.places["growth row 0.position"]
+            self.name_place(f"growth page {len(self.growth_pages)}", where, "page before")
         self.growth_pages.append((position, length, total))
         self.growth = (position, length, sum64(self.data[position : position + length]))
         self.used["read-only compatible features"] |= 2
@@ -1458,7 +1463,8 @@ class GenerationText:
         self.files = []  # path, size, original, of one (bytes, bytes of a piece, codecs)
         self.actions, self.blocks, self.extra, self.sections, self.view = [], [], [], None, None
         self.statistics = self.tags = self.abandoned = None
-        self.growth, self.later, self.later_places, self.missing = [], [], [], set()
+        self.growth = [[]]  # of each page the rows: name, records, codec, bytes
+        self.later, self.later_places, self.missing = [], [], set()
         self.sets, self.pokes, self.columns = [], [], []
 
     def new_blocks(self):
@@ -1872,7 +1878,9 @@ def parse(lines):
             elif key == "original":
                 generations[-1].files.append(original_row(line))
             elif key == "growth":
-                generations[-1].growth.append(growth_row(line))
+                generations[-1].growth[-1].append(growth_row(line))
+            elif words == ["next", "growth", "page"]:
+                generations[-1].growth.append([])
             elif words == ["fold", "growth"]:
                 generations[-1].actions.append(act_fold)
             elif key == "abandoned":

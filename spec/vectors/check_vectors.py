@@ -59,7 +59,8 @@ class Vector:
         assemble.write_beside(text, out)
         self.file = out / (self.name + (".nc" if self.data[:3] == b"CDF" else ".nmb"))
         self.file.write_bytes(self.data)
-        self.document, _ = nmb_reference.document_of(self.data, folder=out)
+        self.reader = nmb_reference.reader_of(self.data, folder=out)
+        self.document = nmb_reference.document_of_reader(self.reader, self.data)
         self.valid = "valid" in expects
         for text in expects:
             if text in ("valid", "json"):
@@ -166,6 +167,34 @@ class Vector:
             self.fail(f"{self.json_path.name} is missing or differs")
 
 
+    def check_future(self, row):
+        """What the reference reader does is what future.tsv says: blocks read, blocks that may change, findings."""
+        reader, writer, verifier = row
+        names = [b["name"] for b in self.document.get("blocks", []) if "variables" in b]
+        unread = {b["name"] for b in self.document.get("blocks", []) if self.without_values(b)}
+        read = [n + " without values" * (n in unread) for n in names]
+        every = self.document.get("totals", {}).get("blocks") == len(names) and not unread
+        found = "none" if not names else "all" if every else " ".join(read)
+        if reader.replace(",", "") != found:
+            self.fail(f"future.tsv: readers read {reader!r}, this one {found!r}")
+        adds, untouchable = nmb_reference.what_writers_do(self.reader)
+        untouched = " ".join(sorted(n.decode() for n in untouchable))
+        damaged = any(not f["unsupported"] for f in self.document["findings"])
+        found = "all but " + untouched if untouched else "all"
+        found = "refuse" if damaged or not adds or "*" in untouched else found
+        if writer != found:
+            self.fail(f"future.tsv: writers change {writer!r}, by this reader {found!r}")
+        found = {("unsupported " if f["unsupported"] else "") + f["rule"] for f in self.document["findings"]}
+        if verifier != " ".join(sorted(found) or ["sound"]):
+            self.fail(f"future.tsv: nmverify says {verifier!r}, this reader {found}")
+
+    @staticmethod
+    def without_values(block):
+        """Of a data map that cannot be read; a variable of an unknown filter is a matter of its own."""
+        variables = block.get("variables", [])
+        return bool(variables) and all(v["sha256"] is None and "storage" not in v for v in variables)
+
+
 def inner_of(expected):
     """What a message of R-BK-10 must have of the body's rule."""
     if expected.naming is None:
@@ -208,10 +237,15 @@ def main():
     if arguments.vectors:
         paths = [p for p in paths if p.stem in arguments.vectors]
     failed, broken, manifest = 0, set(), []
+    future = read_future()
     for path in paths:
         try:
             vector = Vector(path, arguments.out)
             vector.check(arguments.update)
+            if vector.name in future:
+                vector.check_future(future.pop(vector.name))
+            elif vector.name.startswith("future_"):
+                vector.fail("future.tsv has no line of it")
         except assemble.VectorError as error:
             print(f"{path.name}: {error}")
             failed += 1
@@ -231,8 +265,18 @@ def main():
             "".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8"
         )
         failed += check_rules(broken)
+        for name in future:
+            print(f"future.tsv: no vector {name}")
+            failed += 1
     print(f"{len(paths)} vectors, {failed} failures")
     return 1 if failed else 0
+
+
+def read_future():
+    """future.tsv: {vector: (reader, writer, nmverify)}."""
+    lines = (HERE / "future.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return {row[0]: row[1:] for row in rows[1:]}
 
 
 def check_rules(broken):
