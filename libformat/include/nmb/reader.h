@@ -21,6 +21,7 @@
 #include "nmb/piece_codec.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
+#include "nmb/tag.h"
 #include "nmb/totals.h"
 
 namespace nmb {
@@ -131,10 +132,23 @@ class Reader {
   // One of them by its file number, from 1; opened when it is read, one of few that are. kDamaged
   // (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not allow it; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
-  // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.2),
-  // without reading any values; nullopt: it keeps none. Read at each call. kDamaged, also where
-  // they are of other values than the block's; kIo.
+  // Whether the file keeps statistics of any block.
+  NMB_EXPORT bool has_statistics() const;
+  // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.3),
+  // without reading any values; nullopt: it keeps none of any variable. Pages that were read last
+  // are kept. kDamaged, also where they are of a variable of another type; kIo.
   NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
+  // Statistics of the variables of one name in all blocks, until `visit` returns false or fails:
+  // BlockEntry::order of the block, and the statistics. Rows of one name lie together, so this
+  // reads no others. Blocks that are not in the index any more may come, too: look their orders up.
+  // In no particular order. kDamaged, kIo.
+  NMB_EXPORT Status for_each_statistics(
+      std::string_view variable,
+      const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
+  // The same of tags of one name (spec/format.md, section 9.4).
+  NMB_EXPORT Status for_each_tag(
+      std::string_view name,
+      const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

@@ -47,13 +47,6 @@ IndexTree::IndexTree(const ByteSource& file, const Superblock& superblock)
 Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::uint64_t position,
                                                     std::uint32_t length,
                                                     std::optional<std::uint64_t> sum) const {
-  {
-    std::lock_guard lock(mutex_);
-    if (auto it = cache_.find(position); it != cache_.end() && it->second.page->level() == level) {
-      uses_.splice(uses_.begin(), uses_, it->second.use);
-      return it->second.page;
-    }
-  }
   PageExpectation expect;
   expect.use = PageUse::kIndex;
   expect.level = level;
@@ -61,19 +54,7 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
   expect.position = position;
   expect.length = length;
   expect.sum = sum;
-  NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(file_, expect));
-  std::lock_guard lock(mutex_);
-  if (cache_.find(position) != cache_.end()) return page;
-  uses_.push_front(position);
-  cache_[position] = {page, uses_.begin()};
-  cached_bytes_ += page->bytes().size();
-  while (cached_bytes_ > kCacheBytes && uses_.size() > 1) {
-    auto oldest = cache_.find(uses_.back());
-    cached_bytes_ -= oldest->second.page->bytes().size();
-    cache_.erase(oldest);
-    uses_.pop_back();
-  }
-  return page;
+  return cache_.read(file_, expect);
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::root() const {

@@ -4,18 +4,16 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/totals.h"
 #include "page/page.h"
+#include "page/page_cache.h"
 #include "superblock/superblock.h"
 
 namespace nmb {
@@ -60,15 +58,7 @@ class IndexTree {
   const ByteSource& file_;
   Superblock superblock_;
 
-  static constexpr std::size_t kCacheBytes = 8 << 20;
-  struct Cached {
-    std::shared_ptr<const Page> page;
-    std::list<std::uint64_t>::iterator use;
-  };
-  mutable std::mutex mutex_;
-  mutable std::unordered_map<std::uint64_t, Cached> cache_;
-  mutable std::list<std::uint64_t> uses_;  // positions, the most recent in front
-  mutable std::size_t cached_bytes_ = 0;
+  mutable PageCache cache_;
 };
 
 // Row of the child below which `name` lies.

@@ -14,14 +14,24 @@ namespace nmb {
 
 namespace {
 
-constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "\x89NMBFILE"};
+constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD",
+                                  "\x89NMBFILE", "\x89NMBSTAT", "\x89NMBTAGS"};
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
+
+constexpr bool is_table(PageUse use) {
+  return use == PageUse::kStatistics || use == PageUse::kTags;
+}
+
+// Ids of this version; those between are for later ones.
+constexpr bool is_known(std::uint16_t id) {
+  return id <= kState || (id >= kElements && id < kColumnCount);
+}
 
 // Columns that section 6 defines for a page's use and level.
 bool defined(PageUse use, bool leaf, std::uint16_t id) {
   switch (use) {
     case PageUse::kIndex:
-      if (leaf) return (id >= kNameEnd && id <= kOrder && id != kBlocks);
+      if (leaf) return (id >= kNameEnd && id <= kStorageSum && id != kBlocks) || id == kOrder;
       return id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum ||
              (id >= kBlocks && id <= kSamples);
     case PageUse::kDataMap:
@@ -31,6 +41,13 @@ bool defined(PageUse use, bool leaf, std::uint16_t id) {
       return id == kPosition || id == kStoredLength || id == kSum || id == kState;
     case PageUse::kFileTable:
       return id == kNameEnd || id == kStoredLength || id == kDigest;
+    case PageUse::kStatistics:
+    case PageUse::kTags:
+      if (id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum || id == kOrder)
+        return true;
+      if (!leaf) return id == kBlocks;
+      return id == kKind || id == kState || id == kMinimum || id == kBytesEnd ||
+             (use == PageUse::kStatistics && id >= kElements && id <= kMaximum);
   }
   return false;
 }
@@ -80,6 +97,25 @@ std::string_view Page::name(std::uint32_t row) const {
   std::uint32_t begin = name_begin(row);
   std::uint32_t end = static_cast<std::uint32_t>(value(row, kNameEnd));
   return {reinterpret_cast<const char*>(bytes_.data()) + heap_ + begin, end - begin};
+}
+
+std::string_view Page::shared_name(std::uint32_t row) const {
+  // Rows with the same end have the name of the first of them.
+  const std::uint64_t end = value(row, kNameEnd);
+  std::uint32_t low = 0, high = row;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (value(middle, kNameEnd) == end)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return name(low);
+}
+
+std::span<const std::byte> Page::row_bytes(std::uint32_t row) const {
+  const std::uint64_t begin = row == 0 ? 0 : value(row - 1, kBytesEnd);
+  return std::span(bytes_).subspan(row_bytes_ + begin, value(row, kBytesEnd) - begin);
 }
 
 std::uint64_t Page::name_offset(std::uint32_t row) const {
@@ -152,6 +188,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   const bool leaf = level == 0;
   const bool any_rows = expect.use == PageUse::kDead || expect.use == PageUse::kFileTable;
   const std::uint32_t max_rows = any_rows                                ? expect.length
+                                 : is_table(expect.use)                  ? kMaxTableRows
                                  : expect.use == PageUse::kIndex && leaf ? kLeafRows
                                                                          : kNodeRows;
   if (page.rows_ == 0 || page.rows_ > max_rows) {
@@ -176,7 +213,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     const std::size_t entry = kPageHeaderSize + std::size_t{c} * 4;
     const std::uint16_t id = load_le<std::uint16_t>(p + entry);
     const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
-    const bool known = id < kColumnCount;
+    const bool known = is_known(id);
     const bool width_ok =
         id == kDigest ? width == 16 : (width >= 1 && width <= 8) || (!known && width == 16);
     if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
@@ -200,7 +237,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     return std::nullopt;
   }
   for (const Found& column : found) {
-    if (column.id < kColumnCount)
+    if (is_known(column.id))
       page.columns_[column.id] = {static_cast<std::uint32_t>(column.offset), column.width};
     std::uint64_t all = 0;
     for (std::uint64_t i = 0; i < page.rows_; ++i) {
@@ -235,9 +272,25 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     }
     end = next;
   }
-  if (end != heap_length) {
-    findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, kNameEnd), object,
-                     "last name end " + std::to_string(end), std::to_string(heap_length)});
+  page.row_bytes_ = static_cast<std::uint32_t>(page.heap_ + end);
+  std::uint64_t bytes_end = 0;
+  if (page.has(kBytesEnd)) {
+    for (std::uint32_t row = 0; row < page.rows_; ++row) {
+      const std::uint64_t next = page.value(row, kBytesEnd);
+      if (next < bytes_end || next > heap_length - end) {
+        findings.report({"R-IX-1", page.value_offset(row, kBytesEnd), object,
+                         "bytes end " + std::to_string(next),
+                         std::to_string(bytes_end) + " to " + std::to_string(heap_length - end)});
+        return std::nullopt;
+      }
+      bytes_end = next;
+    }
+  }
+  if (end + bytes_end != heap_length) {
+    const Column last = page.has(kBytesEnd) ? kBytesEnd : kNameEnd;
+    findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, last), object,
+                     "names and bytes of rows of " + std::to_string(end + bytes_end) + " bytes",
+                     std::to_string(heap_length)});
     return std::nullopt;
   }
   return page;
@@ -246,7 +299,9 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
 void PageBuilder::add_row(std::string_view name) {
   ++rows_;
   heap_ += name;
-  if (use_ == PageUse::kIndex || use_ == PageUse::kFileTable) set(kNameEnd, heap_.size());
+  if (use_ == PageUse::kIndex || use_ == PageUse::kFileTable || is_table(use_))
+    set(kNameEnd, heap_.size());
+  if (!bytes_.empty()) set(kBytesEnd, bytes_.size());
 }
 
 std::string_view PageBuilder::last_name() const {
@@ -268,11 +323,18 @@ void PageBuilder::set_digest(Digest digest) {
   digests_[rows_ - 1] = digest;
 }
 
+void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  set(kBytesEnd, bytes_.size());
+}
+
 void PageBuilder::clear() {
   rows_ = 0;
   for (auto& values : values_) values.clear();
   digests_.clear();
   heap_.clear();
+  bytes_.clear();
 }
 
 std::uint32_t PageBuilder::width(std::uint16_t column) const {
@@ -285,7 +347,7 @@ std::uint32_t PageBuilder::width(std::uint16_t column) const {
 }
 
 std::uint32_t PageBuilder::length() const {
-  std::uint64_t bytes = kPageHeaderSize + heap_.size();
+  std::uint64_t bytes = kPageHeaderSize + heap_.size() + bytes_.size();
   for (std::uint16_t c = 1; c < kColumnCount; ++c)
     if (std::uint32_t w = width(c)) bytes += 4 + std::uint64_t{w} * rows_;
   return static_cast<std::uint32_t>(round_up(bytes, 8));
@@ -301,7 +363,7 @@ PageBuilder::Encoded PageBuilder::encode(const Origin& origin, std::uint64_t pos
   store_le(p + 10, level_);
   store_le(p + 16, rows_);
   store_le(p + 20, static_cast<std::uint32_t>(out.bytes.size()));
-  store_le(p + 28, static_cast<std::uint32_t>(heap_.size()));
+  store_le(p + 28, static_cast<std::uint32_t>(heap_.size() + bytes_.size()));
   store_le(p + 32, origin.file_id.low);
   store_le(p + 40, origin.file_id.high);
   store_le(p + 48, position);
@@ -332,6 +394,7 @@ PageBuilder::Encoded PageBuilder::encode(const Origin& origin, std::uint64_t pos
     to += std::size_t{w} * rows_;
   }
   std::memcpy(to, heap_.data(), heap_.size());
+  std::ranges::copy(bytes_, to + heap_.size());
   out.sum = page_sum(out.bytes);
   store_le(p + kPageSumOffset, out.sum);
   return out;

@@ -1,5 +1,5 @@
-// Pages: tables of rows stored by columns, which the index, data maps, dead-space segments and file
-// tables are made of (spec/format.md, section 6).
+// Pages: tables of rows stored by columns, which the index, data maps, dead-space segments, file
+// tables, statistics and tags are made of (spec/format.md, section 6).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace nmb {
 
-enum class PageUse : std::uint8_t { kIndex, kDataMap, kDead, kFileTable };
+enum class PageUse : std::uint8_t { kIndex, kDataMap, kDead, kFileTable, kStatistics, kTags };
 
 // Column ids of section 6.
 enum Column : std::uint16_t {
@@ -47,17 +47,17 @@ enum Column : std::uint16_t {
   kStoragePosition = 22,
   kStorageLength = 23,
   kStorageSum = 24,
-  kStatisticsPosition = 25,
-  kStatisticsLength = 26,
-  kStatisticsSum = 27,
-  kTagsPosition = 28,
-  kTagsLength = 29,
-  kTagsSum = 30,
   kOrder = 31,
   kLogicalOffset = 32,
   kFileNumber = 33,
   kState = 34,
-  kColumnCount = 35,  // one more than the largest id of this version
+  kElements = 48,
+  kMissing = 49,
+  kNans = 50,
+  kMinimum = 51,
+  kMaximum = 52,
+  kBytesEnd = 53,
+  kColumnCount = 54,  // one more than the largest id of this version
 };
 
 // Values of column 34.
@@ -69,12 +69,13 @@ inline constexpr std::size_t kPageSumOffset = 80;
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
+inline constexpr std::uint32_t kMaxTableRows = 65536;
 
 // What a page must be, from its place in the tree.
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
-  bool any_level = false;  // the root of a data map: at most kMaxMapLevel
+  bool any_level = false;  // the root of a data map or table: at most kMaxMapLevel
   Origin newest;           // of the newest generation that may have written it
   std::uint64_t position = 0;
   std::uint32_t length = 0;
@@ -104,6 +105,10 @@ class Page {
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
+  // Of a table of section 9.2: the row's own name, or that of the row before where it has none.
+  std::string_view shared_name(std::uint32_t row) const;
+  // Column kBytesEnd: the row's bytes behind the names.
+  std::span<const std::byte> row_bytes(std::uint32_t row) const;
 
  private:
   struct ColumnPlace {
@@ -117,7 +122,8 @@ class Page {
   std::vector<std::byte> bytes_;
   std::array<ColumnPlace, kColumnCount> columns_{};
   std::uint32_t rows_ = 0;
-  std::uint32_t heap_ = 0;  // offset of the heap in the page
+  std::uint32_t heap_ = 0;       // offset of the heap in the page
+  std::uint32_t row_bytes_ = 0;  // of the bytes behind the names
   std::uint16_t level_ = 0;
   std::uint64_t generation_ = 0;
   std::uint64_t position_ = 0;
@@ -134,6 +140,8 @@ class PageBuilder {
   // Of the row added last.
   void set(Column column, std::uint64_t value);
   void set_digest(Digest digest);
+  // The bytes behind the names (column kBytesEnd).
+  void set_bytes(std::span<const std::byte> bytes);
   std::uint32_t rows() const { return rows_; }
   std::string_view last_name() const;
   void clear();
@@ -153,7 +161,8 @@ class PageBuilder {
   std::uint32_t rows_ = 0;
   std::array<std::vector<std::uint64_t>, kColumnCount> values_;  // empty: all 0 so far
   std::vector<Digest> digests_;
-  std::string heap_;
+  std::string heap_;              // names
+  std::vector<std::byte> bytes_;  // behind them
 };
 
 // Gives an encoded page another position; returns its sum.

@@ -10,7 +10,8 @@
 #include "nmb/file_source.h"
 #include "parallel/shared_reads.h"
 #include "reader/reader_core.h"
-#include "statistics/statistics_section.h"
+#include "statistics/statistics_row.h"
+#include "table/tag_row.h"
 
 namespace nmb {
 
@@ -21,6 +22,12 @@ class Warnings final : public Findings {
   void report(Finding finding) override { list.push_back(std::move(finding)); }
   std::vector<Finding> list;
 };
+
+// A finding about a row, with its place.
+Status placed(const Status& status, const ByteSource& file, const FoundRow& row,
+              const std::string& object = {}) {
+  return {status.code(), file.name(), row.offset(), status.rule(), object + status.message()};
+}
 
 }  // namespace
 
@@ -236,8 +243,54 @@ Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t nu
   return state_->core().external().open(number);
 }
 
+bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }
+
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
-  return read_statistics(file(), block.entry, block.metadata);
+  std::optional<BlockStatistics> out;
+  const BlockTable& table = state_->core().statistics();
+  if (table.absent()) return out;
+  BlockStatistics found;
+  found.variables.resize(block.metadata.variable_count());
+  bool any = false;
+  for (VarId v = 0; v < found.variables.size(); ++v) {
+    NMB_ASSIGN(const std::optional<FoundRow> row,
+               table.find(block.metadata.variable(v).name, block.entry.order));
+    if (!row) continue;
+    const std::string object = "block \"" + block.name + "\": statistics: ";
+    Result<VariableStatistics> statistics = row_statistics(row->value());
+    if (!statistics.ok()) return placed(statistics.status(), file(), *row, object);
+    if (statistics->type != counted_type(block.metadata, v))
+      return placed(Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
+                           "found those of a variable of another type"),
+                    file(), *row, object);
+    any = true;
+    if (!statistics->histogram.buckets.empty()) found.level = StatisticsLevel::kHistogram;
+    found.variables[v] = std::move(*statistics);
+  }
+  if (any) out = std::move(found);
+  return out;
+}
+
+Status Reader::for_each_statistics(
+    std::string_view variable,
+    const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const {
+  return state_->core().statistics().for_each(variable, [&](const FoundRow& found) -> Result<bool> {
+    const TableRow row = found.value();
+    const Result<VariableStatistics> statistics = row_statistics(row);
+    if (!statistics.ok()) return placed(statistics.status(), file(), found);
+    return visit(row.order, *statistics);
+  });
+}
+
+Status Reader::for_each_tag(
+    std::string_view name,
+    const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const {
+  return state_->core().tags().for_each(name, [&](const FoundRow& found) -> Result<bool> {
+    const TableRow row = found.value();
+    const Result<TagValue> tag = row_tag(row);
+    if (!tag.ok()) return placed(tag.status(), file(), found);
+    return visit(row.order, *tag);
+  });
 }
 
 Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {

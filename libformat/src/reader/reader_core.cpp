@@ -15,6 +15,8 @@ ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external
       head_(std::move(head)),
       index_(file, head_.superblock),
       external_(file, head_.superblock, external),
+      statistics_(file, head_.superblock, PageUse::kStatistics),
+      tags_(file, head_.superblock, PageUse::kTags),
       decompressor_(head_.dictionary) {}
 
 DataMap ReaderCore::map_of(const BlockEntry& entry) const {

@@ -14,6 +14,7 @@
 #include "index/index_tree.h"
 #include "nmb/reader.h"
 #include "superblock/head.h"
+#include "table/block_table.h"
 
 namespace nmb {
 
@@ -32,6 +33,8 @@ class ReaderCore {
   const IndexTree& index() const { return index_; }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
+  const BlockTable& statistics() const { return statistics_; }
+  const BlockTable& tags() const { return tags_; }
   // The data map of an entry that has one; this outlives it.
   DataMap map_of(const BlockEntry& entry) const;
 
@@ -52,6 +55,7 @@ class ReaderCore {
   Head head_;
   IndexTree index_;
   ExternalFiles external_;
+  BlockTable statistics_, tags_;
   BodyDecompressor decompressor_;
   mutable PieceCache pieces_;
 };

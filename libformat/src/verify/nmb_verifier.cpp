@@ -24,7 +24,10 @@ Result<VerifySummary> NmbVerifier::run() {
     findings_.report(std::move(finding));
   } else if (read_head(std::move(*choice)) && check_superblock()) {
     check_places();
+    check_table(PageUse::kStatistics);
+    check_table(PageUse::kTags);
     check_index();
+    find_stray_statistics();
     check_dead_space();
     check_view();
     tell_values();

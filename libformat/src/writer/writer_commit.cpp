@@ -552,7 +552,6 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_maps(blocks));
     index_bytes_ = cursor_ - maps;
     NMB_TRY(write_blocks(blocks));
-    NMB_TRY(write_statistics(blocks));
     NMB_TRY(write_tombstones());
     Superblock next = superblock_;
     next.generation = new_generation();
@@ -565,22 +564,15 @@ Status Writer::Impl::write_generation(bool closing) {
       next.needs |= (state(c.id).codec != 0 ? kNeedZstdBody : 0) |
                     (state(c.id).kind == Kind::kExtended ? kNeedExtendedBody : 0) |
                     (coded ? kNeedPieceCodec : 0);
-      next.compatible |= c.statistics.absent() ? 0 : kFeatureStatistics;
     }
-    struct Features {
-      decltype(next.needs) needs;
-      decltype(next.compatible) compatible;
-    };
-    NMB_ASSIGN(const Features features,
-               ranks_.all_reduce(Features{next.needs, next.compatible}, [](Features a, Features b) {
-                 return Features{a.needs | b.needs, a.compatible | b.compatible};
-               }));
-    next.needs = features.needs;
-    next.compatible = features.compatible;
+    NMB_ASSIGN(next.needs, ranks_.all_reduce(next.needs, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
-    if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
+    NMB_TRY(write_statistics(blocks, next));
+    const std::uint64_t file_table = cursor_;
+    if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
+    index_bytes_ += cursor_ - file_table;
     NMB_TRY(retire_view(next));
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next, with_view));
@@ -739,9 +731,6 @@ Status Writer::Impl::write_tombstones() {
       const BlockEntry& entry = *block.committed;
       gone.push_back(&entry);
       parts.push_back({entry.order, block_length(entry.name.size(), 0)});
-      if (const Place& place = entry.statistics; block.removed && !place.absent())
-        dead_.push_back(
-            {place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
       if (!block.removed || !entry.has_map()) continue;
       NMB_TRY(retire_data_map(core_->map_of(entry), *this));
     }
