@@ -34,6 +34,10 @@ struct ReadOptions {
   bool verify_values = false;
   // Which other files are opened that hold values; their pieces are read whole and checked.
   ExternalPaths external = ExternalPaths::kBeneath;
+  // What a request to the file costs, as the number of bytes that take as long to arrive; 0: the
+  // file is near, and only what is needed is read. Over a network 1 to 16 MiB: near ranges then
+  // come in one request, and up to 64 MiB are kept.
+  std::size_t request_bytes = 0;
 };
 
 // A block with its decoded metadata.
@@ -146,9 +150,9 @@ class Reader {
       std::string_view variable,
       const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
   // The same of tags of one name (spec/format.md, section 9.4).
-  NMB_EXPORT Status for_each_tag(
-      std::string_view name,
-      const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
+  NMB_EXPORT Status
+  for_each_tag(std::string_view name,
+               const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

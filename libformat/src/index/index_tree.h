@@ -14,6 +14,7 @@
 #include "nmb/totals.h"
 #include "page/page.h"
 #include "page/page_cache.h"
+#include "reader/far_source.h"
 #include "superblock/superblock.h"
 
 namespace nmb {
@@ -30,7 +31,8 @@ NameRange prefix_range(std::string_view prefix);
 // Thread-safe.
 class IndexTree {
  public:
-  IndexTree(const ByteSource& file, const Superblock& superblock);
+  // far: nullptr, or `file` where it is far away.
+  IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
   // Entries whose name is less than `name`.
@@ -56,6 +58,7 @@ class IndexTree {
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
   const ByteSource& file_;
+  const FarSource* far_;
   Superblock superblock_;
 
   mutable PageCache cache_;

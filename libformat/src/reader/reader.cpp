@@ -23,6 +23,15 @@ class Warnings final : public Findings {
   std::vector<Finding> list;
 };
 
+// The index, and the tables right behind it: a query scans both.
+ByteRange run_of(const Superblock& s) {
+  ByteRange run{s.index_position, s.index_position + s.index_length};
+  for (const Place* place : {&s.statistics, &s.tags})
+    if (s.index_position != 0 && place->position >= run.end)
+      run.end = place->position + place->length;
+  return run;
+}
+
 // A finding about a row, with its place.
 Status placed(const Status& status, const ByteSource& file, const FoundRow& row,
               const std::string& object = {}) {
@@ -73,9 +82,15 @@ Result<std::unique_ptr<Reader>> Reader::open(const std::string& path, const Read
 Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> file,
                                              const ReadOptions& options) {
   Warnings warnings;
+  std::shared_ptr<FarSource> far;
+  if (options.request_bytes > 0) {
+    far = std::make_shared<FarSource>(std::move(file), options.request_bytes);
+    file = far;
+  }
   NMB_ASSIGN(Head head, read_head(*file, warnings));
+  if (far) far->set_run(run_of(head.superblock));
   auto shared = std::make_shared<State::Shared>();
-  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external);
+  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external, far.get());
   shared->file = std::move(file);
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);

@@ -28,7 +28,9 @@ struct StoredBlock {
 class ReaderCore {
  public:
   // `file` outlives it.
-  ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath);
+  // far: nullptr, or `file` where it is far away.
+  ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
+             const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
   const ByteSource& file() const { return file_; }

@@ -5,12 +5,15 @@
 #include <string>
 #include <utility>
 
+#include "reader/far_scan.h"
 #include "wire/hash.h"
 
 namespace nmb {
 
-BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use)
+BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use,
+                       const FarSource* far)
     : file_(file),
+      far_(far),
       use_(use),
       place_(table_place(superblock, use)),
       newest_(superblock.origin()),
@@ -58,6 +61,10 @@ Result<std::shared_ptr<const Page>> BlockTable::child(const Page& node, std::uin
 Result<std::vector<BlockTable::Tree>> BlockTable::read_trees() const {
   std::vector<Tree> trees;
   if (absent()) return trees;
+  if (far_) {
+    const ByteRange root{place_.position, place_.position + place_.length};
+    NMB_TRY(far_->fetch({&root, 1}));
+  }
   for (std::optional<Place> place = place_; place;) {
     if (trees.size() == kMostTrees)
       return Status(Code::kDamaged, file_.name(), place->position, "R-TB-4",
@@ -132,6 +139,19 @@ Status BlockTable::visit_leaves(
     NMB_ASSIGN(*go_on, visit(page));
     return {};
   }
+  if (far_)
+    return scan_far(
+        *far_, page,
+        [&](const Page& node) {
+          std::uint32_t end = node.rows();
+          while (name && end > 0 && node.shared_name(end - 1) > *name) --end;
+          return std::pair(name ? table_child_row(node, *name, 0) : 0, end);
+        },
+        [&](const Page& node, std::uint32_t row) { return child(node, row); },
+        [&](const std::shared_ptr<const Page>& leaf) -> Result<bool> {
+          NMB_ASSIGN(*go_on, visit(leaf));
+          return *go_on;
+        });
   for (std::uint32_t row = name ? table_child_row(*page, *name, 0) : 0;
        *go_on && row < page->rows() && !(name && page->shared_name(row) > *name); ++row) {
     NMB_ASSIGN(const std::shared_ptr<const Page> below, child(*page, row));

@@ -12,6 +12,7 @@
 #include "nmb/byte_source.h"
 #include "nmb/place.h"
 #include "page/page_cache.h"
+#include "reader/far_source.h"
 #include "superblock/superblock.h"
 #include "table/table_row.h"
 
@@ -31,7 +32,9 @@ class BlockTable {
  public:
   using Visit = std::function<Result<bool>(const FoundRow&)>;
   // use: kStatistics or kTags. `file` outlives it.
-  BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use);
+  // far: nullptr, or `file` where it is far away.
+  BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use,
+             const FarSource* far = nullptr);
 
   bool absent() const { return place_.absent(); }
   // kDamaged, kIo.
@@ -68,6 +71,7 @@ class BlockTable {
   Result<std::shared_ptr<const std::vector<Tree>>> ordered_trees() const;
 
   const ByteSource& file_;
+  const FarSource* far_;
   const PageUse use_;
   const Place place_;
   const Origin newest_;
