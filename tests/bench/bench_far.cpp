@@ -57,6 +57,7 @@ Status select(const nmb::Reader& reader, const std::string& variable, std::strin
         elements[order] = v.elements;
         return true;
       }));
+  if (elements.empty()) return Status(nmb::Code::kNotFound, "found no statistics of " + variable);
   BlockEntry largest;
   std::uint64_t most = 0;
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
