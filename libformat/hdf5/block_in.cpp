@@ -252,7 +252,9 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&
                           H5Pget_external_count(plist) == 0;
-  if (in_one_run) found.offset = H5Dget_offset(data_set);
+  // Of one that was never written HDF5 adds the length of a user block to "none".
+  if (in_one_run)
+    found.offset = H5Dget_storage_size(data_set) == 0 ? HADDR_UNDEF : H5Dget_offset(data_set);
   if (file_.alike)
     file_.alike->learn(data_set, in_one_run ? std::optional(found) : std::nullopt, types_);
 

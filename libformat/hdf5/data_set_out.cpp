@@ -51,12 +51,42 @@ Status set_external(const Property& p, hid_t dcpl) {
   return {};
 }
 
+// Elements of a selection; of an unlimited one those of its first block, which one file of sources
+// by pattern has.
+hsize_t elements_of_block(hid_t space) {
+  const hssize_t all = H5Sget_select_npoints(space);
+  if (static_cast<hsize_t>(all) != H5S_UNLIMITED) return static_cast<hsize_t>(all);
+  const auto rank = static_cast<std::size_t>(H5Sget_simple_extent_ndims(space));
+  std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
+  if (H5Sget_regular_hyperslab(space, start.data(), stride.data(), count.data(), block.data()) < 0)
+    return 0;
+  std::uint64_t elements = 1;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const hsize_t blocks = count[i] == H5S_UNLIMITED ? 1 : count[i];
+    if (!checked_mul(elements, blocks, &elements) || !checked_mul(elements, block[i], &elements))
+      return 0;
+  }
+  return elements;
+}
+
+// HDF5 keeps no lengths of a source of which all is selected, and takes none but the right number
+// of elements.
+Status set_lengths_of_whole(hid_t here, Handle* there) {
+  if (H5Sget_select_type(there->get()) != H5S_SEL_ALL ||
+      H5Sget_simple_extent_type(there->get()) != H5S_SCALAR)
+    return {};
+  const hsize_t elements = elements_of_block(here);
+  NMB_ASSIGN(*there, check_handle(H5Screate_simple(1, &elements, nullptr), "a space"));
+  return {};
+}
+
 Status set_virtual(const Property& p, hid_t dcpl) {
   for (const VirtualSource& source : p.sources) {
     NMB_ASSIGN(const std::string file, c_text(source.file, "virtual data set"));
     NMB_ASSIGN(const std::string data_set, c_text(source.data_set, "virtual data set"));
     NMB_ASSIGN(const Handle here, decode_selection(source.here));
-    NMB_ASSIGN(const Handle there, decode_selection(source.there));
+    NMB_ASSIGN(Handle there, decode_selection(source.there));
+    NMB_TRY(set_lengths_of_whole(here.get(), &there));
     NMB_TRY(
         check_hdf5(H5Pset_virtual(dcpl, here.get(), file.c_str(), data_set.c_str(), there.get()),
                    "source " + file + " of a virtual data set"));

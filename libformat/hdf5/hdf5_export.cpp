@@ -12,6 +12,7 @@
 #include "attributes_out.h"
 #include "dimension_scales.h"
 #include "hdf5_error.h"
+#include "interop/hdf5_form.h"
 #include "links_out.h"
 #include "object_maker.h"
 #include "type_attributes.h"
@@ -21,12 +22,12 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint32_t kMostDimensions = 0x7fffffff;
 constexpr std::size_t kMostColumns = 64;  // data sets that are written together
 
 class Hdf5Export {
  public:
-  Hdf5Export(const Reader& reader, hid_t file) : reader_(reader), maker_(reader, file) {}
+  Hdf5Export(const Reader& reader, const Hdf5Form& form, hid_t file)
+      : reader_(reader), form_(form), maker_(reader, form, file) {}
 
   Status write() {
     NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -98,14 +99,9 @@ class Hdf5Export {
                                             ": found a name of the link to a variable");
         NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
       }
-    DimensionScales scales(*source, group.get(), next_dimension_);
-    if (source->is_classic()) {
-      if (source->metadata().dimension_count() >
-          kMostDimensions - static_cast<std::uint32_t>(next_dimension_))
-        return Status(Code::kLimit, "found more than 2^31 - 1 dimensions");
-      next_dimension_ += static_cast<int>(source->metadata().dimension_count());
-      NMB_TRY(scales.make());
-    }
+    DimensionScales scales(*source, group.get(),
+                           static_cast<int>(form_.dimensions().first_of(source->name())));
+    if (source->is_classic()) NMB_TRY(scales.make());
     for (VarId variable = 0; variable < linked.size(); ++variable) {
       if (linked[variable]) continue;
       Link link;
@@ -246,18 +242,16 @@ class Hdf5Export {
   }
 
   const Reader& reader_;
+  const Hdf5Form& form_;
   ObjectMaker maker_;
   std::vector<Later> later_;
   std::vector<std::pair<VarId, Handle>> columns_;  // of the block that is defined
-  int next_dimension_ = 0;  // numbers of classic blocks' dimensions count through all of them
 };
 
-Result<Handle> creation_properties(const SourceBlock* root) {
+Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_block) {
   NMB_ASSIGN(Handle fcpl, check_handle(H5Pcreate(H5P_FILE_CREATE), "properties"));
   NMB_TRY(set_group_order(fcpl.get(), root ? root->order(kGlobal) : Order{3, 3}));
-  if (!root) return fcpl;
-  if (const Property* p = root->find(Property::Number::kUserBlock))
-    NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), p->bytes.size()), "user block"));
+  if (user_block > 0) NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), user_block), "user block"));
   return fcpl;
 }
 
@@ -288,8 +282,8 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
                 std::string("user block: ") + std::strerror(error));
 }
 
-Status write_file(const Reader& reader, hid_t file) {
-  Status status = Hdf5Export(reader, file).write();
+Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file) {
+  Status status = Hdf5Export(reader, form, file).write();
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
@@ -308,7 +302,13 @@ Status export_hdf5(const Reader& reader, const std::string& path) {
   NMB_TRY(forbid_leaving());
   NamedTypes none;
   NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(reader, none));
-  NMB_ASSIGN(const Handle fcpl, creation_properties(root.get()));
+  NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(reader));
+  std::vector<std::byte> before;
+  if (form.user_block_of()) {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(*form.user_block_of()));
+    NMB_ASSIGN(before, user_block(*block));
+  }
+  NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
   NMB_ASSIGN(const Handle fapl,
              access_properties(root && has_large_attribute(root->metadata(), kGlobal)));
   // The name is taken here: HDF5 does not tell why it could not create a file.
@@ -318,11 +318,10 @@ Status export_hdf5(const Reader& reader, const std::string& path) {
                   std::strerror(errno));
   ::close(taken);
   hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
-  Status status = file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, file);
+  Status status =
+      file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, form, file);
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
-  if (status.ok() && root)
-    if (const Property* p = root->find(Property::Number::kUserBlock))
-      status = write_user_block(path, p->bytes);
+  if (status.ok() && !before.empty()) status = write_user_block(path, before);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
 }

@@ -207,6 +207,8 @@ class Importer {
     if (found.type == H5L_TYPE_SOFT) {
       link->kind = LinkKind::kSoft;
       link->content = value.c_str();
+      // One that begins at the root leads to the same object of this file.
+      if (link->content.starts_with('/')) link->content = in_.placed(link->content);
     } else if (found.type == H5L_TYPE_EXTERNAL) {
       link->kind = LinkKind::kExternal;
       unsigned flags = 0;

@@ -6,14 +6,16 @@
 
 namespace nmb::hdf5 {
 
-ObjectMaker::ObjectMaker(const Reader& reader, hid_t file)
+ObjectMaker::ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file)
     : reader_(reader),
+      form_(form),
       file_(file),
       find_object_([this](std::string_view path) { return object_at(path); }) {}
 
 Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name) {
   if (last_ && last_->name() == name) return last_;
   NMB_ASSIGN(std::shared_ptr<const Block> block, reader_.block(name));
+  NMB_ASSIGN(block, form_.written(std::move(block)));
   NMB_ASSIGN(last_, SourceBlock::make(std::move(block), file_, named_));
   return last_;
 }

@@ -12,6 +12,7 @@
 #include "attributes_out.h"
 #include "handle.h"
 #include "heap_out.h"
+#include "interop/hdf5_form.h"
 #include "nmb/reader.h"
 #include "source_block.h"
 
@@ -19,12 +20,12 @@ namespace nmb::hdf5 {
 
 class ObjectMaker {
  public:
-  // reader outlives this; file: that of the handle, which stays open.
-  ObjectMaker(const Reader& reader, hid_t file);
+  // All outlive this; file: that of the handle, which stays open.
+  ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file);
 
   hid_t file() const { return file_; }
   NamedTypes& named() { return named_; }
-  // kNotFound: no block of that name.
+  // As it is to be written. kNotFound: no block of that name.
   Result<std::shared_ptr<SourceBlock>> block(const std::string& name);
   // By path, with or without '/' in front; made without a link if it is not there. kDamaged: no
   // block, variable or named datatype has that path.
@@ -43,6 +44,7 @@ class ObjectMaker {
   Status set_header_version(const Metadata& metadata, std::uint32_t owner);
 
   const Reader& reader_;
+  const Hdf5Form& form_;
   const hid_t file_;
   const FindObject find_object_;
   NamedTypes named_;

@@ -125,9 +125,9 @@ class File:
         self.dictionary = None
         self.used_features = dict.fromkeys(choosing.KNOWN, 0)
         self.stamps = []  # (position, sum) of pieces in this file
-        self.pages_of_index = []  # (position, length)
         self.growth = {}  # by order: rows of growth pages, the oldest first
         self.grown_records = 0
+        self.statistics = {}  # by order of a block: rows of its statistics
         self.everything_known = True  # no block that this reader does not support
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
@@ -599,7 +599,7 @@ PAGE = fields_of(
     """
 )
 PAGE_HEADER = 88
-MAX_HEIGHT = 10
+MAX_HEIGHT, MAX_MAP_LEVEL = 10, 8
 
 COLUMNS = dict(
     enumerate(
@@ -690,7 +690,8 @@ class Page:
                 )
                 if name == "level":
                     raise Damaged
-        if f["level"] >= MAX_HEIGHT:
+        # Without a level to expect this is the root of a data map.
+        if f["level"] > (MAX_MAP_LEVEL if level is None else MAX_HEIGHT - 1):
             file.fail("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
         if not 1 <= f["generation"] <= file.superblock["generation"]:
             file.find(
@@ -1330,6 +1331,80 @@ def scan_blocks(file):
         for name, ((generation, live), position) in newest.items()
         if live
     }
+
+
+class ScannedPage:
+    """A page that is found without what leads to it; `sound`: it is whole, and of this file."""
+
+    def __init__(self, file, at):
+        f = self.fields = Fields(file, None, at, PAGE)
+        self.position, data, end = at, file.data, at + f["length"]
+        self.sound = (
+            at % 8 == 0
+            and PAGE_HEADER <= f["length"] <= file.file_length - at
+            and f["version"] == 1
+            and (f["own position"], f["file id"]) == (at, file.file_id)
+            and 1 <= f["generation"] <= file.superblock["generation"]
+            and f["sum"] == sum64(data[at : at + 80] + data[at + 88 : end])
+        )
+
+    def rows(self, file, *names):
+        """Values of these columns, row by row."""
+        f, columns = self.fields, {}
+        at = self.position + PAGE_HEADER
+        table = [struct.unpack_from("<HH", file.data, at + 4 * i) for i in range(f["columns"])]
+        at += 4 * len(table)
+        for id_, width in table:
+            raw = file.data[at : at + f["rows"] * width]
+            columns[COLUMNS.get(id_)] = [
+                int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)
+            ]
+            at += len(raw)
+        return list(zip(*(columns.get(name, [0] * f["rows"]) for name in names)))
+
+
+def scan_pages(file, magic):
+    at = file.data.find(b"\x89NMB" + magic)
+    while at >= 0:
+        page = ScannedPage(file, at)
+        if page.sound:
+            yield page
+        at = file.data.find(b"\x89NMB" + magic, at + 1)
+
+
+def scan_values(file, blocks):
+    """8, without the index: {name: (data map or 0, records, extent length)} of what scan_blocks() found.
+
+    Records are None where only the body tells them.
+    """
+    maps, led_to, out = {}, set(), {}
+    for page in scan_pages(file, b"DMAP"):
+        maps.setdefault(page.fields["owner"], {})[page.position] = page
+        if page.fields["level"]:
+            led_to |= {position for position, in page.rows(file, "position")}
+    growth = sorted(scan_pages(file, b"GROW"), key=lambda p: (p.fields["generation"], p.position))
+    rows = {}  # by order: (generation, logical offset, raw length, records)
+    for page in growth:
+        for state, order, *row in page.rows(file, "state", "order", "logical offset", "raw length", "records"):
+            if state == 0:
+                rows.setdefault(order, []).append((page.fields["generation"], *row))
+    for name, (position, generation) in blocks.items():
+        header = Fields(file, None, position, BLOCK)
+        mine = maps.get(position, {})
+        roots = [page for at, page in mine.items() if at not in led_to]
+        root = max(roots, key=lambda p: (p.fields["generation"], p.position), default=None)
+        length, records = header["extent length"], header["records"]
+        if root:
+            generation, leaf = root.fields["generation"], root
+            while leaf.fields["level"]:
+                leaf = mine[leaf.rows(file, "position")[-1][0]]
+            length = sum(leaf.rows(file, "logical offset", "raw length")[-1])
+            records = records if length == header["extent length"] else None
+        for of_generation, logical, raw, of_row in rows.get(header["order"], []):
+            if of_generation >= generation and logical == length:
+                length, records = logical + raw, of_row
+        out[name] = root.position if root else 0, records, length
+    return out
 
 
 def read_body(file, entry, header, body, what):
@@ -2055,7 +2130,7 @@ def check_external(file, f, before):
     while not f.path.startswith(b"/") and climbs < len(parts) and parts[climbs] == b"..":
         climbs += 1
     wrong = b"" in parts or b"." in parts or b".." in parts[climbs:] or climbs == len(parts)
-    if f.row["data map position"]:
+    if any(f.row.place("data map")):
         file.find("R-FT-6", f.row.at("data map position"), f"file table: {f.path!r} with a data map")
     if wrong or b"\0" in f.path or b"\\" in f.path:
         file.find("R-FT-1", f.path_at, f"file table: path {f.path!r}")
@@ -2074,7 +2149,7 @@ def read_original(file, f):
     position, length, sum_ = row.place("data map")
     pieces = []
     try:
-        if bool(position and length) != bool(f.size):
+        if bool(position and length) != bool(f.size) or not f.size and sum_:
             file.fail("R-FT-6", row.at("data map position"), f"{name}: {f.size} bytes, data map at {position}")
         if f.size:
             place_at = row.at("data map position")
@@ -2315,15 +2390,27 @@ def check_view(file):
         return
     if header["version"] != 1:
         return
-    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position, "generation": min(header["generation"], sb["generation"]) or 1}
+    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position}
     for name, value in expected.items():
         if header[name] != value:
             file.find("R-HV-2", header.at(name), f"{name} is {header[name]}, expected {value}")
     file.check_zero("R-HV-2", position + 48, position + 64, ("view", "reserved"))
+    generation = header["generation"]
+    if not 1 <= generation <= sb["generation"]:
+        file.find("R-HV-2", header.at("generation"), f"generation {generation}, expected 1 to {sb['generation']}")
     if file.findings:
         return
+    while sb["generation"] > generation:
+        sb = Superblock(file, sb.place("previous trailer")[0])
+    if sb.place("view") != file.superblock.place("view"):
+        file.find("R-HV-2", header.at("generation"), f"generation {generation} has another view, or none")
+        return
+    shown = file if sb is file.superblock else as_of(file, sb)
+    if shown.findings:
+        return  # in dead space, whose sums are right all the same
+    sb = file.superblock
     try:
-        view, superblock = view_reference.encode(file, position)
+        view, superblock = view_reference.encode(shown, position)
     except view_reference.NoView as reason:
         file.find("R-HV-3", position, f"a view of what has none: {reason}")
         return
@@ -2337,6 +2424,21 @@ def check_view(file):
             if a != b:
                 file.find("R-HV-4", sb.at("HDF5 superblock") + i, f"byte {b:#x}, expected {a:#x}")
                 break
+
+
+def as_of(file, superblock):
+    """The blocks of an older generation."""
+    older = File(file.data)
+    older.choice, older.file_id, older.everything_walked = file.choice, file.file_id, True
+    older.superblock, older.file_length = superblock, superblock["file length"]
+    older.unknown_features = choosing.unknown_features(superblock)
+    superblock.name = "trailer"
+    check_limits(older)
+    read_dictionary(older)
+    read_places(older)
+    read_growth(older)
+    read_index(older)
+    return older
 
 
 # --- Output ----------------------------------------------------------------------------------------
@@ -2584,19 +2686,33 @@ def document_of(data, tracing=False, folder=None):
 
 
 def scan_and_index(data):
-    """The blocks of an NMB file as scanning and as its index tells them: {name: (position, generation)}."""
+    """The blocks of an NMB file as scanning and as its index tells them.
+
+    {name: (position, generation, data map or 0, extent length)}; records are compared where both tell them.
+    """
     file = File(data)
     file.read()
     if not file.superblock:
         return {}, {}
-    return scan_blocks(file), {
-        entry.name: (entry["position"], header["generation"]) for entry, header, _ in file.blocks
-    }
+    blocks, indexed, scanned = scan_blocks(file), {}, {}
+    values = scan_values(file, blocks)
+    records = {entry.name: entry["records"] for entry, _, _ in file.blocks}
+    for name, (position, generation) in blocks.items():
+        root, of_block, length = values[name]
+        of_block = records.get(name) if of_block is None else of_block
+        scanned[name] = position, generation, root, length, of_block
+    for entry, header, _ in file.blocks:
+        place = entry["position"], header["generation"], entry["data map position"]
+        of_values = entry["extent length"], entry["records"]
+        if entry["flags"] & 1 and entry.name in scanned:  # of a hole the header tells the first length
+            of_values = scanned[entry.name][3:]
+        indexed[entry.name] = *place, *of_values
+    return scanned, indexed
 
 
 def print_scan(data):
     scanned, indexed = scan_and_index(data)
-    for name, (position, generation) in sorted(scanned.items()):
+    for name, (position, generation, *_) in sorted(scanned.items()):
         print(position, generation, text(name), sep="\t")
     return 0 if scanned == indexed else 1
 

@@ -7,7 +7,6 @@ import struct
 
 import classic_reference as classic
 
-BASE = 0
 HEADER_LENGTH = 64
 NONE = 2**64 - 1
 COMPACT, LEAF, NODE = 1024, 32, 64  # links of a compact group, of a leaf; children of a node
@@ -50,7 +49,7 @@ def lookup3(data):
 
 
 def superblock(file_length, extension, root):
-    head = b"\x89HDF\r\n\x1a\n" + bytes([2, 8, 8, 0]) + struct.pack("<4Q", BASE, extension, file_length, root)
+    head = b"\x89HDF\r\n\x1a\n" + bytes([2, 8, 8, 0]) + struct.pack("<4Q", 0, extension, file_length, root)
     return head + struct.pack("<I", lookup3(head))
 
 
@@ -157,13 +156,14 @@ class View:
         return at
 
     def here(self):
-        return self.start + len(self.data) - BASE
+        return self.start + len(self.data)
 
     def make(self):
         sb = self.file.superblock
         head = b"\x89NMBVIEW" + struct.pack("<2HI", 1, HEADER_LENGTH, 0) + self.file.file_id.to_bytes(16, "little")
         self.append(head + struct.pack("<2Q", self.start, sb["generation"]) + bytes(16))
-        self.extension = self.append(object_header([message(0x13, struct.pack("<B3H", 0, self.chunk_rank, NODE // 2, LEAF // 2))]))
+        ranks = struct.pack("<B3H", 0, self.chunk_rank, NODE // 2, LEAF // 2)
+        self.extension = self.append(object_header([message(0x13, ranks), message(0xE0, b"NMB1", 8)]))
         self.heaps = len(self.data)
         self.data += bytes((len(self.scales) + HEAP_OBJECTS - 1) // HEAP_OBJECTS * HEAP)
         groups = {b"": ([], b"")}  # that are not complete: links, messages of attributes
@@ -180,24 +180,24 @@ class View:
             groups[entry.name] = (links, own_attributes(c.attributes, False))
         for name in sorted((g for g in groups if g), key=len, reverse=True):
             self.complete(groups, name)
-        self.root = self.group(*groups[b""], True)
+        self.root = self.group(*groups[b""])
         self.fill_heaps()
 
     def complete(self, groups, name):
-        address = self.group(*groups.pop(name), False)
+        address = self.group(*groups.pop(name))
         above, _, own = name.rpartition(b"/")
         groups[above][0].append((own, address))
 
     # --- 3. Groups ---------------------------------------------------------------------------------
 
-    def group(self, links, attributes, is_root):
+    def group(self, links, attributes):
         names = [name for name, _ in links]
         for name in names:
             if name in (b"", b".") or b"/" in name or b"\0" in name or len(name) > 32767:
                 raise NoView(f"name {name[:80]!r}")
         if len(set(names)) < len(names):
             raise NoView("two objects of one name")
-        messages = [message(0xE0, b"NMB1", 8)] if is_root else []
+        messages = []
         if len(links) <= COMPACT:
             messages.append(message(0x02, struct.pack("<2B3Q", 0, 1, len(links), NONE, NONE)))
             messages.append(message(0x0A, bytes(2)))
@@ -300,7 +300,7 @@ class View:
             layout = self.chunks(entry, c, v, runs, shape)
         else:
             at = find(runs, v.begin - c.base, v.slice_bytes) if v.slice_bytes else 0
-            layout = struct.pack("<2B2Q", 3, 1, at - BASE if at else NONE, v.slice_bytes)
+            layout = struct.pack("<2B2Q", 3, 1, at or NONE, v.slice_bytes)
         messages = [
             message(0x01, simple(shape, v.is_record) if shape else SCALAR),
             message(0x03, TYPES[v.type], 1),
@@ -315,7 +315,7 @@ class View:
             messages.append(attribute(b"_Netcdf4Coordinates", INT32, simple([rank]), struct.pack(f"<{rank}I", *numbers)))
             if dimension is None:
                 places = b"".join(
-                    struct.pack("<IQI", 1, self.start + self.heaps + n // HEAP_OBJECTS * HEAP - BASE, n % HEAP_OBJECTS + 1)
+                    struct.pack("<IQI", 1, self.start + self.heaps + n // HEAP_OBJECTS * HEAP, n % HEAP_OBJECTS + 1)
                     for n in numbers
                 )
                 messages.append(attribute(b"DIMENSION_LIST", REFERENCES, simple([rank]), places))
@@ -332,7 +332,7 @@ class View:
         for record in range(entry["records"] if v.slice_bytes else 0):
             at = find(runs, v.begin - c.base + record * c.record_size, v.slice_bytes)
             if at:
-                children.append((record, at - BASE))
+                children.append((record, at))
         if len(children) > 2**24:
             raise NoView("more than 2^24 records")
 

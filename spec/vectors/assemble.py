@@ -797,7 +797,6 @@ class Assembler:
             "samples": spec["samples"],
             "order": spec["order"],
             **spec["counts"],
-            **spec["columns"],
         }
         entry.extent, entry.later_needs = extent, spec["needs"]
         if tombstone:
@@ -1490,7 +1489,6 @@ class BlockText:
             "piece codecs": [],
             "stored pieces": {},
             "needs": 0,
-            "columns": {},
         }
         self.counts = {}
         self.extended = None  # of kind 6
@@ -1692,7 +1690,6 @@ def tombstone(a, name, row, dead):
             "piece codecs": [],
             "stored pieces": {},
             "needs": 0,
-            "columns": {},
         },
         tombstone=True,
     )
@@ -1736,7 +1733,6 @@ def act_rename(name, new):
                 "piece codecs": [],
                 "stored pieces": {},
                 "needs": 0,
-                "columns": {},
                 "kept extent": old.row.get("extent position", 0),
             },
         )
@@ -1902,8 +1898,6 @@ def parse(lines):
                 generations[-1].view = (generations[-1].view or b"") + encode_bytes(words[1:])
             elif key == "stray":
                 generations[-1].extra.append(("stray", encode_bytes(words[1:])))
-            elif key == "column" and builder is None:
-                raise VectorError("a column without its page")
             elif builder is None or not builder.line(words):
                 raise VectorError(f"unknown word {key!r}")
         except (

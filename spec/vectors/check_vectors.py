@@ -122,13 +122,13 @@ class Vector:
                 self.check_flips()
 
     def check_scan(self):
-        """Headers alone tell the blocks that the index tells."""
+        """Headers, map pages and growth pages alone tell what the index tells."""
         scanned, indexed = nmb_reference.scan_and_index(self.data)
         for name in sorted(scanned.keys() | indexed.keys()):
             if scanned.get(name) != indexed.get(name):
                 self.fail(
-                    f"block {name}: the headers tell {scanned.get(name)} (position, generation), "
-                    f"the index {indexed.get(name)}"
+                    f"block {name}: found without the index {scanned.get(name)} (position, generation, data map, "
+                    f"extent length, records), by the index {indexed.get(name)}"
                 )
 
     def check_flips(self):

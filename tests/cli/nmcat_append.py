@@ -57,7 +57,7 @@ def check_failures(tools):
         (["more.nc", "more.nc"], [], 1, "block name more: found two inputs with this block name"),
         (["more.nc", "text.nc"], [], 2, "text.nc"),
         (["more.nc", "nowhere.nc"], [], 2, "No such file"),
-        (["out.nmb"], [], 2, "an input that is the target"),
+        (["out.nmb"], [], 2, "is also the input"),
         (["more.nc"], ["--mode", "join"], 2, "expected pack"),
         (["more.nc"], ["-f"], 2, "found --append with -f"),
         (["more.nc"], ["--resume"], 2, "found --append with --resume"),

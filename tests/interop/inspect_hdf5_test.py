@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from nmconvert_hdf5_test import make_hdf5, make_netcdf4  # noqa: E402
-from tool_runs import h5py, main, numpy  # noqa: E402
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
 FOLDERS = "hdf5", "netcdf4", "cgns", "hep"
 WHATS = "objects", "blocks", "dims", "atts", "records", "samples"
@@ -166,6 +166,66 @@ def check_reads(test):
         test.run("nminspect", command[0], "--io-stats", "large.h5", *command[1:], says="large.h5: reads 1, bytes 16384")
 
 
+def check_large_elements(test):
+    """Elements longer than what is read at a time, and no elements at all."""
+    with h5py.File(test.work / "large.h5", "w") as file:
+        file["texts"] = numpy.array([b"a" * 3000000, b"b" * 3000000], "S3000000")
+        file["one"] = numpy.array(b"q" * 2000001, "S2000001")
+        file["record"] = numpy.ones(2, numpy.dtype([("a", "<i4", (400000,))]))
+        file.create_dataset("chunked", data=numpy.array([b"x" * 2000000] * 3, "S2000000"), chunks=(2,), compression="gzip")
+        file["nothing"] = h5py.Empty("f4")
+    test.run("nmconvert", "large.h5", "large.nmb", "-f")
+    for name in "large.h5", "large.nmb":
+        def dump(*words):
+            return test.run("nminspect", "dump", name, *words)
+
+        test.check(json.loads(dump("texts", "--json"))["values"] == ["a" * 3000000, "b" * 3000000], f"{name}: texts")
+        test.check(dump("texts", "--slab", "1").strip() == '"' + "b" * 3000000 + '"', f"{name}: a part of texts")
+        test.check(dump("one").strip() == '"' + "q" * 2000001 + '"', f"{name}: one")
+        test.check(json.loads(dump("record", "--json"))["values"] == [{"a": [1] * 400000}] * 2, f"{name}: record")
+        test.check(json.loads(dump("chunked", "--json"))["values"] == ["x" * 2000000] * 3, f"{name}: chunked")
+        test.check(dump("nothing") == "NULL\n", f"{name}: nothing: {dump('nothing')}")
+        test.check(json.loads(dump("nothing", "--json"))["values"] is None, f"{name}: nothing as JSON")
+
+
+def check_find(test):
+    """Text of all forms that netCDF-4 and HDF5 have: compared as text."""
+    with h5py.File(test.work / "texts.h5", "w") as file:
+        tas = file.create_dataset("tas", data=numpy.arange(3))
+        tas.attrs["fixed"] = numpy.bytes_("K")
+        tas.attrs.create("variable", "K", dtype=h5py.string_dtype())
+        tas.attrs.create("ascii", "K", dtype=h5py.string_dtype("ascii"))
+        tas.attrs.create("padded", b"K", dtype="S8")
+        tas.attrs.create("in_array", ["K"], dtype=h5py.string_dtype())
+        tas.attrs.create("fixed_in_array", numpy.array([b"K"]))
+        tas.attrs.create("characters", numpy.array([b"K", b"m"]))
+        tas.attrs.create("two", ["K", "m"], dtype=h5py.string_dtype())
+        tas.attrs.create("empty", "", dtype=h5py.string_dtype())
+        tas.attrs.create("number", numpy.int32(7))
+        file.attrs["model"] = "one"
+    with netCDF4.Dataset(test.work / "texts.nc", "w") as file:
+        file.model = "one"
+        file.createDimension("x", 3)
+        tas = file.createVariable("tas", "f4", ("x",))
+        tas.units, tas.fixed = "K", "K"
+        tas.setncattr_string("variable", "K")
+        tas.setncattr("number", numpy.int64(7))
+        tas.setncattr_string("empty", "")
+    for stem, ending in (("texts", ".h5"), ("texts", ".nc")):
+        test.run("nmconvert", stem + ending, f"find{ending}.nmb", "-f")
+        test.run("nmcat", stem + ending, "-o", f"find{ending}.cat.nmb", "-f")
+        names = ["fixed", "variable"] + (["ascii", "padded", "in_array", "fixed_in_array"] if ending == ".h5" else ["units"])
+        for file in (stem + ending, f"find{ending}.nmb", f"find{ending}.cat.nmb"):
+            for name in names:
+                for expression, found in ((f'tas@{name} == "K"', 1), (f'tas@{name} != "K"', 0), (f'tas@{name} < "L" && model == "one"', 1)):
+                    lines = test.run("nminspect", "find", file, expression).splitlines()
+                    test.check(len(lines) == found, f"{file}: {expression}: {lines}")
+            test.check(test.run("nminspect", "find", file, "tas@number == 7 && tas@empty == ''").count("\n") == 1, f"{file}: number")
+            test.run("nminspect", "find", file, 'tas@number == "7"', exit_code=2, says="compared with text")
+    test.check(test.run("nminspect", "find", "texts.h5", 'tas@characters == "Km"').count("\n") == 1, "characters")
+    test.run("nminspect", "find", "texts.h5", 'tas@two == "K"', exit_code=2, says="attribute tas@two of 2")
+
+
 def check_corpus(test, corpus):
     files = 0
     for folder in FOLDERS:
@@ -199,6 +259,8 @@ def check(test):
     check_damaged_chunks(test)
     check_shared_bytes(test)
     check_reads(test)
+    check_large_elements(test)
+    check_find(test)
     if corpus := os.environ.get("NMB_CORPUS"):
         check_corpus(test, Path(corpus))
 

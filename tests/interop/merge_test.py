@@ -8,6 +8,7 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
 import itertools
+import contextlib
 import json
 import os
 import re
@@ -360,11 +361,35 @@ def check_fill(test):
              "fill", says="1 objects that do not go with the first are left out")
     found = values(test, "skipped.nmb", "t")
     expect(test, "skipped", found[:3], numpy.arange(3)[:, None] * 100 + numpy.arange(4))
-    # Where nothing follows nothing is filled: the first one's values are all there are.
+    # Without the dimension nothing is filled: the values of the one that has it are all there are, which is told.
     make(test.work / "fixed0.nc", change=lambda out: out.createVariable("extra", "f4", ("x",)))
     make(test.work / "fixed1.nc", first=3)
     told = json.loads(test.run("nmcat", "--mode", "join", "fixed0.nc", "fixed1.nc", "-o", "fixed.nmb", "--missing=fill", "--json"))
-    test.check(told["filled"] == [], f"fixed: told {told['filled']}")
+    found = [(one["kind"], one["object"], one["files"]) for one in told["filled"]]
+    test.check(found == [("constant variable", "extra", ["fixed0.nc", "fixed1.nc"])], f"fixed: told {found}")
+    # One of many files has them, in any place: along the dimension and not.
+    def two(out):
+        out.createVariable("extra", "f4", ("x",))[:] = numpy.arange(4)
+        out.createVariable("once", "f4", ("time", "x"))[:] = numpy.ones((2, 4))
+
+    for place in (0, 3, 6):
+        names = [f"many{i}.nc" for i in range(7)]
+        for i, name in enumerate(names):
+            make(test.work / name, first=2 * i, count=2, change=two if i == place else None)
+        for target in "once.nmb", "once.nc":
+            told = json.loads(test.run("nmcat", "--mode", "join", *names, "-o", target, "-f", "--missing=fill", "--json",
+                                       says="6 times a variable that is not joined is missing, and that of other files stands for it: extra (6)"))
+            test.check("6 times fill values stand for what is missing: once (6)" in test.said, f"{target}, {place}: said {test.said}")
+            test.check(sorted({(one["kind"], one["object"]) for one in told["filled"]}) ==
+                       [("constant variable", "extra"), ("missing variable", "once")] and len(told["filled"]) == 12,
+                       f"{target}, {place}: told {told['filled']}")
+            with netCDF4.Dataset(test.work / "once.nc") if target == "once.nc" else contextlib.nullcontext() as out:
+                if out:
+                    expect(test, "extra", out["extra"][:], numpy.arange(4))
+                    kept = numpy.ma.getmaskarray(out["once"][:])
+                    test.check(kept.sum() == 48 and not kept[2 * place : 2 * place + 2].any(), f"once of {place}: {kept}")
+        test.run("nmcat", "--mode", "join", *names, "-o", "no.nmb", "--missing=fill", "--strict", exit_code=1)
+        test.run("nmcat", "--mode", "join", *names, "-o", "no.nmb", exit_code=1, says="extra")
     make(test.work / "fixed0.nc")
     make(test.work / "fixed1.nc", first=3, change=rename("flag", "other"))
     told = json.loads(test.run("nmcat", "--mode", "join", "fixed0.nc", "fixed1.nc", "-o", "part.nmb", "--missing=fill", "--json"))
@@ -560,6 +585,17 @@ def tiles(*parts):
     return files
 
 
+def sets(*counts):
+    """Tiles that are all there, and how many files each says that there are."""
+    def files(work):
+        tiles((1, 3, 0), (4, 6, 0))(work)
+        for name, count in zip("ab", counts):
+            with netCDF4.Dataset(work / f"{name}.nc", "a") as out:
+                out.NumFilesInSet = numpy.int32(count)
+
+    return files
+
+
 JOIN = "--mode join"
 TILES = "--mode tiles"
 ROWS = {
@@ -615,14 +651,22 @@ ROWS = {
     "tiles that overlap": Row(TILES, 0, "", files=tiles((1, 4, 0), (2, 6, 0))),
     "tiles that overlap, other values": Row(TILES, 1, "values x: found 12.f at [1], expected 2.f: a.nc and b.nc",
                                             files=tiles((1, 4, 0), (2, 6, 10))),
-    "tiles that overlap, other values, `--shared=first`": Row(TILES + " --shared=first", 0, "",
-                                                              files=tiles((1, 4, 0), (2, 6, 10))),
+    "tiles that overlap, other values, `--shared=first`": Row(
+        TILES + " --shared=first", 0, "1 times values are those of the first file and are not compared: x (1)",
+        files=tiles((1, 4, 0), (2, 6, 10))),
+    "a set of 3 of which 2 are given": Row(TILES, 1, "files in set /: found 2 files, expected 3 files (NumFilesInSet)",
+                                           files=sets(3, 3)),
+    "a set of 3 of which 2 are given, `--missing=fill`": Row(
+        TILES + " --missing=fill", 0, "1 times NumFilesInSet and the files given do not agree", files=sets(3, 3)),
+    "files that say sets of 2 and of 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected one of 2 files",
+                                             files=sets(2, 3)),
     "no tiles": Row(TILES, 1, "decomposition /: found no domain_decomposition"),
     "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found two inputs with this group",
                                 files=two_groups),
     "two inputs of one name": Row("--block-name all", 1, "block name all: found two inputs with this block name"),
     "one variable, other values": Row("--mode union", 1, "values t: found 7.f at [1,2], expected 102.f", files=same_values),
-    "one variable, other values, `--shared=first`": Row("--mode union --shared=first", 0, "", files=same_values),
+    "one variable, other values, `--shared=first`": Row(
+        "--mode union --shared=first", 0, "times values are those of the first file and are not compared: ", files=same_values),
     "a cut file": Row(JOIN, 1, "b.nc", files=cut),
     "an empty file": Row(JOIN, 2, "b.nc", files=instead("")),
     "a text file": Row(JOIN, 2, "b.nc", files=instead("time,t\n0,280\n")),
@@ -631,7 +675,7 @@ ROWS = {
     "a file that cannot be read": Row(JOIN, 2, "Input/output error"),
     "a file that changes while it is read": Row(JOIN, 1, "changed"),
     "10,000 files, one of them wrong": Row(JOIN, 1, "many/04711.nc", files=many),
-    "the target is an input": Row(JOIN, 2, "an input that is the target"),
+    "the target is an input": Row(JOIN, 2, "is also the input"),
     "the target exists": Row(JOIN, 2, "exists"),
 }
 

@@ -87,6 +87,18 @@ def check_chunks(test):
         test.check(filters(back["packed"]) == [SHUFFLE, DEFLATE, FLETCHER32], "packed: lost its filters")
 
 
+def check_chunk_names(test):
+    """A dimension that no variable has is refused; one by which nothing is cut is told."""
+    test.run("nmconvert", "in.h5", "no.nmb", "--chunk", "nope:1", exit_code=2, says='dimension "nope"')
+    test.run("nmconvert", "in.h5", "no.h5", "--chunk", "phony_dim_0:16,nope:1", exit_code=2, says='dimension "nope"')
+    with h5py.File(test.work / "tiny.h5", "w") as f:
+        f["v"] = numpy.arange(3)
+    for output in ("no.nmb", "no.h5"):
+        test.run("nmconvert", "tiny.h5", output, "--chunk", "phony_dim_0:1", "--strict", exit_code=1, says='along "phony_dim_0"')
+    left = [path.name for path in test.work.iterdir() if path.name.startswith(("no.", "."))]
+    test.check(not left, f"left behind: {left}")
+
+
 def check_same_bytes(test):
     made = []
     for threads in ("1", "2", "5"):
@@ -110,6 +122,7 @@ def check(test):
     check_codecs(test)
     check_zstd(test)
     check_chunks(test)
+    check_chunk_names(test)
     check_same_bytes(test)
     check_usage(test)
 

@@ -145,6 +145,54 @@ def check_gap(test):
     expect(test, "less: t", values(test, "less.nmb", "t"), WHOLE["t"])
 
 
+def make_icebergs(path, count, size, kind="NETCDF3_CLASSIC"):
+    with netCDF4.Dataset(path, "w", format=kind) as out:
+        out.file_format_major_version = numpy.int32(0)
+        out.NumFilesInSet = numpy.int32(size)
+        out.createDimension("i", None)
+        out.createVariable("lon", "f8", ("i",))[:] = numpy.arange(count)
+
+
+def check_sets(test):
+    """NumFilesInSet: all say the same, and all are given."""
+    work = test.work
+    files = make_all(work, "set")
+    doubled = [*files, files[2]]
+    test.run("nmcat", "--mode", "tiles", *doubled, "-o", "no.nmb", exit_code=1, says="found 7 files, expected 6 files (NumFilesInSet)")
+    test.run("nmcat", "--mode", "tiles", *doubled, "-o", "no.nmb", "--missing=fill", exit_code=1, says="found 7 files")
+    # Of all kinds of files; the tiles of the other five cover the whole.
+    make(work / "wide.nc.0000", (0, NY), (0, 7), "NETCDF4")
+    make(work / "wide.nc.0002", (0, NY), (7, NX), "NETCDF4")
+    wide = ["wide.nc.0000", "wide.nc.0002"]
+    says = "files in set /: found 2 files, none whose name ends in .0001, .0003, .0004, .0005, expected 6 files (NumFilesInSet)"
+    for target in "no.nmb", "no.nc":
+        test.run("nmcat", "--mode", "tiles", *wide, "-o", target, exit_code=1, says=says)
+    told = json.loads(test.run("nmcat", "--mode", "tiles", *wide, "-o", "wide.nmb", "--missing=fill", "--json",
+                               says="1 times NumFilesInSet and the files given do not agree: / (1)"))
+    test.check([one["kind"] for one in told["filled"]] == ["files in set"], f"wide: told {told['filled']}")
+    expect_whole(test, "wide.nmb")
+    with netCDF4.Dataset(work / files[4], "a") as out:
+        out.NumFilesInSet = numpy.int32(5)
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of 5 files, expected one of 6 files: set.nc.0000 and set.nc.0004")
+    with netCDF4.Dataset(work / files[4], "a") as out:
+        out.NumFilesInSet = "six"
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of no number of files")
+    # Icebergs, of which a file may have none.
+    for kind in "NETCDF3_CLASSIC", "NETCDF4":
+        for i, count in enumerate((3, 0, 2)):
+            make_icebergs(work / f"ice.nc.{i:04}", count, 3, kind)
+        ice = [f"ice.nc.{i:04}" for i in range(3)]
+        for mode in "tiles", "join":
+            test.run("nmcat", "--mode", mode, *ice, "-o", "ice.nmb", "-f")
+            for some, missing in ((ice[:2], 2), (ice[::2], 1), (ice[1:], 0)):
+                test.run("nmcat", "--mode", mode, *some, "-o", "no.nmb", exit_code=1, says=f"none whose name ends in .{missing:04}, expected 3 files")
+                test.run("nmcat", "--mode", mode, *some, "-o", "ice.nmb", "-f", "--missing=fill", says="1 times NumFilesInSet")
+            make_icebergs(work / "ice.nc.0003", 2, 2, kind)
+            test.run("nmcat", "--mode", mode, ice[0], "ice.nc.0003", ice[2], "-o", "no.nmb", exit_code=1, says="found a set of 2 files, expected one of 3 files")
+        test.run("nmcat", "--mode", "tiles", *ice, ice[0], "-o", "no.nmb", exit_code=1, says="found 4 files")
+        test.run("nmcat", "--mode", "join", *ice, ice[0], "-o", "ice.nmb", "-f")
+
+
 def check_overlap(test):
     files = make_all(test.work, "over")
     make(test.work / files[1], ROWS[0], (1, 9))
@@ -158,7 +206,10 @@ def check_overlap(test):
     at = 2 * NZ * NY * NX + NY * NX + 8
     test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1,
              says=f"values t: found {at}.f at [2,1,0,8], expected {at + 1}.f: {files[1]} and {files[2]}")
-    test.run("nmcat", "--mode", "tiles", *files, "-o", "first.nmb", "--shared=first")
+    told = json.loads(test.run("nmcat", "--mode", "tiles", *files, "-o", "first.nmb", "--shared=first", "--json",
+                               says="times values are those of the first file and are not compared: "))
+    shared = {(one["object"], tuple(one["files"])) for one in told["shared"]}
+    test.check(("t", (files[0], files[2])) in shared and ("z", (files[0], files[5])) in shared, f"first: told {shared}")
     expected = WHOLE["t"].copy()
     expected[2, 1, 0, 8] += 1
     expect(test, "first: t", values(test, "first.nmb", "t"), expected)
@@ -227,6 +278,7 @@ def check(test):
     check_whole(test)
     check_like_mppnccombine(test)
     check_gap(test)
+    check_sets(test)
     check_overlap(test)
     check_mismatches(test)
     check_corpus(test)

@@ -56,7 +56,8 @@ Built build(const std::vector<BlockEntry>& entries, const std::vector<std::size_
           built.parts[position].assign(bytes.begin(), bytes.end());
           return {};
         };
-        NMB_ASSIGN(const BuiltIndex index, build_index(ranks, slice, 40960, write, {1, 2}, 3));
+        NMB_ASSIGN(const BuiltIndex index,
+                   build_index(ranks, slice, {}, 40960, write, {{1, 2}, 3, 0}));
         std::lock_guard lock(mutex);
         built.index = index;
         return {};
@@ -115,7 +116,7 @@ TEST(IndexBuild, AFailedWriteFailsAllRanks) {
     auto write = [&](std::uint64_t, std::span<const std::byte>) {
       return ranks.agree(rank == 1 ? Status(Code::kNoSpace, "no space") : Status());
     };
-    const Status built = build_index(ranks, slice, 40960, write, {1, 2}, 3).status();
+    const Status built = build_index(ranks, slice, {}, 40960, write, {{1, 2}, 3, 0}).status();
     std::lock_guard lock(mutex);
     failures += built.code() == Code::kNoSpace && built.message() == "no space (on rank 1)";
     return {};

@@ -65,6 +65,14 @@ RANK_CASE(SameBytesWithoutCompression) {
   return same_bytes(ranks, options, {own});
 }
 
+RANK_CASE(SameBytesOfPagesOfFewRows) {
+  WriterOptions options = small_pieces();
+  options.leaf_rows = 3;
+  options.node_rows = 5;
+  options.map_rows = 2;
+  return same_bytes(ranks, options, {own});
+}
+
 RANK_CASE(SameBytesOfManySmallBlocks) {
   const RankPhase many{[](int rank, int, Definer& definer) {
                          for (int i = 0; i < 400; ++i) define_plain(definer, own_name(rank, i), 1);

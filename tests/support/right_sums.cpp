@@ -8,6 +8,7 @@
 #include <span>
 
 #include "page/page.h"
+#include "superblock/superblock.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 
@@ -56,30 +57,39 @@ class RawPage {
   std::array<Place, kColumnCount> columns_{};
 };
 
+using namespace in_superblock;
+
 class RightSums {
  public:
   explicit RightSums(std::vector<std::byte>& file) : file_(file) {}
 
   void run() {
     if (file_.size() < 20480) return;
-    put_sum(504, {0, 504});
+    put_sum(512 + 248, {512, 248});
     const bool second = load_le<std::uint64_t>(&file_[8208]) > load_le<std::uint64_t>(&file_[4112]);
-    const std::uint64_t slot = second ? 8192 : 4096;
-    const std::uint64_t root = get(slot + 56), root_length = get(slot + 64) & 0xffffffff;
-    const std::uint64_t height = get(slot + 64) >> 32;
+    const std::uint64_t slot = second ? 8192 : 4096, other = second ? 4096 : 8192;
+    const std::uint64_t root = get(slot + kRootPosition);
+    const std::uint64_t root_length = get(slot + kRootLength) & 0xffffffff;
+    const std::uint64_t height = get(slot + kRootLength) >> 32;
     if (height >= 1 && height <= 10) fix_index(root, root_length, height - 1);
-    if (within(root, root_length)) put_digest(slot + 72, {root, root_length});
-    fix_dead(get(slot + 136), get(slot + 144));
-    if (enter(get(slot + 160), get(slot + 168))) finish_page(get(slot + 160), get(slot + 168));
-    for (const std::uint64_t place : {136u, 160u, 184u, 208u, 232u}) {
+    if (within(root, root_length)) put_digest(slot + kRootDigest, {root, root_length});
+    fix_dead(get(slot + kDeadMap), get(slot + kDeadMap + 8));
+    const std::uint64_t files = get(slot + kFileTable);
+    if (enter(files, get(slot + kFileTable + 8))) finish_page(files, get(slot + kFileTable + 8));
+    if (get(other) != 0) put_sum(other + 4088, {other, 4088});
+    for (const std::uint64_t place : {kPreviousTrailer, kDeadMap, kFileTable, kGrowth,
+                                      kGlobalSections, kStatistics, kTags, kView}) {
       const std::uint64_t position = get(slot + place), length = get(slot + place + 8);
       if (within(position, length)) put_sum(slot + place + 16, {position, length});
     }
-    for (const std::uint64_t at : {std::uint64_t{4096}, std::uint64_t{8192}})
-      if (get(at) != 0) put_sum(at + 4088, {at, 4088});
-    const std::uint64_t length = get(slot + 24);
+    if (get(slot) != 0) put_sum(slot + 4088, {slot, 4088});
+    const std::uint64_t length = get(slot + kFileLength);
     if (length % 4096 == 0 && length >= 20480 && length <= file_.size())
       std::memcpy(&file_[length - 4096], &file_[slot], 4096);
+    // The mark is of the newest generation, the cover a copy of the identity unless it has a view.
+    put(256 + 24, sum_of(bytes({slot, 4096})));
+    put_sum(256 + 56, {256, 56});
+    if (get(slot + kHdf5) == 0) std::memcpy(file_.data(), &file_[512], 256);
   }
 
  private:
@@ -109,9 +119,9 @@ class RightSums {
   }
   void finish_page(std::uint64_t position, std::uint64_t length) {
     SumStream stream;
-    stream.add(bytes({position, 72}));
-    stream.add(bytes({position + 80, length - 80}));
-    put(position + 72, stream.sum());
+    stream.add(bytes({position, kPageSumOffset}));
+    stream.add(bytes({position + kPageHeaderSize, length - kPageHeaderSize}));
+    put(position + kPageSumOffset, stream.sum());
   }
 
   void fix_index(std::uint64_t position, std::uint64_t length, std::uint64_t level) {
@@ -124,7 +134,7 @@ class RightSums {
       } else {
         const std::uint64_t child_length = page.get(row, kStoredLength);
         fix_index(child, child_length, level - 1);
-        if (within(child, 80)) page.set(row, kSum, bytes({child + 72, 8}));
+        if (within(child, kPageHeaderSize)) page.set(row, kSum, bytes({child + kPageSumOffset, 8}));
       }
     }
     finish_page(position, length);
@@ -135,13 +145,13 @@ class RightSums {
     const std::uint64_t extent = page.get(row, kExtentPosition);
     const std::uint64_t extent_length = page.get(row, kExtentLength);
     const std::uint64_t map = page.get(row, kMapPosition);
-    if (!within(block, 152)) return;
+    if (!within(block, 160)) return;
     const std::uint64_t name = load_le<std::uint32_t>(&file_[block + 64]);
-    const std::uint64_t body = block + 152 + (name + 7) / 8 * 8;
+    const std::uint64_t body = block + 160 + (name + 7) / 8 * 8;
     const std::uint64_t stored = get(block + 48), padded = (stored + 7) / 8 * 8;
     if (map != 0) {
       fix_map(map, page.get(row, kMapLength), 8);
-      if (within(map, 80)) page.set(row, kMapSum, bytes({map + 72, 8}));
+      if (within(map, kPageHeaderSize)) page.set(row, kMapSum, bytes({map + kPageSumOffset, 8}));
     } else if (within(extent, extent_length)) {
       put_sum(block + 88, {extent, extent_length});
       page.set(row, kExtentSum, bytes({block + 88, 8}));
@@ -153,10 +163,10 @@ class RightSums {
       page.set(row, kDigest, bytes({block + 120, 16}));
     }
     SumStream stream;
-    stream.add(bytes({block, 144}));
-    stream.add(bytes({block + 152, body - block - 152}));
-    put(block + 144, stream.sum());
-    page.set(row, kSum, bytes({block + 144, 8}));
+    stream.add(bytes({block, 152}));
+    stream.add(bytes({block + 160, body - block - 160}));
+    put(block + 152, stream.sum());
+    page.set(row, kSum, bytes({block + 152, 8}));
   }
 
   void fix_map(std::uint64_t position, std::uint64_t length, int depth) {
@@ -170,7 +180,7 @@ class RightSums {
         fix_range(page, row);
       } else {
         fix_map(child, child_length, depth - 1);
-        if (within(child, 80)) page.set(row, kSum, bytes({child + 72, 8}));
+        if (within(child, kPageHeaderSize)) page.set(row, kSum, bytes({child + kPageSumOffset, 8}));
       }
     }
     finish_page(position, length);
@@ -183,7 +193,8 @@ class RightSums {
       const std::uint64_t before = page.get(row, kPosition);
       if (row == 0 && page.get(row, kState) == 1) {
         fix_dead(before, page.get(row, kStoredLength));
-        if (within(before, 80)) page.set(row, kSum, bytes({before + 72, 8}));
+        if (within(before, kPageHeaderSize))
+          page.set(row, kSum, bytes({before + kPageSumOffset, 8}));
       } else {
         fix_range(page, row);
       }

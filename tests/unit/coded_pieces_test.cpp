@@ -2,6 +2,7 @@
 // changed by later generations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
@@ -109,6 +110,46 @@ TEST_F(CodedPiecesTest, ComeBackAndTakeLessRoom) {
   EXPECT_EQ(pieces[2].offset, 2 * kPiece);
   auto reader = *Reader::open(path());
   EXPECT_EQ((*reader->find("b"))->extent_position, 0u);
+}
+
+// A coded piece may cross a multiple of the piece size, wherever it begins; what changes of it is
+// cut at the windows again.
+TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
+  const std::vector<std::byte> values = external(expected_);
+  for (const std::uint64_t first : {std::uint64_t{40000}, std::uint64_t{40004}, kPiece - 4}) {
+    SCOPED_TRACE(first);
+    std::filesystem::remove(path());
+    std::iota(expected_.begin(), expected_.end(), 0);
+    std::ranges::transform(expected_, expected_.begin(), [](int i) { return i % 1000; });
+    std::vector<StoredPiece> pieces;
+    std::vector<std::byte> all;
+    for (std::uint64_t at = 0, length = first; at < values.size(); at += length, length = kPiece) {
+      length = std::min(length, values.size() - at);
+      const std::vector<std::byte> stored =
+          encode_piece(PieceCodec::kZstd, 1, std::span(values).subspan(at, length));
+      pieces.push_back({length, PieceCodec::kZstd, stored.size(), all.size()});
+      all.insert(all.end(), stored.begin(), stored.end());
+    }
+    auto writer = *Writer::create(path(), options_);
+    const BlockId block = define(*writer);
+    const auto source = std::make_shared<OwnedBytes>(std::move(all), "pieces");
+    ASSERT_TRUE(writer->take_pieces(block, std::move(pieces), source).ok());
+    ASSERT_TRUE(writer->close().ok());
+    check();
+    EXPECT_EQ(coded().size(), (values.size() - first + kPiece - 1) / kPiece + 1);
+    // A few values of the second piece, across the multiple.
+    auto again = *Writer::open(path(), options_);
+    const BlockId same = *again->find_block("b");
+    ASSERT_TRUE(again->end_define().ok());
+    const std::uint64_t from = kPiece / 4 - 1;
+    const std::vector<int> changed{-5, -6, -7};
+    std::ranges::copy(changed, expected_.begin() + static_cast<std::ptrdiff_t>(from));
+    ASSERT_TRUE(
+        again->put(same, 0, {{from}, {changed.size()}, {}}, memory_type_of<int>(), changed.data())
+            .ok());
+    ASSERT_TRUE(again->close().ok());
+    check();
+  }
 }
 
 TEST_F(CodedPiecesTest, LieAmongHoles) {

@@ -17,6 +17,7 @@
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"
+#include "wire/hash.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {
@@ -182,6 +183,17 @@ TEST_F(ExternalFilesTest, PathsOfInputs) {
   EXPECT_EQ(path(relative.string(), "out/v.nmb", ExternalPaths::kAny), "../in/a.nc");
   EXPECT_EQ(external_path(at("none").string(), "v.nmb", ExternalPaths::kAny).status().code(),
             Code::kNotFound);
+  // What Windows takes for a drive is no path below a folder.
+  write("c:a", "");
+  const auto drive = [&](ExternalPaths allowed) {
+    return external_path(at("c:a").string(), at("v.nmb").string(), allowed);
+  };
+  EXPECT_EQ(drive(ExternalPaths::kBeneath).status().code(), Code::kUnsupported);
+  EXPECT_TRUE(drive(ExternalPaths::kAny).ok());
+  EXPECT_TRUE(leads_out("C:/a"));
+  EXPECT_TRUE(leads_out("z:"));
+  EXPECT_FALSE(leads_out("1:/a"));
+  EXPECT_FALSE(leads_out("ab:/a"));
   write("in/a\\b", "");
   EXPECT_EQ(external_path(at("in/a\\b").string(), at("v.nmb").string(), ExternalPaths::kBeneath)
                 .status()
@@ -189,37 +201,48 @@ TEST_F(ExternalFilesTest, PathsOfInputs) {
             Code::kUnsupported);
 }
 
+Superblock of_generation_one() {
+  Superblock superblock;
+  superblock.file_id = {1, 2};
+  superblock.generation = 1;
+  return superblock;
+}
+
 TEST(FileTable, RowsComeBack) {
   const std::vector<ExternalFile> files{
       {"a", 0}, {"sub/b.nc", 123456789012}, {"../c", std::numeric_limits<std::int64_t>::max()}};
-  const PageBuilder::Encoded page = file_table_page(files).encode({1, 2}, 16384, 1);
-  Superblock superblock;
-  superblock.generation = 1;
-  superblock.file_table = {16384, page.bytes.size(), 0};
-  test::FindingList findings;
-  const std::optional<Page> decoded =
-      Page::decode(page.bytes, file_table_expectation({1, 2}, superblock), findings);
-  ASSERT_TRUE(decoded.has_value());
-  check_file_table(*decoded, findings);
-  EXPECT_EQ(findings.text(), "");
-  const FileTable table(std::make_shared<const Page>(*decoded));
-  ASSERT_EQ(table.rows(), 3u);
-  for (std::uint32_t row = 0; row < 3; ++row) EXPECT_EQ(table.row(row), files[row]);
+  // The last one in a page of its own, which continues the first.
+  Superblock superblock = of_generation_one();
+  const auto first = *file_table_page(std::span(files).first(2)).encode(superblock.origin(), 0);
+  const Place place{0, first.bytes.size(), first.sum};
+  const std::uint64_t second_at = first.bytes.size();
+  const auto second =
+      *file_table_page(std::span(files).subspan(2), place).encode(superblock.origin(), second_at);
+  std::vector<std::byte> bytes = first.bytes;
+  bytes.insert(bytes.end(), second.bytes.begin(), second.bytes.end());
+  superblock.file_table = {second_at, second.bytes.size(), sum_of(second.bytes)};
+  const MemorySource file(bytes);
+  const auto table = read_file_table(file, superblock);
+  ASSERT_TRUE(table.ok()) << table.status().text();
+  ASSERT_EQ((*table)->rows(), 3u);
+  for (std::uint32_t row = 0; row < 3; ++row) EXPECT_EQ((*table)->row(row), files[row]);
+  EXPECT_EQ((*table)->newest_page().position, second_at);
 }
 
 // Rows without paths take no bytes: there may be very many.
 TEST(FileTable, HostileRowCountsTakeNoTime) {
   PageBuilder builder(PageUse::kFileTable, 0);
   for (int i = 0; i < 60; ++i) builder.add_row();
-  PageBuilder::Encoded page = builder.encode({1, 2}, 16384, 1);
-  Superblock superblock;
-  superblock.generation = 1;
-  superblock.file_table = {16384, page.bytes.size(), 0};
+  const Superblock superblock = of_generation_one();
+  const auto page = *builder.encode(superblock.origin(), 16384);
+  PageExpectation expect = superblock.expectation(PageUse::kFileTable);
+  expect.position = 16384;
+  expect.length = static_cast<std::uint32_t>(page.bytes.size());
   test::FindingList findings;
-  const auto decoded =
-      Page::decode(page.bytes, file_table_expectation({1, 2}, superblock), findings);
+  const auto decoded = Page::decode(page.bytes, expect, findings);
   ASSERT_TRUE(decoded.has_value());
-  check_file_table(*decoded, findings);
+  TablePaths paths;
+  check_file_table(*decoded, &paths, findings);
   ASSERT_EQ(findings.list.size(), 1u);
   EXPECT_EQ(findings.list[0].rule, "R-FT-1");
 }

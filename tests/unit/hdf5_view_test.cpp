@@ -33,6 +33,7 @@ class Hdf5ViewTest : public testing::Test {
     options_.overwrite = true;
     options_.on_no_view = [this](const std::string& reason) {
       reason_ = reason;
+      ++reasons_;
       return Status();
     };
   }
@@ -52,14 +53,18 @@ class Hdf5ViewTest : public testing::Test {
     EXPECT_TRUE(writer.def_var(block, "v", Type::kShort, dimensions).ok());
     return block;
   }
-  bool has_view() const {
+  bool has_view() const { return shown() != 0; }
+  // The generation that HDF5 programs see of a sound file; 0: none.
+  std::uint64_t shown() const {
     const auto reader = Reader::open(path());
     EXPECT_TRUE(reader.ok());
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
     const auto bytes = read_file(path());
-    const bool leads = bytes[kHdf5Position] != std::byte{0};
-    EXPECT_EQ((*reader)->has_hdf5_view(), leads);
-    return leads;
+    EXPECT_EQ((*reader)->has_hdf5_view(), bytes[1] == std::byte{'H'});
+    const auto generation = (*reader)->hdf5_view_generation();
+    EXPECT_TRUE(generation.ok()) << generation.status().text();
+    EXPECT_EQ((*reader)->has_hdf5_view(), *generation != 0);
+    return *generation;
   }
   // Opens the file and writes records [first, first + count) of "v" of block "a".
   Status grow(std::uint64_t first, std::uint64_t count, std::uint64_t length, Hdf5View view) {
@@ -75,6 +80,7 @@ class Hdf5ViewTest : public testing::Test {
   TemporaryFolder folder_;
   WriterOptions options_;
   std::string reason_;
+  int reasons_ = 0;
 };
 
 TEST_F(Hdf5ViewTest, RecordsOfSeveralGenerationsAreShownWhereEachLiesInOneRun) {
@@ -88,14 +94,63 @@ TEST_F(Hdf5ViewTest, RecordsOfSeveralGenerationsAreShownWhereEachLiesInOneRun) {
     ASSERT_TRUE((*writer)->put(block, 0, std::span<const std::int32_t>(n)).ok());
     ASSERT_TRUE((*writer)->close().ok());
   }
-  EXPECT_TRUE(has_view());
+  EXPECT_EQ(shown(), 1u);
   ASSERT_TRUE(grow(0, 2, kHalfPiece, Hdf5View::kOn).ok());
-  EXPECT_TRUE(has_view());
+  EXPECT_EQ(shown(), 2u);
   ASSERT_TRUE(grow(2, 3, kHalfPiece, Hdf5View::kOff).ok());
-  EXPECT_FALSE(has_view());
+  EXPECT_EQ(shown(), 2u);
   const Status status = grow(5, 1, kHalfPiece, Hdf5View::kOn);
   ASSERT_TRUE(status.ok()) << status.text();
-  EXPECT_TRUE(has_view());
+  EXPECT_EQ(shown(), 4u);
+}
+
+TEST_F(Hdf5ViewTest, OneStaysWhateverBecomesOfItsBlocks) {
+  {
+    auto writer = Writer::create(path(), with(Hdf5View::kOn));
+    ASSERT_TRUE(writer.ok());
+    for (const char* name : {"a", "b", "c"}) define(**writer, name, 4);
+    ASSERT_TRUE((*writer)->close().ok());
+  }
+  const auto before = read_file(path());
+  ASSERT_TRUE(grow(0, 7, 4, Hdf5View::kOff).ok());
+  EXPECT_EQ(reasons_, 1);
+  EXPECT_NE(reason_.find("shows generation 1"), std::string::npos) << reason_;
+  EXPECT_EQ(shown(), 1u);
+  {
+    auto writer = Writer::open(path(), with(Hdf5View::kOff));
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->remove_block(*(*writer)->find_block("b")).ok());
+    ASSERT_TRUE((*writer)->rename_block(*(*writer)->find_block("c"), "d").ok());
+    ASSERT_TRUE((*writer)->end_define().ok());
+    ASSERT_TRUE((*writer)->close().ok());
+  }
+  EXPECT_EQ(reasons_, 1) << "told again: " << reason_;
+  EXPECT_EQ(shown(), 1u);
+  // Where none can be made of the newest generation, it stays too.
+  {
+    auto writer = Writer::open(path(), with(Hdf5View::kAuto));
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->define_block("a/v").ok());
+    ASSERT_TRUE((*writer)->end_define().ok());
+    ASSERT_TRUE((*writer)->close().ok());
+  }
+  EXPECT_EQ(reason_.find("HDF5 view: object \"a/v\": found two objects of one name"), 0u)
+      << reason_;
+  EXPECT_EQ(shown(), 1u);
+  const auto after = read_file(path());
+  EXPECT_TRUE(std::equal(before.begin(), before.begin() + kHdf5Size, after.begin()));
+}
+
+TEST_F(Hdf5ViewTest, OfAFileWithoutOneNothingIsTold) {
+  {
+    auto writer = Writer::create(path(), options_);
+    ASSERT_TRUE(writer.ok());
+    define(**writer, "a", 4);
+    ASSERT_TRUE((*writer)->close().ok());
+  }
+  ASSERT_TRUE(grow(0, 7, 4, Hdf5View::kOff).ok());
+  EXPECT_EQ(reasons_, 0);
+  EXPECT_EQ(shown(), 0u);
 }
 
 TEST_F(Hdf5ViewTest, AVariableOfWhichAPartWasWrittenIsRefused) {
@@ -160,7 +215,6 @@ TEST_F(Hdf5ViewTest, EveryFailureOfAddingOneLeavesTheFileOrTheView) {
   WriterOptions options;
   options.layer = count.layer();
   ASSERT_TRUE(add_hdf5_view(path(), options).ok());
-  const auto after = read_file(path());
   for (std::uint64_t call = 0; call < count.calls; ++call) {
     for (const Fault::How how : {Fault::How::kOnce, Fault::How::kForEver, Fault::How::kShort}) {
       SCOPED_TRACE(call);
@@ -168,11 +222,13 @@ TEST_F(Hdf5ViewTest, EveryFailureOfAddingOneLeavesTheFileOrTheView) {
       Fault fault{call, how};
       options.layer = fault.layer();
       ASSERT_EQ(add_hdf5_view(path(), options).code(), Code::kIo);
-      ASSERT_EQ(
-          findings_of(std::filesystem::path(path()), {"R-FL-2", "R-SB-1", "R-SB-3", "R-SB-12"}),
-          "");
+      ASSERT_EQ(findings_of(std::filesystem::path(path()),
+                            {"R-FL-2", "R-ID-5", "R-SB-1", "R-SB-3", "R-SB-12", "R-SB-13"}),
+                "");
       ASSERT_TRUE(add_hdf5_view(path(), options_).ok());
-      ASSERT_EQ(read_file(path()), after);
+      const auto reader = Reader::open(path());
+      ASSERT_TRUE(reader.ok());
+      ASSERT_EQ(shown(), (*reader)->generation());
     }
   }
 }

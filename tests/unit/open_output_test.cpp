@@ -1,23 +1,36 @@
-// Opening a file to write to while another process puts another one in its place. flock() of this
-// program calls what a test wants to happen between opening and locking.
+// Opening a file to write to: its lock, and another process that puts another one in its place.
+// fcntl() of this program calls what a test wants to happen between opening and locking.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdarg>
 #include <filesystem>
 #include <functional>
 
+#include "nmb/file_source.h"
 #include "nmb/output_file.h"
 #include "support/programs.h"
 
 namespace {
 std::function<void()> before_lock;
+bool without_locks = false;
 }  // namespace
 
-extern "C" int flock(int fd, int operation) noexcept {
-  if (before_lock) before_lock();
-  return static_cast<int>(::syscall(SYS_flock, fd, operation));
+extern "C" int fcntl(int fd, int operation, ...) {
+  va_list arguments;
+  va_start(arguments, operation);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  if (operation == F_OFD_SETLK && before_lock) before_lock();
+  if (operation == F_OFD_SETLK && without_locks) {
+    errno = ENOLCK;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fcntl, fd, operation, argument));
 }
 
 namespace nmb {
@@ -28,7 +41,10 @@ namespace fs = std::filesystem;
 class OpenOutputTest : public testing::Test {
  protected:
   OpenOutputTest() { test::write_file(path_, "old"); }
-  ~OpenOutputTest() override { before_lock = nullptr; }
+  ~OpenOutputTest() override {
+    before_lock = nullptr;
+    without_locks = false;
+  }
   void replace() {
     test::write_file(other_, "new file");
     fs::rename(other_, path_);
@@ -63,6 +79,56 @@ TEST_F(OpenOutputTest, AFileThatIsReplacedAgainAndAgainIsBusy) {
 TEST_F(OpenOutputTest, AFileThatWasRemovedIsNotFound) {
   before_lock = [&] { fs::remove(path_); };
   EXPECT_EQ(open_output(path_).status().code(), Code::kNotFound);
+}
+
+// HDF5 programs lock the whole file.
+TEST_F(OpenOutputTest, LocksOfHdf5ProgramsAreOthers) {
+  const int hdf5 = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(hdf5, LOCK_SH | LOCK_NB), 0);
+  const auto file = open_output(path_);
+  ASSERT_TRUE(file.ok()) << file.status().text();
+  ASSERT_EQ(::flock(hdf5, LOCK_UN), 0);
+  EXPECT_EQ(::flock(hdf5, LOCK_EX | LOCK_NB), 0);
+  ::close(hdf5);
+}
+
+TEST_F(OpenOutputTest, ReadersSeeThatThereIsAWriter) {
+  const auto reader = FileSource::open(path_);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_FALSE((*reader)->has_writer());
+  auto file = open_output(path_);
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE((*reader)->has_writer());
+  file->reset();
+  EXPECT_FALSE((*reader)->has_writer());
+}
+
+TEST_F(OpenOutputTest, APublishedFileIsLocked) {
+  CreateOptions options;
+  options.overwrite = true;
+  auto file = create_output(path_, options);
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(open_output(path_).ok()) << "it has no name yet";
+  ASSERT_TRUE((*file)->publish().ok());
+  EXPECT_TRUE((*file)->check_locked().ok());
+  EXPECT_EQ(open_output(path_).status().code(), Code::kBusy);
+}
+
+TEST_F(OpenOutputTest, WithoutLocksOnlyOneWhoIsAloneWrites) {
+  without_locks = true;
+  EXPECT_EQ(open_output(path_).status().code(), Code::kUnsupported);
+  EXPECT_TRUE(open_output(path_, Locking::kIfPossible).ok());
+  // A new file needs the lock from when it has its name.
+  CreateOptions options;
+  options.overwrite = true;
+  for (const Locking locking : {Locking::kRequired, Locking::kIfPossible}) {
+    options.locking = locking;
+    auto file = create_output(path_, options);
+    ASSERT_TRUE(file.ok());
+    EXPECT_TRUE((*file)->check_locked().ok());
+    ASSERT_TRUE((*file)->publish().ok());
+    EXPECT_EQ((*file)->check_locked().ok(), locking == Locking::kIfPossible);
+  }
 }
 
 }  // namespace

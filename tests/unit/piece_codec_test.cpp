@@ -2,8 +2,13 @@
 #include "extent/piece_codec.h"
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
+#include <memory>
 #include <random>
+
+#include "block/body_codec.h"
+#include "wire/compressors.h"
 
 namespace nmb::test {
 namespace {
@@ -34,18 +39,90 @@ TEST(PieceCodec, WhatIsShorterComesBack) {
   }
 }
 
-// A frame would be shorter than 1/1024 otherwise, which no reader takes.
 TEST(PieceCodec, ConstantsAreCodedWithinTheExpansionThatReadersTake) {
-  for (const std::size_t length : {4096u, 65536u, 1u << 20, (1u << 20) - 1, 16u << 20}) {
+  for (const std::size_t length : {4096u, 65536u, 1u << 20, (1u << 20) - 1, 256u << 20}) {
     const std::vector<std::byte> values(length, std::byte{9});
     for (const PieceCodec codec : kCodecs) {
       const std::vector<std::byte> stored = encode_piece(codec, 1, values);
-      if (codec == PieceCodec::kDeflate && length > 1 << 20) continue;  // may stay as it is
       ASSERT_TRUE(is_piece_length(stored.size(), length)) << length << ": " << stored.size();
       EXPECT_LE(stored.size(), 64 + length / 100);
-      std::vector<std::byte> back(length);
-      EXPECT_TRUE(decode_piece(codec, stored, back).ok());
-      EXPECT_TRUE(back == values);
+      const Result<std::vector<std::byte>> back = decode_piece(codec, stored, length);
+      ASSERT_TRUE(back.ok()) << back.status().text();
+      EXPECT_TRUE(*back == values);
+    }
+  }
+}
+
+// A frame of `values`, made with what `set` says.
+template <class Set>
+std::vector<std::byte> frame(std::span<const std::byte> values, Set set) {
+  const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
+                                                                        ZSTD_freeCCtx);
+  set(context.get());
+  std::vector<std::byte> out(ZSTD_compressBound(values.size()));
+  // In two calls, so that the window is the one that was asked for.
+  ZSTD_inBuffer first{values.data(), 1, 0}, all{values.data(), values.size(), 1};
+  ZSTD_outBuffer to{out.data(), out.size(), 0};
+  EXPECT_EQ(ZSTD_compressStream2(context.get(), &to, &first, ZSTD_e_flush), 0u);
+  EXPECT_EQ(ZSTD_compressStream2(context.get(), &to, &all, ZSTD_e_end), 0u);
+  out.resize(to.pos);
+  return out;
+}
+
+TEST(PieceCodec, FramesNeedWhatTheFormatAllows) {
+  const std::vector<std::byte> values = noise(100000, 3);
+  const auto decodes = [&](std::span<const std::byte> stored) {
+    std::vector<std::byte> back(values.size());
+    return decode_piece(PieceCodec::kZstd, stored, back).ok() &&
+           decode_piece(PieceCodec::kZstd, stored, values.size()).ok();
+  };
+  const auto with_window = [&](int bits) {
+    return frame(values, [&](ZSTD_CCtx* c) { ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, bits); });
+  };
+  EXPECT_TRUE(decodes(with_window(27)));
+  EXPECT_FALSE(decodes(with_window(28)));
+  std::vector<std::byte> summed =
+      frame(values, [](ZSTD_CCtx* c) { ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1); });
+  EXPECT_TRUE(decodes(summed));
+  summed.back() ^= std::byte{1};
+  EXPECT_FALSE(decodes(summed));
+  // A dictionary with a number, whose content the frame makes no use of.
+  const std::vector<std::byte> samples = noise(1 << 20, 2);
+  const std::vector<std::size_t> lengths(1024, 1024);
+  const std::vector<std::byte> dictionary = train_dictionary(samples, lengths);
+  ASSERT_FALSE(dictionary.empty());
+  const std::vector<std::byte> foreign = frame(values, [&](ZSTD_CCtx* c) {
+    ZSTD_CCtx_loadDictionary(c, dictionary.data(), dictionary.size());
+  });
+  EXPECT_FALSE(decodes(foreign));
+  const BodyDecompressor with(dictionary), without({});
+  EXPECT_TRUE(with.decode(BodyCodec::kZstdDictionary, foreign, values.size()).ok());
+  EXPECT_FALSE(with.decode(BodyCodec::kZstd, foreign, values.size()).ok());
+  EXPECT_FALSE(without.decode(BodyCodec::kZstd, foreign, values.size()).ok());
+  // A frame that is skipped holds nothing.
+  const std::vector<std::byte> skipped{std::byte{0x50}, std::byte{0x2a}, std::byte{0x4d},
+                                       std::byte{0x18}, std::byte{0},    std::byte{0},
+                                       std::byte{0},    std::byte{0}};
+  EXPECT_FALSE(is_allowed_frame(skipped, 0));
+}
+
+// A length that a file made up costs no memory.
+TEST(PieceCodec, MemoryGoesWithWhatIsDecoded) {
+  const std::uint64_t claimed = std::uint64_t{1} << 30;
+  for (const std::size_t length : {std::size_t{100}, std::size_t{64} << 20}) {
+    const std::vector<std::byte> values(length, std::byte{9});
+    for (const PieceCodec codec : kCodecs) {
+      const std::vector<std::byte> stored = encode_piece(codec, 1, values);
+      std::size_t most = 0, used = 0;
+      const auto decoded = decode_growing(stored.size(), claimed, [&](std::span<std::byte> out) {
+        most = std::max(most, out.size());
+        return codec == PieceCodec::kZstd ? decode_zstd(stored, out)
+                                          : inflate_zlib(stored, out, &used);
+      });
+      ASSERT_TRUE(decoded);
+      EXPECT_TRUE(*decoded == values);
+      EXPECT_LE(most, std::max<std::size_t>(4 * length, 1 << 20));
+      EXPECT_EQ(decode_piece(codec, stored, claimed).status().rule(), "R-EX-4");
     }
   }
 }
@@ -91,14 +168,14 @@ TEST(PieceCodec, DamagedPiecesAreRefused) {
 
 TEST(PieceCodec, LengthsThatAPieceMayHave) {
   EXPECT_TRUE(is_piece_length(1, 2));
-  EXPECT_TRUE(is_piece_length(1, 1024));
-  EXPECT_FALSE(is_piece_length(1, 1025));
+  EXPECT_TRUE(is_piece_length(1, 131072));
+  EXPECT_FALSE(is_piece_length(1, 131073));
   EXPECT_FALSE(is_piece_length(1, 1));
   EXPECT_FALSE(is_piece_length(0, 1));
   EXPECT_FALSE(is_piece_length(0, 0));
   EXPECT_FALSE(is_piece_length(5, 4));
-  EXPECT_TRUE(is_piece_length(1 << 20, 1 << 30));
-  EXPECT_FALSE(is_piece_length((1 << 20) - 1, 1 << 30));
+  EXPECT_TRUE(is_piece_length(8192, 1 << 30));
+  EXPECT_FALSE(is_piece_length(8191, 1 << 30));
 }
 
 }  // namespace

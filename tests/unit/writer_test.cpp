@@ -246,6 +246,44 @@ TEST_F(WriterTest, ALongHistoryHindersNoWriter) {
   EXPECT_EQ(read()->provenance().status().code(), Code::kLimit);
 }
 
+// What is committed can be read and added to: more than that is refused ahead of the commit.
+TEST_F(WriterTest, TooLongProvenanceIsRefusedAtOnce) {
+  auto writer = create();
+  EXPECT_EQ(writer->add_provenance(std::string(65 << 20, ' ')).code(), Code::kUsage);
+  EXPECT_EQ(writer->add_provenance(std::string(kMostProvenance + 1, ' ')).code(), Code::kUsage);
+  const std::string told(kMostProvenance, ' ');
+  std::size_t taken = 0;
+  for (int i = 0; i < 9; ++i) {
+    const Status status = writer->add_provenance(told);
+    if (status.ok())
+      ++taken;
+    else
+      EXPECT_EQ(status.code(), Code::kLimit) << status.text();
+  }
+  EXPECT_EQ(taken, 7u);
+  // Up to the last byte: a place of earlier sections, eight frames.
+  const std::size_t rest = (std::size_t{64} << 20) - 40 - 8 * 16 - 7 * kMostProvenance;
+  EXPECT_EQ(writer->add_provenance(std::string(rest + 1, ' ')).code(), Code::kLimit);
+  EXPECT_TRUE(writer->add_provenance(std::string(rest, ' ')).ok());
+  EXPECT_EQ(writer->add_provenance("{}").code(), Code::kLimit);
+  bytes_block(*writer, "a", 8);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->provenance()->size(), 8u);
+  // Another generation of as much, behind that; and one more.
+  writer = open();
+  for (int i = 0; i < 7; ++i) ASSERT_TRUE(writer->add_provenance(told).ok());
+  EXPECT_TRUE(writer->add_provenance(std::string(rest, ' ')).ok());
+  bytes_block(*writer, "b", 8);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->close().ok());
+  writer = open();
+  bytes_block(*writer, "c", 8);
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(read()->totals().blocks, 3u);
+}
+
 // Sections that continue others which cannot be those.
 TEST_F(WriterTest, EarlierSectionsLieAhead) {
   auto writer = create();

@@ -36,7 +36,9 @@ TEST(VerifyVectors, EachBreaksItsRule) {
       EXPECT_EQ(summary->findings, 0u) << findings.text();
       continue;
     }
-    EXPECT_TRUE(summary->incomplete.ok()) << summary->incomplete.text();
+    if (!findings.has(Severity::kUnsupported)) {
+      EXPECT_TRUE(summary->incomplete.ok()) << summary->incomplete.text();
+    }
     if (expected.sort == Sort::kInvalid) {
       EXPECT_TRUE(findings.has(Severity::kFinding, expected.rule, expected.offset))
           << "expected " << expected.rule << " at " << expected.offset << ", found\n"
@@ -131,8 +133,11 @@ TEST(VerifyVectors, ReadersSurviveThem) {
 TEST(VerifyVectors, ReadersRefuseUnsupportedOnes) {
   NMB_NEEDS_VECTORS();
   for (const auto& expected : test::vector_expectations()) {
-    // External files are refused where they are read.
-    if (expected.sort != Sort::kUnsupported || expected.rule == "R-FT-4") continue;
+    // External files are refused where they are read, and so are single blocks; what is refused of
+    // files of the future is in a table (future_test.cpp).
+    if (expected.sort != Sort::kUnsupported || expected.rule == "R-FT-4" ||
+        expected.rule == "R-IX-10" || expected.name.starts_with("future_"))
+      continue;
     SCOPED_TRACE(expected.name);
     const auto reader = Reader::open(expected.file.string());
     const Status status =

@@ -54,4 +54,9 @@ Result<std::vector<std::string>> read_file_list(const std::string& path, bool nu
   return names;
 }
 
+Status check_file_list(const OutputSet& outputs, const std::string& path) {
+  if (path.empty()) return {};
+  return outputs.check_input(path == "-" ? "/dev/stdin" : path, "list of files");
+}
+
 }  // namespace nmb::tools

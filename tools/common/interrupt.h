@@ -9,7 +9,8 @@ namespace nmb::tools {
 // tools that write: others are best ended at once.
 const std::atomic<bool>* catch_interrupts();
 
-// The exit code for the signal that came (130, 143), 0 if none did.
+// The exit code for the signal that came (130, 143), 0 if none did. Of a tool that did not finish:
+// a signal that comes once the output has its name changes nothing.
 int interrupted_exit();
 
 }  // namespace nmb::tools

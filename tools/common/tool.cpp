@@ -222,8 +222,11 @@ bool Tool::parse(int argc, const char* const* argv) {
 int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
-  if (const int interrupted = interrupted_exit()) return interrupted;
-  return static_cast<int>(diagnostics_.exit());
+  // A signal that came when all was done, an output published among it, changed nothing.
+  const int interrupted = interrupted_exit();
+  return interrupted != 0 && diagnostics_.exit() != Exit::kDone
+             ? interrupted
+             : static_cast<int>(diagnostics_.exit());
 }
 
 int Tool::main(int argc, const char* const* argv, const std::function<Status()>& body) {

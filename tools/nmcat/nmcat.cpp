@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
        "all told, and an existing target survives every failure. Inputs are dealt to threads (-j) "
        "or, started by\n"
        "mpiexec or srun, to its processes; the file is the same.\n\n"
+       "OUT and the report must not be an input, a list of inputs, a file that an input refers to, "
+       "or one file, by any name: exit code 2, and nothing is written.\n\n"
        "Exit codes: 0 done, 1 conflicts or a damaged input, 2 could not run.",
        "  nmcat rank_*.nc -o all.nmb                   # a block a file: rank_0000, ...\n"
        "  nmcat --files-from list -o all.nmb --block-name '{path}'\n"

@@ -24,7 +24,9 @@
 #include "nmb/extract.h"
 #include "nmb/file_source.h"
 #include "nmb/output_file.h"
+#include "nmb/output_set.h"
 #include "nmb/reader.h"
+#include "nmb/references.h"
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
 #include "nmcat/plan_text.h"
@@ -144,8 +146,10 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--resume", resume_,
                "keep what is done if the run ends early, and go on from what the same call before "
                "has done");
-  app.add_option("--report", report_path_,
-                 "write what --json would say to FILE, however the run ends")
+  app.add_option(
+         "--report", report_path_,
+         "write what --json would say to FILE, however the run ends, unless FILE is another "
+         "file of the run")
       ->type_name("FILE");
   app.add_option(
          "--digest", digest_,
@@ -156,6 +160,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--no-provenance", no_provenance_,
                "do not keep names and sizes of the inputs, and the options, in OUT (nminspect "
                "provenance tells them)");
+  app.add_flag("--lossy", lossy_,
+               "write an HDF5 or netCDF-4 OUT without what it cannot hold, user blocks of several "
+               "inputs; each is told");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
@@ -252,6 +259,10 @@ Status PackCommand::take_output() {
     for (const auto& [ending, kind] : kEndings)
       if (options_.output.ends_with(ending)) to_ = kind;
   }
+  if (lossy_ && to_ != "nc4" && to_ != "hdf5")
+    return Status(
+        Code::kUsage,
+        fmt::format("found --lossy with an output of kind {}, expected nc4 or hdf5", to_));
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
@@ -289,10 +300,20 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   };
   NMB_TRY(named(pack(first, report, ranks)));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
+  Result<std::vector<Loss>> losses = hdf5_losses(*reader);
+  NMB_TRY(ranks.agree(losses.status()));
+  if (ranks.rank() == 0)
+    for (const Loss& loss : *losses) losses_.push_back(loss.line());
+  if (!losses->empty() && !lossy_)
+    return Status(
+        Code::kConflict, options.output, kNoOffset, "",
+        fmt::format("found {} that an HDF5 file cannot hold, expected none without "
+                    "--lossy; nothing was written",
+                    losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
   ExtractOptions extract;
   extract.overwrite = writer.overwrite;
   extract.sync = writer.sync;
-  extract.check = false;
+  extract.lossy = lossy_;
   extract.cancel = writer.cancel;
   NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
   if (ranks.rank() == 0) {
@@ -381,6 +402,28 @@ Status PackCommand::gather_inputs() {
   return {};
 }
 
+// The files to write.
+Status PackCommand::add_outputs() {
+  const auto outputs = std::make_shared<OutputSet>();
+  options_.outputs = outputs;
+  NMB_TRY(outputs->add_output(options_.output, resume_));
+  return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
+}
+
+// Before anything is written: that none of them is read. pack() checks what else inputs refer to.
+Status PackCommand::check_files() const {
+  for (const std::string& input : options_.inputs)
+    NMB_TRY(options_.outputs->check_input(input, "input"));
+  NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
+  if (!options_.append || report_path_.empty()) return {};
+  // An output that blocks are added to is read too.
+  OutputSet report;
+  NMB_TRY(report.add(report_path_, "report"));
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+             Reader::open(options_.output, {.external = ExternalPaths::kNone}));
+  return check_references(report, *reader);
+}
+
 Status PackCommand::take_io() {
   if (io_ == "mpiio") options_.writer.io = Io::kMpiIo;
   for (const std::string& hint : hints_) {
@@ -463,6 +506,7 @@ Status PackCommand::execute() {
   options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
                                    : codec_ == "zstd" ? MetadataCodec::kZstd
                                                       : MetadataCodec::kZstdDictionary;
+  const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   PackReport report;
   bool tells = true;
@@ -475,6 +519,9 @@ Status PackCommand::execute() {
   };
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
+        NMB_TRY(added);
+        NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_files() : Status()));
+        if (ranks.rank() == 0) may_report_ = true;
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
@@ -487,6 +534,11 @@ Status PackCommand::execute() {
       });
   progress.finish();
   if (!tells) return status;
+  const auto names_report = [&](const Status& failure) {
+    return failure.code() == Code::kUsage && failure.file() == report_path_;
+  };
+  if (names_report(status) || std::ranges::any_of(report.unreadable, names_report))
+    may_report_ = false;
   tell(report);
   if (!status.ok()) tell_what_stays();
   NMB_TRY(tell_report(report, status));
@@ -502,7 +554,7 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   const bool tells_json = tool_.options().json;
   if (tells_json || !report_path_.empty()) {
     NMB_ASSIGN(const Json json, report_json(report, status));
-    if (!report_path_.empty()) NMB_TRY(write_report(json));
+    if (!report_path_.empty() && may_report_) NMB_TRY(write_report(json));
     if (tells_json) return write_json(tool_.out(), json);
   }
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
@@ -550,6 +602,11 @@ void PackCommand::tell(const PackReport& report) {
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
   for (const Status& status : report.unreadable) diagnostics.error(status);
+  for (const std::string& loss : losses_)
+    if (lossy_)
+      diagnostics.warning(options_.output, loss);
+    else
+      diagnostics.error(Status(Code::kConflict, options_.output, kNoOffset, "", loss));
   for (const std::string& text : grouped(report.conflicts, kShownConflicts))
     diagnostics.error(Status(Code::kConflict, text));
 }
@@ -560,7 +617,7 @@ Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   return sha256(
       file->size(),
       [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      options_.writer.cancel);
+      nullptr);  // OUT is there: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) const {
@@ -594,7 +651,10 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["differing"] = conflicts_json(report.differing);
   json["left_out"] = conflicts_json(report.left_out);
   json["filled"] = conflicts_json(report.filled);
+  json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
+  json["losses"] = Json::array();
+  for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)
     json["linked"].push_back(Json{{"file", json_text(file.path)}, {"bytes", file.size}});

@@ -21,12 +21,13 @@ class PackCommand {
   void offer_agreement(CLI::App& app);
   Status take_agreement();
   Status take_output();
-  static Status write_through_nmb(const PackOptions& options, PackReport* report,
-                                  Communicator& ranks);
+  Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
   Status gather_inputs();
+  Status add_outputs();
+  Status check_files() const;
   Status take_io();
   Status check_link() const;
   void tell(const PackReport& report);
@@ -45,8 +46,11 @@ class PackCommand {
                                                  inline_limit_;
   std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_;
   std::vector<std::string> hints_;
+  bool lossy_ = false;
+  std::vector<std::string> losses_;  // what OUT does not have, as told
   bool no_sync_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false;
+  bool may_report_ = false;  // the report is none of the other files
 };
 
 }  // namespace nmb::tools

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <thread>
 #include <vector>
@@ -19,6 +22,8 @@
 #include "common/ranks.h"
 #include "common/report_file.h"
 #include "common/units.h"
+#include "nmb/file_source.h"
+#include "nmb/references.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/file_workers.h"
 #include "nmconvert/output_names.h"
@@ -29,6 +34,7 @@ namespace nmb::tools {
 
 namespace {
 
+namespace fs = std::filesystem;
 using Outcome = ConversionRecord::Outcome;
 
 // Between two looks of processes at what the others have done.
@@ -91,8 +97,10 @@ class Batch {
     if (inputs.empty()) return Status(Code::kUsage, "found an empty list, expected names of files");
     if (arguments_.sort == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
     NMB_ASSIGN(std::vector<Conversion> conversions,
-               plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block,
-                                arguments_.report));
+               plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block));
+    NMB_TRY(check_files(conversions));
+    const bool replaces = options_.overwrite;
+    if (replaces || !arguments_.resume) NMB_TRY(check_references_of(conversions, replaces));
     for (Conversion& conversion : conversions) {
       conversion.block_by = arguments_.block_by;
       conversion.statistics = arguments_.statistics;
@@ -106,6 +114,10 @@ class Batch {
       NMB_ASSIGN(const ResumeProofs known, ResumeProofs::read(*report_, conversions));
       for (std::size_t i = 0; i < conversions.size(); ++i)
         proofs[i] = known.claimed(conversions[i]);
+      bool makes_again = false;
+      for (std::size_t i = 0; i < conversions.size() && !replaces && !makes_again; ++i)
+        makes_again = proofs[i] && may_be_outdated(*proofs[i], conversions[i], options_.digest);
+      if (makes_again) NMB_TRY(check_references_of(conversions, true));
     }
     files_.reserve(conversions.size());
     for (std::size_t i = 0; i < conversions.size(); ++i)
@@ -114,6 +126,52 @@ class Batch {
     count_ = files_.size();
     for (const FileShare& file : files_) total_bytes_ += file.length;
     return {};
+  }
+
+  // Before anything is written: no output is an input, the list, the report, or written twice.
+  Status check_files(const std::vector<Conversion>& conversions) {
+    OutputSet all;
+    for (const Conversion& conversion : conversions) NMB_TRY(all.add(conversion.output, "output"));
+    const std::string& report = arguments_.report;
+    if (!report.empty()) NMB_TRY(all.add(report, "report"));
+    for (const Conversion& conversion : conversions)
+      NMB_TRY(all.check_input(conversion.input, "input"));
+    NMB_TRY(check_file_list(all, tool_.options().files_from));
+    return {};
+  }
+
+  // What inputs refer to must be known before the first output is replaced, while others are still
+  // to be read. Reads their metadata once more.
+  Status check_references_of(const std::vector<Conversion>& conversions, bool replaces) const {
+    OutputSet replaced;
+    std::error_code none;
+    for (const Conversion& conversion : conversions)
+      if (replaces && fs::exists(conversion.output, none))
+        NMB_TRY(replaced.add(conversion.output, "output"));
+    const std::string& report = arguments_.report;
+    if (!report.empty() && fs::exists(report, none)) NMB_TRY(replaced.add(report, "report"));
+    if (!replaced.replaces()) return {};
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    std::map<std::size_t, Status> refused;  // by the input's place
+    const auto check = [&] {
+      for (std::size_t i; (i = next++) < conversions.size();) {
+        Result<std::unique_ptr<FileSource>> opened = FileSource::open(conversions[i].input);
+        // What is wrong with an input is told when it is converted.
+        if (!opened.ok()) continue;
+        const std::shared_ptr<const ByteSource> input = std::move(*opened);
+        Status status = check_references(replaced, input, options_.materialise);
+        if (status.code() != Code::kUsage) continue;
+        next = conversions.size();
+        const std::lock_guard lock(mutex);
+        refused.emplace(i, std::move(status));
+      }
+    };
+    std::vector<std::future<void>> checks;
+    for (std::size_t n = std::min<std::size_t>(at_a_time_, conversions.size()); n > 0; --n)
+      checks.push_back(std::async(std::launch::async | std::launch::deferred, check));
+    for (std::future<void>& one : checks) one.get();
+    return refused.empty() ? Status() : refused.begin()->second;
   }
 
   // On each rank: converts its share, while rank 0 is told what is done.
@@ -149,6 +207,11 @@ class Batch {
   ConversionRecord convert_file(const FileShare& file, unsigned threads) const {
     try {
       ConversionOptions options = options_;
+      const auto outputs = std::make_shared<OutputSet>();
+      (void)outputs->add(file.conversion.output, "output");
+      // That these are two files is known.
+      if (!arguments_.report.empty()) (void)outputs->add(arguments_.report, "report");
+      options.outputs = outputs;
       if (file.proof) {
         const Proof proof =
             check_proof(*file.proof, file.conversion, options.digest, options.cancel);

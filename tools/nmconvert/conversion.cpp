@@ -17,6 +17,7 @@
 #include "nmb/output_file.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
+#include "nmb/references.h"
 #include "nmb/text.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
@@ -47,10 +48,7 @@ class Converter {
     NMB_ASSIGN(file_, FileSource::open(what.input));
     record_.bytes_in = file_->size();
     record_.modified_in = file_->stamp().modified_ns;
-    std::error_code none;
-    if (fs::equivalent(what.input, what.output, none))
-      return Status(Code::kExists, what.output, kNoOffset, "",
-                    "found one file as INPUT and OUTPUT, expected two");
+    NMB_TRY(options_.outputs->check_input(what.input, "input"));
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
     if (kind == FileKind::kHdf5 && what.to.empty())
@@ -59,6 +57,7 @@ class Converter {
                     "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
     NMB_TRY(check_options(kind));
     if (options_.folders) NMB_TRY(make_folders());
+    std::error_code none;
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
     if (what.to == "nmb") return to_nmb();
@@ -142,8 +141,33 @@ class Converter {
     };
     NMB_TRY(named(pack_input(options), record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    return named(write_hdf5(*reader, between.path(), record_.of.output, extract_options(), ranks_),
-                 record_.of.input);
+    const Status written = named(to_hdf5(*reader, between.path()), record_.of.input);
+    if (!record_.of.block || written.file() != record_.of.input ||
+        (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
+      return written;
+    return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
+                  "block \"" + printable(*record_.of.block) +
+                      "\" cannot be written alone: " + written.message() +
+                      "; if it refers to objects of other blocks, extract the block that they and "
+                      "it are below, or convert the whole file");
+  }
+
+  Status to_hdf5(const Reader& reader, const std::string& path) {
+    Result<std::vector<Loss>> losses = hdf5_losses(reader);
+    NMB_TRY(ranks_.agree(losses.status()));
+    NMB_TRY(check_losses(*losses, "an HDF5 file"));
+    return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
+  }
+
+  // Notes what the output will not have. kConflict without --lossy.
+  Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
+    for (const Loss& loss : losses) record_.losses.push_back(loss.line());
+    const std::size_t count = record_.losses.size();
+    if (count == 0 || options_.lossy) return {};
+    return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                  "found " + std::to_string(count) +
+                      (count == 1 ? " thing that " : " things that ") + target +
+                      " cannot hold, expected none without --lossy; nothing was written");
   }
 
   PackOptions pack_options(const std::string& output) {
@@ -153,10 +177,12 @@ class Converter {
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.block_by = record_.of.block_by;
+    options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
     options.external = options_.external;
+    options.outputs = options_.outputs;
     // What an NMB file tells of its making stays true.
     options.provenance = [](const std::vector<PackSource>& sources) {
       return sources.front().provenance;
@@ -185,17 +211,20 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes,
                                     .verify_values = true,
                                     .external = options_.external}));
+    NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
-    if (wants_hdf5(*reader) && options_.compression) return through_nmb();
-    if (wants_hdf5(*reader))
-      return write_hdf5(*reader, record_.of.input, record_.of.output, extract_options(), ranks_);
+    const bool to_hdf5_file = wants_hdf5(*reader);
+    if (to_hdf5_file && !record_.of.block && !options_.compression)
+      return to_hdf5(*reader, record_.of.input);
+    if (to_hdf5_file && !record_.of.block) return through_nmb();
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
       NMB_ASSIGN(entry, reader->find(*block));
       if (!entry)
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
+      if (to_hdf5_file) return through_nmb();
     } else if (reader->totals().blocks != 1) {
       NMB_ASSIGN(entry, reader->find(""));
       if (!is_extended(entry))
@@ -209,13 +238,15 @@ class Converter {
         return false;
       }));
     }
-    if (!is_extended(entry))
-      return extract_block(*reader, *entry, record_.of.output, extract_options(), ranks_);
+    const ExtractOptions extract = extract_options();
+    if (!is_extended(entry) &&
+        (!extract.kind || entry->kind == static_cast<std::uint16_t>(*extract.kind)))
+      return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
-      if (record_.of.block) return {};
+      if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
         NMB_TRY(lose_group(
@@ -224,7 +255,7 @@ class Converter {
       });
     };
     NMB_TRY(ranks_.agree(load()));
-    return to_classic(std::move(block), std::move(losses));
+    return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses));
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {
@@ -248,20 +279,16 @@ class Converter {
   }
 
   // losses: of what is around the dataset.
-  Status to_classic(std::shared_ptr<const Dataset> dataset, std::vector<Loss> losses) {
+  Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses) {
     const ExtractOptions options = extract_options();
-    const Kind kind = options.kind.value_or(Kind::kCdf5);
     Result<ClassicView> view = classic_view(std::move(dataset), kind);
     NMB_TRY(ranks_.agree(view.status()));
-    for (const std::vector<Loss>* some : {&view->losses, &losses})
-      for (const Loss& loss : *some) record_.losses.push_back(loss.line());
-    if (const std::size_t count = record_.losses.size(); count > 0 && !options_.lossy)
-      return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                    "found " + std::to_string(count) +
-                        (count == 1 ? " thing that a classic file cannot hold"
-                                    : " things that a classic file cannot hold") +
-                        ", expected none without --lossy; nothing was written");
-    return write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+    losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
+    NMB_TRY(check_losses(losses, "a classic file"));
+    const Status written = write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
+    if (written.code() != Code::kConflict || !options_.lossy) return written;
+    return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
+                  written.message() + "; --lossy cannot write this: use another kind");
   }
 
   Status from_hdf5() {
@@ -270,30 +297,34 @@ class Converter {
     // The root group comes first, and there is no file without it.
     if (blocks->empty())
       return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
+    for (const std::shared_ptr<const Block>& group : *blocks)
+      NMB_TRY(check_references(*options_.outputs, *group, file_->name()));
     std::vector<Loss> losses;
     for (std::size_t i = 1; i < blocks->size(); ++i) {
       const std::shared_ptr<const Block>& group = (*blocks)[i];
       NMB_TRY(lose_group(
           group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
     }
-    return to_classic(blocks->front(), std::move(losses));
+    return to_classic(blocks->front(), classic_kind(record_.of.to).value_or(Kind::kCdf5),
+                      std::move(losses));
   }
 
   Status from_classic() {
-    NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(file_));
+    NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
       if (remark.rule == "R-CH-6") warn(remark.text());
     NMB_TRY(check_warnings());
-    const ExtractOptions options = extract_options();
-    return write_classic(*dataset, options.kind.value_or(dataset->kind()), record_.of.output,
-                         options, ranks_);
+    const Kind kind = classic_kind(record_.of.to).value_or(dataset->kind());
+    return to_classic(std::move(dataset), kind, {});
   }
 
-  // By --to, or where the blocks came from HDF5 and the ending does not say what else.
+  // By --to or the ending, or where the blocks came from HDF5 and the ending does not say what
+  // else.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
-    if (what.block) return false;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
+    // Without a kind, the block's own classic one.
+    if (what.block) return false;
     const Result<std::optional<BlockEntry>> root = reader.find("");
     return root.ok() && is_extended(*root);
   }
@@ -304,6 +335,7 @@ class Converter {
     options.overwrite = may_replace();
     options.sync = options_.sync;
     options.check = options_.check;
+    options.lossy = options_.lossy;
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();

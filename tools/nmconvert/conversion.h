@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 #include "nmb/communicator.h"
 #include "nmb/compression.h"
 #include "nmb/external_file.h"
+#include "nmb/output_set.h"
 #include "nmb/status.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_record.h"
@@ -30,7 +32,9 @@ struct ConversionOptions {
   ExternalPaths external = ExternalPaths::kBeneath;  // of an NMB input, which files are opened
   std::optional<std::uint32_t> inline_limit;         // of an NMB output, in bytes
   Hdf5View hdf5_view = Hdf5View::kOff;               // of an NMB output
-  std::size_t cache_bytes = 64 << 20;                // of a reader
+  // Files to write, of which none may be the input or a file that the input refers to. Not nullptr.
+  std::shared_ptr<const OutputSet> outputs{};
+  std::size_t cache_bytes = 64 << 20;  // of a reader
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <map>
+#include <string_view>
+
 #include "common/statistics_option.h"
 #include "common/units.h"
 
@@ -11,6 +15,15 @@ namespace nmb::tools {
 namespace {
 
 using Outcome = ConversionRecord::Outcome;
+
+// Losses of a kind that are written out.
+constexpr std::size_t kShownLosses = 10;
+
+// What is lost, without the object that it is of.
+std::string_view kind_of(std::string_view loss) {
+  const std::size_t end = loss.find("\": ");
+  return end == loss.npos ? loss : loss.substr(end + 3);
+}
 
 std::vector<Table::Column> columns(bool digests) {
   std::vector<Table::Column> out{{"status"},
@@ -67,8 +80,16 @@ void ConversionReport::diagnose_losses(const ConversionRecord& record) {
     tool_.diagnostics().note(record.of.input + ": " + std::to_string(count) +
                              (count == 1 ? " loss" : " losses") + ", listed in JSON reports");
   if (record.outcome != Outcome::kFailed) return;
+  // Of what is lost in the same way, some; reports have all.
+  std::map<std::string_view, std::size_t> counts;
   for (const std::string& loss : record.losses)
-    tool_.diagnostics().error(Status(Code::kConflict, record.of.input, kNoOffset, "", loss));
+    if (++counts[kind_of(loss)] <= kShownLosses)
+      tool_.diagnostics().error(Status(Code::kConflict, record.of.input, kNoOffset, "", loss));
+  for (const auto& [kind, found] : counts)
+    if (found > kShownLosses)
+      tool_.diagnostics().error(Status(
+          Code::kConflict, record.of.input, kNoOffset, "",
+          fmt::format("{} more of this: {} (JSON reports list all)", found - kShownLosses, kind)));
 }
 
 void ConversionReport::finish() {

@@ -22,7 +22,11 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
          "where the input came from; of a list, NMB, and .nc where the input's ending is .nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
-  app.add_option("--extract", batch_.block, "of an NMB file, the block to write as a classic file")
+  app.add_option(
+         "--extract", batch_.block,
+         "of an NMB file, the one block to write, as the kind that --to or the ending names; "
+         ".nc without --to: as the classic kind that the block has, CDF-5 if it came from "
+         "HDF5")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
                  "of an NMB output, what becomes a block: group (default: a classic file, a group, "
@@ -78,10 +82,9 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "sha256: report that of input and output, which are read once more")
       ->type_name("KIND")
       ->check(one_of({"sha256"}));
-  app.add_flag(
-      "--lossy", lossy_,
-      "leave out, or write otherwise, what a classic file cannot hold; each is counted and "
-      "listed in JSON reports");
+  app.add_flag("--lossy", lossy_,
+               "leave out, or write otherwise, what OUTPUT cannot hold; each is counted and "
+               "listed in JSON reports");
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
@@ -100,7 +103,7 @@ Status ConvertCommand::check_arguments() const {
   NMB_TRY(check_block_by());
   if (common.json && common.jsonl) return usage("found --json and --jsonl, expected one of them");
   if (batch_.block && batch_.to == "nmb")
-    return usage("found --extract with an NMB output, expected a classic one");
+    return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
   if (common.files_from.empty()) {
     if (output_.empty())
       return usage("found " + std::string(input_.empty() ? "no INPUT" : "no OUTPUT") +
@@ -213,11 +216,16 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
                     "found no ending that tells the kind, expected .nmb, .nc or .h5, or --to");
   }
   if (what.block && what.to == "nmb")
-    return Status(Code::kUsage, "found --extract with an NMB output, expected a classic one");
+    return Status(Code::kUsage,
+                  "--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
   const bool tells = tool_.options().json || tool_.options().jsonl || options.digest;
+  const auto outputs = std::make_shared<OutputSet>();
+  NMB_TRY(outputs->add_output(output_, false));
+  ConversionOptions checked = options;
+  checked.outputs = outputs;
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
                       [&](Communicator& ranks, unsigned threads) {
-                        const ConversionRecord record = convert(what, options, ranks, threads);
+                        const ConversionRecord record = convert(what, checked, ranks, threads);
                         if (ranks.rank() != 0) return record.status;
                         ConversionReport report(tool_, options.digest);
                         report.diagnose(record, false);

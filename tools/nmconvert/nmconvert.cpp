@@ -8,7 +8,12 @@ int main(int argc, char** argv) {
       "nmconvert",
       {"Converts netCDF and HDF5 files to NMB, and what is in NMB files back to such files.",
        "The kind of INPUT is told by its content, that of OUTPUT by --to or its ending: .nmb is "
-       "NMB, .nc the kind of the block.\nA block that was packed whole comes back byte for byte. "
+       "NMB, .nc the kind of the block.\nA block that was packed whole from a classic file comes "
+       "back byte for byte, "
+       "with --extract too, if no other kind is asked for. --extract with --to nc4 or hdf5, or an "
+       "ending .h5, writes HDF5: a classic block into the root group, one that came from HDF5, "
+       "with "
+       "the blocks below it, into the group of its name, to which references in it lead. "
        "An HDF5 or netCDF-4 file, and a block that came from one, becomes a classic file with --to "
        "cdf1, cdf2 or cdf5, or --extract. What a classic file cannot hold is listed and nothing is "
        "written, unless --lossy allows it; then it is left out, or written as what is said, "
@@ -25,6 +30,8 @@ int main(int argc, char** argv) {
        "What is written is read back and compared before it gets its name.\nThe values are dealt "
        "to -j "
        "threads or, under mpiexec or srun, to its processes; the file is the same.\n\n"
+       "No output, nor the report, may be an input, the list, a file that an input refers to, or "
+       "another output, by any name: exit code 2, and nothing is written.\n\n"
        "Many files: --files-from LIST --out-dir DIR. Paths are kept below DIR, without a leading / "
        "or .. and with another ending; no two may become one. After a failure it goes on, and the "
        "exit code is the worst. A line a file, in the order of the list, says what became of it; "

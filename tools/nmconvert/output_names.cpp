@@ -1,10 +1,7 @@
 // Names of outputs (see output_names.h).
 #include "nmconvert/output_names.h"
 
-#include <sys/stat.h>
-
 #include <filesystem>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -20,15 +17,6 @@ std::string ending_of(const std::string& to) {
 }
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
-
-// What a file is, whatever it is called.
-using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
-
-std::optional<FileIdentity> identity(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return FileIdentity{info.st_dev, info.st_ino};
-}
 
 Status check_distinct(const std::vector<Conversion>& conversions) {
   std::unordered_map<std::string_view, std::size_t> first;
@@ -46,31 +34,6 @@ Status check_distinct(const std::vector<Conversion>& conversions) {
   }
   if (more > 0) problem += "; " + std::to_string(more) + " more such inputs";
   return problem.empty() ? Status() : Status(Code::kUsage, problem + "; nothing was written");
-}
-
-// With -f an output would take the place of an input that is still to be read.
-Status check_inputs_stay(const std::vector<Conversion>& conversions, const std::string& report) {
-  std::map<FileIdentity, std::size_t> inputs;
-  for (std::size_t i = 0; i < conversions.size(); ++i)
-    if (const auto found = identity(conversions[i].input)) inputs.emplace(*found, i);
-  auto check = [&](const std::string& path, const std::string& what) -> Status {
-    const auto found = identity(path);
-    const auto it = found ? inputs.find(*found) : inputs.end();
-    if (it == inputs.end()) return {};
-    return Status(Code::kUsage, "found " + quoted(path) + " as " + what + " and as the input " +
-                                    quoted(conversions[it->second].input) +
-                                    ", expected two files; nothing was written");
-  };
-  for (const Conversion& conversion : conversions)
-    NMB_TRY(check(conversion.output, "the output of " + quoted(conversion.input)));
-  if (report.empty()) return {};
-  const std::string report_name = fs::path(report).lexically_normal().string();
-  for (const Conversion& conversion : conversions)
-    if (fs::path(conversion.output).lexically_normal() == report_name)
-      return Status(Code::kUsage, "found " + quoted(report) +
-                                      " as the report and as the output of " +
-                                      quoted(conversion.input) + ", expected two files");
-  return check(report, "the report");
 }
 
 }  // namespace
@@ -93,8 +56,7 @@ Result<std::string> output_name(const std::string& input, const std::string& fol
 
 Result<std::vector<Conversion>> plan_conversions(const std::vector<std::string>& inputs,
                                                  const std::string& folder, const std::string& to,
-                                                 const std::optional<std::string>& block,
-                                                 const std::string& report) {
+                                                 const std::optional<std::string>& block) {
   std::vector<Conversion> conversions;
   conversions.reserve(inputs.size());
   for (const std::string& input : inputs) {
@@ -104,7 +66,6 @@ Result<std::vector<Conversion>> plan_conversions(const std::vector<std::string>&
     conversions.push_back(std::move(conversion));
   }
   NMB_TRY(check_distinct(conversions));
-  NMB_TRY(check_inputs_stay(conversions, report));
   return conversions;
 }
 

@@ -17,10 +17,9 @@ Result<std::string> output_name(const std::string& input, const std::string& fol
 
 // Conversions to `to` (see Conversion) of all inputs, in their order. Where neither `to` nor
 // `block` say it, what ends in .nmb becomes a classic file of its block's kind, and all else NMB.
-// kUsage: two inputs have one output, or an output is one of the inputs or is `report`.
+// kUsage: two inputs have outputs of one name.
 Result<std::vector<Conversion>> plan_conversions(const std::vector<std::string>& inputs,
                                                  const std::string& folder, const std::string& to,
-                                                 const std::optional<std::string>& block,
-                                                 const std::string& report);
+                                                 const std::optional<std::string>& block);
 
 }  // namespace nmb::tools

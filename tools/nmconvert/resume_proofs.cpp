@@ -48,6 +48,12 @@ std::optional<ConversionRecord> ResumeProofs::claimed(const Conversion& what) co
   return it->second;
 }
 
+bool may_be_outdated(const ConversionRecord& done, const Conversion& what, bool digest) {
+  const auto input = FileSource::open(what.input);
+  return !input.ok() || (*input)->size() != done.bytes_in ||
+         (*input)->stamp().modified_ns != done.modified_in || (digest && done.sha256_in.empty());
+}
+
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel) {
   const bool digests = !done.sha256_in.empty() && !done.sha256_out.empty();

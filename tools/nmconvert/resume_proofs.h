@@ -40,4 +40,7 @@ enum class Proof : std::uint8_t {
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel);
 
+// false: check_proof() will not find kOutdated. Reads no bytes.
+bool may_be_outdated(const ConversionRecord& done, const Conversion& what, bool digest);
+
 }  // namespace nmb::tools

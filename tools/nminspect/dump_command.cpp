@@ -36,7 +36,10 @@ DumpCommand::DumpCommand(Tool& tool)
            "Values as CDL has them, one row (the last dimension) a line; `_` is the fill value. "
            "--slab takes one selection a dimension, START:COUNT:STRIDE, whose parts may be left "
            "out; a "
-           "number alone is one index.\n--json nests one array a dimension.\n\n"
+           "number alone is one index.\n--json nests one array a dimension. A variable whose HDF5 "
+           "dataspace is null has no "
+           "values: NULL, null with --json.\nBytes of an NMB file are checked before their values "
+           "are shown; at a damaged piece the command ends with exit code 1.\n\n"
            "VAR is a name as `header` shows it with the same --view, or as it is stored.",
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "

@@ -13,6 +13,7 @@
 #include "common/find_expression.h"
 #include "common/json_document.h"
 #include "common/table.h"
+#include "nmb/dump.h"
 #include "nmb/text.h"
 #include "nminspect/block_name.h"
 #include "nminspect/ls_rows.h"
@@ -107,12 +108,8 @@ class BlockValues {
   Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const {
     const std::optional<Attribute> found = dataset_->metadata.find_attribute(owner, name.name);
     if (!found) return std::optional<FindValue>();
-    if (found->type == Type::kChar) {
-      const auto* const text = reinterpret_cast<const char*>(found->values.data());
-      std::string_view all(text, found->values.size());
-      while (all.ends_with('\0')) all.remove_suffix(1);
-      return std::optional<FindValue>(std::string(all));
-    }
+    NMB_ASSIGN(std::optional<std::string> text, attribute_text(dataset_->metadata, *found));
+    if (text) return std::optional<FindValue>(std::move(*text));
     std::vector<std::byte> value(found->values.begin(), found->values.end());
     std::optional<Type> type = found->type;
     if (TypeTable::is_extended(*type)) {
@@ -149,7 +146,8 @@ FindCommand::FindCommand(Tool& tool)
            std::string(
                "Comparisons (== != < <= > >=) of numbers, texts in ' ' or \" \" and names, joined "
                "by &&, || and !, with ( ). A name is an attribute of the block; VARIABLE@NAME one "
-               "of a variable; VARIABLE.min, .max, .elements, .missing and .nan are statistics, "
+               "of a variable, text of any kind or one number; VARIABLE.min, .max, .elements, "
+               ".missing and .nan are statistics, "
                "which an NMB file has that was written with --stats. ` ` is around a name with "
                "other characters than letters, digits and _-/:+.\n"
                "Attributes are read with their blocks, statistics by name; values are not read. A "

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/json_document.h"
 #include "common/table.h"
 #include "common/units.h"
@@ -38,8 +40,13 @@ Status SummaryCommand::run(const InspectedFile& file) {
     json["file_id"] = fmt::format("{:016x}{:016x}", id.high, id.low);
     json["uncommitted"] = size - reader->file_length();
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader->external_files());
-    json["external_files"] = files.size();
+    const auto originals = std::ranges::count_if(files, &ExternalFile::is_original);
+    json["external_files"] = files.size() - static_cast<std::size_t>(originals);
+    json["originals"] = originals;
     json["hdf5_view"] = reader->has_hdf5_view();
+    // What nmverify tells more of does not keep the summary back.
+    const Result<std::uint64_t> shown = reader->hdf5_view_generation();
+    if (reader->has_hdf5_view() && shown.ok() && *shown != 0) json["hdf5_view_generation"] = *shown;
   }
   json["blocks"] = totals.blocks;
   json["objects"] = totals.variables;
@@ -51,15 +58,19 @@ Status SummaryCommand::run(const InspectedFile& file) {
 
   Table table(tool_.out(), {{""}, {""}});
   for (const auto& [key, value] : json.items()) {
-    if (key == "schema" || ((key == "uncommitted" || key == "external_files") && value == 0) ||
-        value == false)
+    if (key == "schema" ||
+        ((key == "uncommitted" || key == "external_files" || key == "originals") && value == 0) ||
+        value == false || key == "hdf5_view_generation")
       continue;
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "size" || key == "uncommitted")
       text = bytes_text(value.get<std::uint64_t>(), tool_.options().bytes);
     // Names in the document stand for bytes.
     if (key == "file") text = file.file().name();
-    if (key == "hdf5_view") text = "yes";
+    if (key == "hdf5_view")
+      text = json.contains("hdf5_view_generation")
+                 ? "of generation " + json["hdf5_view_generation"].dump()
+                 : "of a generation that it does not tell";
     NMB_TRY(table.row({std::string(key == "file_id"          ? "file id"
                                    : key == "external_files" ? "external files"
                                    : key == "hdf5_view"      ? "HDF5 view"

@@ -31,9 +31,16 @@ struct BlockEntry {
   Place map;  // root page of the data map
   Place storage;
   std::uint64_t order = 0;
+  std::uint64_t needs =
+      0;  // what a reader must know to read the block (spec/format.md, section 13)
+  // Bytes at the end of the extent, and records of them, whose pieces stand in growth pages
+  // (section 10.4); records and extent_length count them, the other fields do not.
+  std::uint64_t growth = 0, grown_records = 0;
 
   Totals totals() const { return {1, dimensions, variables, attributes, records, samples}; }
   bool has_map() const { return map.position != 0; }
+  // Of the extent, what position, sum, hole and map are of.
+  std::uint64_t settled_length() const { return extent_length - growth; }
 };
 
 // Samples of a block where nobody says how to count them.

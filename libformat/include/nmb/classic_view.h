@@ -33,10 +33,14 @@ struct ClassicView {
   std::vector<VarId> left_out;
 };
 
-// dataset: of kind 6 (a classic one comes back as it is, without losses). target: CDF-1, CDF-2 or
-// CDF-5. What only netCDF's or HDF5's books say (nmb/netcdf_view.h), chunks, filters and orders of
-// bytes are no losses; nor is that blocks below it are not part of it. kDamaged: the hdf5 section,
-// or values of attributes; kLimit: sizes past 2^62.
+// Variables and attributes of a classic dataset whose types `target` does not have, each left out
+// by classic_view(); attributes of such a variable go with it.
+NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
+
+// dataset: of kind 6, or a classic one, which comes back as it is but for type_losses(). target:
+// CDF-1, CDF-2 or CDF-5. What only netCDF's or HDF5's books say (nmb/netcdf_view.h), chunks,
+// filters and orders of bytes are no losses; nor is that blocks below it are not part of it.
+// kDamaged: the hdf5 section, or values of attributes; kLimit: sizes past 2^62.
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target);
 
 }  // namespace nmb

@@ -33,6 +33,11 @@ struct DatasetText {
 // The name of a type as these texts have it: of a block's own types that are classic but for the
 // order of bytes, the classic name.
 NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
+// The text of an attribute that is one: characters without NULs at their end, or one string, of
+// fixed length without its padding, or of variable length ("" for a null one). nullopt: numbers,
+// several strings. kDamaged: a string that lies outside of the values.
+NMB_EXPORT Result<std::optional<std::string>> attribute_text(const Metadata& metadata,
+                                                             const Attribute& attribute);
 // A number in external form, with the fewest digits that read back the same value; "NaN",
 // "Infinity", "-Infinity". type: a classic one but kChar.
 NMB_EXPORT std::string number_text(Type type, const std::byte* external);

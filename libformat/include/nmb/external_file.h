@@ -6,15 +6,20 @@
 #include <string>
 #include <string_view>
 
+#include "nmb/digest.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
 // A row of the file table.
 struct ExternalFile {
-  // Relative to the folder of the NMB file, parts separated by '/'; or absolute.
+  // Relative to the folder of the NMB file, parts separated by '/'; or absolute. Of an original the
+  // path under which it was given: any bytes, for people.
   std::string path;
   std::uint64_t size = 0;  // bytes that the file has
+  // The file lies whole in the NMB file, which Reader::give_back() makes use of.
+  bool is_original = false;
+  Digest digest{};  // of an original: XXH3-128 of its bytes
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };
 

@@ -23,10 +23,12 @@ struct ExtractOptions {
   bool sync = true;
   bool check = true;     // each write is read back and compared; an HDF5 file, when it is whole
   unsigned threads = 1;  // that move values
+  // Set: once this is true, work stops with kIo "interrupted", and nothing gets its name.
   const std::atomic<bool>* cancel = nullptr;
   // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  OutputLayer layer;  // around the file
+  OutputLayer layer;   // around the file
+  bool lossy = false;  // an HDF5 file without what hdf5_losses() tells
 };
 
 // Publishes `path` or leaves what was there untouched. kConflict: the kind asked for cannot hold

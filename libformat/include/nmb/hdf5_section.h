@@ -107,5 +107,8 @@ NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>
 
 // All properties of a section. kDamaged (R-H5-1, the offset is one in `section`).
 NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::byte> section);
+// Those with one of these numbers; the others are not looked at.
+NMB_EXPORT Result<std::vector<Property>> decode_properties(
+    std::span<const std::byte> section, std::span<const Property::Number> wanted);
 
 }  // namespace nmb::hdf5

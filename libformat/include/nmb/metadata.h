@@ -92,6 +92,10 @@ class Metadata {
   // As add_attribute, of one of the block's own types: `count` values and what they lead to.
   NMB_EXPORT Status add_extended_attribute(VarId owner, std::string_view name, Type type,
                                            std::uint64_t count, std::span<const std::byte> values);
+  // Replaces the values of an attribute, of any type, by as many bytes. kNotFound; kUsage: another
+  // number of bytes.
+  NMB_EXPORT Status replace_values(VarId owner, std::string_view name,
+                                   std::span<const std::byte> values);
   // As put_attribute, but kExists where the name is taken (decoders).
   NMB_EXPORT Status add_attribute(VarId owner, std::string_view name, Type type,
                                   std::span<const std::byte> values);

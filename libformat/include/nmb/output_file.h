@@ -2,6 +2,7 @@
 // writer changes anything on disk, so that tests fail the Nth call.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -87,6 +88,9 @@ struct CreateOptions {
   // is what decides the bytes of the file: inputs and options. Without `make`.
   std::string resume_key{};
   Locking locking = Locking::kRequired;  // as check_locked() sees it
+  // Set: publish() gives no name once this is true, and fails with kIo "interrupted". Must outlive
+  // the file.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 // A new file without a name until publish(): it vanishes with the process. kExists at once if the
@@ -102,6 +106,8 @@ NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions&
 NMB_EXPORT std::string hidden_name(const std::string& path);
 // ".NAME.part" there.
 NMB_EXPORT std::string resumable_name(const std::string& path);
+// ".NAME.journal" there.
+NMB_EXPORT std::string journal_name(const std::string& path);
 // The file with the hidden name, as it was left, or a new one, locked until it is closed; it stays
 // unless it is published. kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,

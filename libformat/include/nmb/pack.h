@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "nmb/compression.h"
 #include "nmb/external_file.h"
 #include "nmb/lustre_striping.h"
+#include "nmb/output_set.h"
 #include "nmb/status.h"
 #include "nmb/totals.h"
 #include "nmb/types.h"
@@ -106,6 +108,10 @@ struct PackOptions {
   // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
   // files keep theirs.
   std::string samples;
+  // Of NMB inputs only this block is taken. A classic one becomes the root block. One that came
+  // from HDF5 keeps its name, since references in it lead to paths; the blocks below it are taken
+  // too. kNotFound: an input without it; kUnsupported: inputs of other kinds.
+  std::optional<std::string> only_block{};
   // How values are stored (nmb/compression.h): blocks that came from HDF5 in chunks coded anew, the
   // extents of others in pieces coded one by one, without shuffle and chunks, but for those that
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
@@ -125,6 +131,9 @@ struct PackOptions {
   // Each write is read back and compared, and index and blocks of the result are verified before it
   // gets its name; with compression, values too.
   bool check = false;
+  // The files that the caller is going to write, `output` and those of `resume` among them;
+  // nullptr: these alone. None of them may be an input, or a file that one refers to.
+  std::shared_ptr<const OutputSet> outputs{};
   // What the output tells of its making (Writer::add_provenance), of all inputs in their order.
   // Asked on rank 0 when all are planned. Of NMB outputs.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
@@ -137,7 +146,8 @@ struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
   // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
   // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
-  // "missing block", "coordinate", "blocks", "decomposition", "missing tile", "partition key".
+  // "missing block", "constant variable", "files in set", "coordinate", "blocks", "decomposition",
+  // "missing tile", "partition key".
   std::string kind;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices
@@ -167,6 +177,7 @@ struct PackReport {
   std::vector<PackConflict> differing;  // attributes of which the first is kept
   std::vector<PackConflict> left_out;   // objects, by skip_mismatches
   std::vector<PackConflict> filled;     // by fill_missing
+  std::vector<PackConflict> shared;     // values that are the first one's, by first_values
   std::vector<PackConflict> widened;    // variables, by widen_types
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;
@@ -186,7 +197,8 @@ struct PackReport {
 
 // Publishes options.output, or leaves what was there untouched; a dry run always leaves it, and
 // fails as this would but for what WriterOptions::dry_run says. kConflict: report->conflicts says
-// which; the worst of report->unreadable; kUsage: options; kExists; kIo; kNoSpace.
+// which; the worst of report->unreadable; kUsage: options, or an output that is an input or a file
+// that one refers to; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // The same by all ranks of `ranks`, which read runs of the inputs with about as many bytes each;
 // the options are the same on all, and so are the outcome and the file, whatever their number. What

@@ -92,6 +92,9 @@ class Reader {
   NMB_EXPORT std::uint64_t file_length() const;
   // Whether HDF5 programs can read the file (spec/hdf5_view.md).
   NMB_EXPORT bool has_hdf5_view() const;
+  // Which generation they see; 0: there is no view, or one of a later version, which does not tell.
+  // Reads 64 bytes where it is not the newest one. kDamaged, kIo.
+  NMB_EXPORT Result<std::uint64_t> hdf5_view_generation() const;
   // Bytes of values that have one sum, at most.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
@@ -116,7 +119,9 @@ class Reader {
   // A block's global ID: its place in the order of names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
 
-  // Loads a block, from the cache if it is there. kNotFound, kDamaged, kUnsupported (kind 6).
+  // Loads a block, from the cache if it is there. kNotFound, kDamaged; kUnsupported: the block
+  // needs what this version does not know, by bit (spec/format.md, section 13): its entry can be
+  // used, its body and values cannot.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
   // Loads it with its body, which is read once for both. *body: as body(entry).
@@ -131,11 +136,17 @@ class Reader {
   NMB_EXPORT Result<std::vector<CodedPiece>> coded_pieces(const BlockEntry& entry) const;
   // All pieces of a block's extent, in order.
   NMB_EXPORT Result<std::vector<ExtentPiece>> extent_pieces(const BlockEntry& entry) const;
-  // The rows of the file table: files that hold values of this one. kDamaged, kIo.
+  // The rows of the file table: files that hold values of this one, beside it or whole in it as
+  // originals. kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
   // One of them by its file number, from 1; opened when it is read, one of few that are. kDamaged
   // (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not allow it; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
+  // Hands the bytes of an original, by its file number, to `sink` in order. kDamaged: a piece has
+  // another sum, or the whole another digest (R-FT-7), which is found behind the last byte; kUsage:
+  // the number is no original's; what `sink` returns; kIo.
+  NMB_EXPORT Status give_back(std::uint32_t number,
+                              const std::function<Status(std::span<const std::byte>)>& sink) const;
   // Whether the file keeps statistics of any block.
   NMB_EXPORT bool has_statistics() const;
   // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.3),

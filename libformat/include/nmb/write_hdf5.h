@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "nmb/classic_view.h"
 #include "nmb/communicator.h"
 #include "nmb/extract.h"
 #include "nmb/reader.h"
@@ -10,11 +12,17 @@
 
 namespace nmb {
 
+// What of an NMB file an HDF5 file cannot hold: user blocks of groups other than the root group,
+// unless all others lie below that one. Reads the definitions of all blocks of kind 6. kDamaged;
+// kIo.
+NMB_EXPORT Result<std::vector<Loss>> hdf5_losses(const Reader& reader);
+
 // Publishes `path` or leaves what was there untouched. Done by rank 0 of `ranks`; all get the
 // outcome. The HDF5 library works in a process of its own, which opens `input`, the file that
 // `reader` has open. options.kind and threads do not count; options.check: the result is read
-// again, and its groups and values are those of `input`. kDamaged, kUnsupported: what that process
-// says; kExists; kIo; kNoSpace.
+// again, its groups and values are those of `input`, and netCDF sees the dimensions of its sources.
+// kConflict: hdf5_losses() without options.lossy; kDamaged, kUnsupported: what that process says;
+// kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ExtractOptions& options,
                              Communicator& ranks);

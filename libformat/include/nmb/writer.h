@@ -48,8 +48,8 @@ enum class Io : std::uint8_t {
 };
 
 enum class Hdf5View : std::uint8_t {
-  kOff,   // none; one that the file had is gone with the first commit
-  kAuto,  // where the file can have one, with at most kMostAutoViewObjects; see on_no_view
+  kOff,   // none; one that the file has stays, and shows the generation that it is of
+  kAuto,  // where the file can have one, with at most kMostAutoViewObjects; else as kOff
   kOn,    // kUnsupported from close() where it cannot
 };
 // Dimensions and variables of a file, and records of variables, of which kAuto makes a view.
@@ -59,6 +59,10 @@ inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
 struct WriterOptions {
   std::uint32_t piece_size = 1 << 20;  // a power of 2 from 65,536 to 2^30; of a new file
   std::uint32_t inline_limit = 4096;   // at most 65,536; of a new file
+  // Most rows of a leaf and of a node of the index, and of a page of a data map (spec/format.md,
+  // section 5.1): 2 to 65,536; of a new file. Larger pages suit far storage, smaller ones files
+  // that change often. kLimit at a commit for which they are too few (section 16).
+  std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
   int compression_level = 1;
   // Kept of the values of each block that a commit writes (nmb/statistics.h). kUsage in a dry run.
@@ -70,7 +74,9 @@ struct WriterOptions {
   bool sync = true;        // commits wait for the device
   // Of a file that has a name: open() and every commit but the first of a new file need the lock.
   Locking locking = Locking::kRequired;
-  const std::atomic<bool>* cancel = nullptr;  // set: moving values stops with kIo "interrupted"
+  // Set: once this is true, moving values and commits stop with kIo "interrupted"; of a commit it
+  // is rank 0's that counts, up to the write of the superblock and the name of a new file.
+  const std::atomic<bool>* cancel = nullptr;
   // Called by a commit on every rank when what it writes is written, ahead of the superblock; a
   // failure makes the commit fail.
   std::function<Status()> before_commit{};
@@ -102,9 +108,9 @@ struct WriterOptions {
   bool dry_run = false;
   // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
   Hdf5View hdf5_view = Hdf5View::kOff;
-  // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by a
-  // commit that drops one by kOff. A status that is not ok ends the commit, and the file is as
-  // before.
+  // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by kOff
+  // of the first commit that the file's view does not show. A status that is not ok ends the
+  // commit, and the file is as before.
   std::function<Status(const std::string& reason)> on_no_view{};
   // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
   std::string resume_key{};
@@ -147,7 +153,8 @@ struct ValueRuns {
   std::uint64_t count = 1;
 };
 
-// Bytes of a text that Writer::add_provenance() takes.
+// Bytes of a text that Writer::add_provenance() takes; those of one generation together take up to
+// 64 MiB, with 16 bytes for each and padding to 8.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
 // Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
@@ -200,7 +207,8 @@ class Writer {
   // What the next generation is made of: a JSON object in UTF-8 (spec/format.md, section 9.1), one
   // for each call. The file keeps those of the generations before. Of rank 0 alone they count; no
   // communication. A commit that changes nothing leaves them for the next. kUsage: an empty text,
-  // one of more than kMostProvenance bytes, or after close().
+  // one of more than kMostProvenance bytes, or after close(). kLimit: more
+  // than 64 MiB for one generation. A text that is refused changes nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
   // length kUnlimited: the record dimension. kExists (in a block of more than 3,584 dimensions or
   // variables perhaps by end_define only: see nmb/metadata.h), kUsage.

@@ -55,7 +55,7 @@ void BlockHeader::encode(std::string_view name, std::span<std::byte> out) {
 }
 
 bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
-                         std::string_view* name, Findings& findings) {
+                         std::string_view* name, Findings& findings, bool reserved_in_use) {
   const std::byte* p = bytes.data();
   auto report = [&](const char* rule, std::uint64_t offset, std::string found,
                     std::string expected) {
@@ -92,7 +92,7 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
   header->body_sum = load_le<std::uint64_t>(p + 136);
   *name = {reinterpret_cast<const char*>(p) + kBlockHeaderSize, length};
   bool sound = true;
-  if (load_le<std::uint32_t>(p + 68) != 0)
+  if (!reserved_in_use && load_le<std::uint32_t>(p + 68) != 0)
     sound = report("R-BK-5", 68, "reserved bytes that are not zero", "0");
   if (std::size_t bad = first_nonzero(whole.subspan(kBlockHeaderSize + length)); bad != kAllZero)
     sound = report("R-BK-5", kBlockHeaderSize + length + bad, "padding that is not zero", "0");

@@ -53,9 +53,10 @@ struct BlockHeader {
   // and sum are set from them.
   void encode(std::string_view name, std::span<std::byte> out);
   // `bytes` begins with a header at file position `at`. Checks R-BK-1, R-BK-2 (own sum) and R-BK-5;
-  // the name is a view into `bytes`. false: unusable.
+  // the name is a view into `bytes`. reserved_in_use: by a feature that this version does not know.
+  // false: unusable.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
-                     std::string_view* name, Findings& findings);
+                     std::string_view* name, Findings& findings, bool reserved_in_use);
 };
 
 }  // namespace nmb

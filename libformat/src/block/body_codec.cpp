@@ -9,6 +9,7 @@
 #include <new>
 
 #include "superblock/superblock.h"
+#include "wire/compressors.h"
 
 namespace nmb {
 
@@ -36,7 +37,7 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
   out->resize(before + std::max(limit, body.size()));
   std::byte* to = out->data() + before;
   const std::size_t written = ZSTD_compress2(context_, to, limit, body.data(), body.size());
-  if (ZSTD_isError(written) || body.size() > written * kMaxExpansion) {
+  if (ZSTD_isError(written)) {
     std::copy(body.begin(), body.end(), to);
     out->resize(before + body.size());
     return BodyCodec::kNone;
@@ -47,7 +48,9 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
 
 BodyDecompressor::BodyDecompressor(std::span<const std::byte> dictionary) {
   // A dictionary that zstd refuses is as good as none: bodies made with it do not decode.
-  if (!dictionary.empty()) dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
+  if (dictionary.empty()) return;
+  dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
+  dictionary_id_ = ZSTD_getDictID_fromDict(dictionary.data(), dictionary.size());
 }
 
 BodyDecompressor::~BodyDecompressor() { ZSTD_freeDDict(dictionary_); }
@@ -68,33 +71,20 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
   if (stored.empty() || raw_length / kMaxExpansion > stored.size() ||
       raw_length > stored.size() * kMaxExpansion)
     return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                  "found raw length " + std::to_string(raw_length) +
-                      ", expected at most 1024 times " + std::to_string(stored.size()));
+                  "found raw length " + std::to_string(raw_length) + ", expected at most " +
+                      std::to_string(kMaxExpansion) + " times " + std::to_string(stored.size()));
   if (raw_length > kMaxBody)
     return Status(Code::kLimit, "found a body of " + std::to_string(raw_length) +
                                     " bytes, expected at most " + std::to_string(kMaxBody));
-  const unsigned long long told = ZSTD_getFrameContentSize(stored.data(), stored.size());
-  if (told != ZSTD_CONTENTSIZE_UNKNOWN && told != raw_length)
-    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                  "found a frame that does not hold " + std::to_string(raw_length) + " bytes");
-  struct Free {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-  };
-  thread_local std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
-  if (!context) throw std::bad_alloc();
-  std::vector<std::byte> raw(raw_length);
-  const bool one_frame =
-      ZSTD_findFrameCompressedSize(stored.data(), stored.size()) == stored.size();
-  const std::size_t got =
-      codec == BodyCodec::kZstdDictionary
-          ? ZSTD_decompress_usingDDict(context.get(), raw.data(), raw.size(), stored.data(),
-                                       stored.size(), dictionary_)
-          : ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), stored.data(),
-                                stored.size());
-  if (!one_frame || ZSTD_isError(got) || got != raw_length)
-    return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                  "found a body that does not decode to " + std::to_string(raw_length) + " bytes");
-  return raw;
+  const bool with_dictionary = codec == BodyCodec::kZstdDictionary;
+  if (is_allowed_frame(stored, raw_length, with_dictionary ? dictionary_id_ : 0)) {
+    auto raw = decode_growing(stored.size(), raw_length, [&](std::span<std::byte> out) {
+      return decode_zstd(stored, out, with_dictionary ? dictionary_ : nullptr);
+    });
+    if (raw && raw->size() == raw_length) return std::move(*raw);
+  }
+  return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
+                "found a body that does not decode to " + std::to_string(raw_length) + " bytes");
 }
 
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,

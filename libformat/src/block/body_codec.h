@@ -17,8 +17,9 @@ struct ZSTD_CCtx_s;
 
 namespace nmb {
 
-inline constexpr std::uint64_t kMaxExpansion = 1024;
-// Of a compressed body that this version decodes, in bytes: its memory must be had at once.
+// Of a compressed body or piece: raw bytes for each stored one.
+inline constexpr std::uint64_t kMaxExpansion = 131072;
+// Of a compressed body that this version decodes, in bytes: it is decoded into memory.
 inline constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 30;
 
 // Compresses bodies. Not thread-safe.
@@ -27,8 +28,8 @@ class BodyCompressor {
   // dictionary: empty for none; copied.
   BodyCompressor(int level, std::span<const std::byte> dictionary);
   ~BodyCompressor();
-  // Appends the stored form to `out` if that is shorter than the body by an eighth or more (and
-  // within kMaxExpansion); otherwise the body itself. Returns which.
+  // Appends the stored form to `out` if that is shorter than the body by an eighth or more;
+  // otherwise the body itself. Returns which.
   BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
 
  private:
@@ -50,6 +51,7 @@ class BodyDecompressor {
 
  private:
   ZSTD_DDict_s* dictionary_ = nullptr;
+  std::uint32_t dictionary_id_ = 0;  // that a frame may name; 0: none
 };
 
 // A dictionary of at most 4096 bytes for bodies like `samples` (one after the other, with these

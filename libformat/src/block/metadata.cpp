@@ -261,6 +261,28 @@ Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
   return {};
 }
 
+Status Metadata::replace_values(VarId owner, std::string_view name,
+                                std::span<const std::byte> values) {
+  const AttributeSearch search = search_attribute(owner, name);
+  if (search.index == kNone)
+    return Status(Code::kNotFound, "found no attribute " + in_quotes(name));
+  AttributeRecord& record = atts_[search.index];
+  if (values.size() != record.bytes)
+    return Status(Code::kUsage, "attribute " + in_quotes(name) + ": found " +
+                                    std::to_string(values.size()) + " bytes, expected " +
+                                    std::to_string(record.bytes));
+  if (values.empty()) return {};
+  // A borrowed heap may be that of others too.
+  if (!heap_.is_borrowed()) {
+    std::memmove(heap_.data() + record.values, values.data(), values.size());
+    return {};
+  }
+  const std::uint32_t place = heap_.size();
+  heap_.append(reinterpret_cast<const char*>(values.data()), values.size());
+  record.values = place;
+  return {};
+}
+
 std::uint32_t Metadata::attribute_count(VarId owner) const {
   std::uint32_t count = 0;
   for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next) ++count;

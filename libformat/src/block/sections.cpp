@@ -11,10 +11,11 @@
 
 namespace nmb {
 
-Status walk_sections(const ByteSource& file, const Place& place,
-                     const std::function<void(const SectionFrame&)>& visit,
-                     const std::function<void(std::uint64_t offset, std::string found,
-                                              std::string expected)>& wrong) {
+Status walk_sections(
+    const ByteSource& file, const Place& place,
+    const std::function<void(const SectionFrame&)>& visit,
+    const std::function<void(std::uint64_t offset, std::string found, std::string expected)>& wrong,
+    bool flags_in_use) {
   constexpr std::uint64_t kWindow = 64 << 10;
   constexpr std::uint16_t kFlags = kCriticalForReading | kCriticalForWriting;
   const std::uint64_t end = place.position + place.length;
@@ -41,7 +42,7 @@ Status walk_sections(const ByteSource& file, const Place& place,
     frame.codec = load_le<std::uint16_t>(header + 6);
     frame.length = load_le<std::uint64_t>(header + 8);
     frame.payload = at + kSectionHeader;
-    if (frame.flags & ~kFlags)
+    if (!flags_in_use && frame.flags & ~kFlags)
       wrong(at, "section flags " + std::to_string(frame.flags), "bits 0 and 1 alone");
     const std::uint64_t room = left - kSectionHeader;
     if (frame.length > room || round_up(frame.length, 8) > room)

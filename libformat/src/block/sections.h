@@ -26,11 +26,13 @@ struct SectionFrame {
 };
 
 // Calls `visit` for each section of a place, up to the first that does not fit, and `wrong` for
-// each breach of R-SC-1 with the section's offset. Payloads are not read. kIo.
-Status walk_sections(const ByteSource& file, const Place& place,
-                     const std::function<void(const SectionFrame&)>& visit,
-                     const std::function<void(std::uint64_t offset, std::string found,
-                                              std::string expected)>& wrong);
+// each breach of R-SC-1 with the section's offset. Payloads are not read. flags_in_use: unknown
+// ones may be, by a feature that this version does not know. kIo.
+Status walk_sections(
+    const ByteSource& file, const Place& place,
+    const std::function<void(const SectionFrame&)>& visit,
+    const std::function<void(std::uint64_t offset, std::string found, std::string expected)>& wrong,
+    bool flags_in_use = false);
 
 // Adds a section, whose payload put_payload(ItemsOut*) puts, to a sequence of them.
 template <class PutPayload>

@@ -438,10 +438,86 @@ class ClassicMaker {
   ClassicView out_;
 };
 
+Loss lost_type(std::string object, Type type, Kind target) {
+  return {std::move(object), "found type " + std::string(type_name(type)) + ", expected one of " +
+                                 kind_text(target) + "; left out"};
+}
+
+// A classic dataset without what has a type that the target does not have.
+Result<ClassicView> with_types_of(std::shared_ptr<const Dataset> dataset, Kind target) {
+  std::vector<Loss> losses = type_losses(dataset->metadata, target);
+  if (losses.empty()) return ClassicView{std::move(dataset), {}, {}};
+  struct View {
+    std::shared_ptr<const Dataset> of;
+    Dataset dataset;
+  };
+  const Metadata& from = dataset->metadata;
+  const auto has = [&](Type type) {
+    return classic::has_type(target, static_cast<std::uint32_t>(type));
+  };
+  ClassicView out;
+  Metadata to(Metadata::Names::kAsFound);
+  for (DimId id = 0; id < from.dimension_count(); ++id) {
+    const Dimension dimension = from.dimension(id);
+    NMB_TRY(to.add_dimension(dimension.name, dimension.length).status());
+  }
+  const auto add_attributes = [&](VarId owner, VarId own) {
+    Status status;
+    from.for_each_attribute(owner, [&](const Attribute& attribute) {
+      if (status.ok() && has(attribute.type))
+        status = to.add_attribute(own, attribute.name, attribute.type, attribute.values);
+    });
+    return status;
+  };
+  NMB_TRY(add_attributes(kGlobal, kGlobal));
+  for (VarId v = 0; v < from.variable_count(); ++v) {
+    const Variable variable = from.variable(v);
+    if (!has(variable.type)) {
+      out.left_out.push_back(v);
+      continue;
+    }
+    NMB_ASSIGN(const VarId id, to.add_variable(variable.name, variable.type, variable.dimensions));
+    NMB_TRY(add_attributes(v, id));
+    to.set_begin(id, from.begin(v));
+  }
+  auto view = std::make_shared<View>();
+  view->dataset.name = dataset->name;
+  view->dataset.metadata = std::move(to);
+  view->dataset.layout = dataset->layout;
+  view->dataset.records = dataset->records;
+  view->dataset.extent = dataset->extent;
+  view->of = std::move(dataset);
+  out.dataset = std::shared_ptr<const Dataset>(view, &view->dataset);
+  out.losses = std::move(losses);
+  return out;
+}
+
 }  // namespace
 
+std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
+  std::vector<Loss> losses;
+  const auto check = [&](std::string object, Type type) {
+    if (classic::has_type(target, static_cast<std::uint32_t>(type))) return true;
+    losses.push_back(lost_type(std::move(object), type, target));
+    return false;
+  };
+  const auto check_attributes = [&](VarId owner, std::string_view name) {
+    metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+      check("attribute " + in_quotes(std::string(name) + ":" + std::string(attribute.name)),
+            attribute.type);
+    });
+  };
+  check_attributes(kGlobal, "");
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    const Variable variable = metadata.variable(v);
+    if (check("variable " + in_quotes(variable.name), variable.type))
+      check_attributes(v, variable.name);
+  }
+  return losses;
+}
+
 Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target) {
-  if (!dataset->metadata.extension()) return ClassicView{std::move(dataset), {}, {}};
+  if (!dataset->metadata.extension()) return with_types_of(std::move(dataset), target);
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";

@@ -59,6 +59,10 @@ Status Compression::set_chunk(std::string_view text) {
     if (!length || *length == 0 || colon == 0)
       return Status(Code::kUsage, "found chunk " + in_quotes(item) +
                                       ", expected DIM:LEN with a length of at least 1");
+    for (const ChunkLength& other : chunk)
+      if (other.dimension == item.substr(0, colon))
+        return Status(Code::kUsage, "found two chunk lengths for dimension " +
+                                        in_quotes(other.dimension) + ", expected one");
     chunk.push_back({std::string(item.substr(0, colon)), *length});
     if (comma == text.npos) return {};
     text.remove_prefix(comma + 1);

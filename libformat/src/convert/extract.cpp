@@ -33,7 +33,10 @@ class ClassicFile {
   // Collective. values: at least `length` bytes.
   Status write(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
                std::uint64_t length) {
-    const CreateOptions of_new{options_.overwrite, options_.sync, !ranks_.shares_memory()};
+    const CreateOptions of_new{.overwrite = options_.overwrite,
+                               .sync = options_.sync,
+                               .named = !ranks_.shares_memory(),
+                               .cancel = options_.cancel};
     NMB_ASSIGN(file_, share_output(
                           ranks_, [&] { return create_output(path_, of_new); }, hidden_name(path_),
                           [&](const std::string& at) { return attach_output(at, path_); }));

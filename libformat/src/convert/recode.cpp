@@ -87,8 +87,8 @@ class ChunkCutter {
 class Recoder {
  public:
   Recoder(const Dataset& block, const RecodeOptions& options, std::shared_ptr<SpoolFile> spool,
-          std::vector<std::string>* left)
-      : block_(block), options_(options), spool_(std::move(spool)), left_(*left) {}
+          std::vector<std::string>* left, std::set<std::size_t>* used)
+      : block_(block), options_(options), spool_(std::move(spool)), left_(*left), used_(*used) {}
 
   Result<std::optional<RecodedBlock>> recode() {
     const auto kAsItIs = std::optional<RecodedBlock>();
@@ -116,7 +116,10 @@ class Recoder {
       }
       if (storage) extension.storage.push_back(*storage);
       const std::uint64_t length = block_.metadata.slice_bytes(v).value_or(0);
-      metadata.set_begin(v, length == 0 ? end_ : begin);
+      // Chunks begin at a multiple of 8, be there one or none.
+      const bool is_empty = length == 0 && !(storage && storage->kind == StorageKind::kChunked);
+      metadata.set_begin(v, is_empty ? end_ : begin);
+      if (!is_empty) end_ = begin;
       if (length > 0) add_run({begin, length, block_.metadata.begin(v), 0});
     }
     if (!any) return kAsItIs;
@@ -168,6 +171,7 @@ class Recoder {
         if (asked.dimension != dimension.name) continue;
         out.chunk[i] = std::min(asked.length, dimension.length);
         asked_for = true;
+        used_.insert(static_cast<std::size_t>(&asked - options_.compression.chunk.data()));
       }
     const std::uint64_t size = block_.metadata.value_size(v.type);
     std::uint64_t chunk_bytes = size;
@@ -320,6 +324,7 @@ class Recoder {
   const RecodeOptions& options_;
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
+  std::set<std::size_t>& used_;
   std::vector<hdf5::Property> properties_;  // of the block
   std::uint64_t end_ = 0;                   // of the extent so far
   std::vector<SplicedSource::Run> runs_;
@@ -330,8 +335,9 @@ class Recoder {
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,
                                                   std::shared_ptr<SpoolFile> spool,
-                                                  std::vector<std::string>* left) {
-  return Recoder(block, options, std::move(spool), left).recode();
+                                                  std::vector<std::string>* left,
+                                                  std::set<std::size_t>* used) {
+  return Recoder(block, options, std::move(spool), left, used).recode();
 }
 
 }  // namespace nmb

@@ -1,14 +1,50 @@
 // The values of a hyperslab as text (see nmb/dump.h).
+#include <algorithm>
+#include <vector>
+
+#include "block/name_rules.h"
 #include "dump/cdl_rows.h"
 #include "dump/json_rows.h"
 #include "dump/rows.h"
 #include "nmb/dump.h"
+#include "nmb/hdf5_section.h"
 
 namespace nmb {
+
+namespace {
+
+// An element is held in memory, whole.
+constexpr std::uint64_t kMostElement = std::uint64_t{256} << 20;
+
+// Of HDF5: a variable that has no values and can have none.
+Result<bool> has_null_space(const Metadata& metadata, VarId variable) {
+  if (!metadata.extension()) return false;
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
+             hdf5::decode_properties(metadata.extension()->hdf5));
+  return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
+    return p.owner == variable && p.attribute == hdf5::kNoAttribute &&
+           p.number == hdf5::Property::Number::kSpace &&
+           p.space.space_class == hdf5::SpaceClass::kNull;
+  });
+}
+
+}  // namespace
 
 Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
                     std::shared_ptr<const ByteSource> extent, VarId variable, const Hyperslab& slab,
                     ValueFormat format, const TextSink& sink) {
+  const Variable shown = dataset.metadata.variable(variable);
+  if (const std::uint64_t bytes = dataset.metadata.value_size(shown.type); bytes > kMostElement)
+    return Status(Code::kLimit, extent->name(), kNoOffset, "",
+                  "variable " + in_quotes(shown.name) + ": found values of " +
+                      std::to_string(bytes) + " bytes, expected at most " +
+                      std::to_string(kMostElement) + " to be written as text");
+  NMB_ASSIGN(const bool is_null, has_null_space(dataset.metadata, variable));
+  if (is_null) {
+    TextOut out(sink);
+    out.put(format == ValueFormat::kCdl ? "NULL\n" : "null");
+    return out.finish();
+  }
   NMB_ASSIGN(const ValueArray array,
              value_array(dataset.metadata, layout, dataset.records, variable, std::move(extent)));
   NMB_TRY(check_hyperslab(array.shape, slab));

@@ -2,8 +2,11 @@
 #include "extent/data_map.h"
 
 #include <algorithm>
+#include <map>
 
+#include "block/body_codec.h"
 #include "extent/piece_codec.h"
+#include "external/external_files.h"
 
 namespace nmb {
 
@@ -19,6 +22,42 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           // Of one that is larger R-EX-8 is broken.
           .file = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
+}
+
+void check_piece_lengths(const char* length_rule, const char* codec_rule, const Page& page,
+                         std::uint32_t row, const Piece& piece, std::uint32_t piece_size,
+                         Findings& findings) {
+  const auto report = [&](const char* rule, Column column, std::string found,
+                          std::string expected) {
+    findings.report({rule, page.value_offset(row, column), "piece of a data map", std::move(found),
+                     std::move(expected)});
+  };
+  const std::uint64_t codec = page.value(row, kCodec), stored = page.value(row, kStoredLength);
+  if (!is_piece_codec(codec))
+    report(codec_rule, kCodec, "codec " + std::to_string(codec), "0, 1 or 3");
+  else if (codec == 0 && stored != piece.length)
+    report(codec_rule, kStoredLength, "stored length " + std::to_string(stored),
+           std::to_string(piece.length));
+  else if (codec != 0 && !is_piece_length(stored, piece.length))
+    report(codec_rule, kStoredLength, "stored length " + std::to_string(stored) + " of a codec",
+           "less than raw length " + std::to_string(piece.length) + ", at least 1/" +
+               std::to_string(kMaxExpansion) + " of it");
+  if (piece.length > piece_size)
+    report(length_rule, kLogicalOffset, "a piece of " + std::to_string(piece.length) + " bytes",
+           "at most " + std::to_string(piece_size));
+  else if (codec == 0 && piece.length != 0 &&
+           piece.logical / piece_size != (piece.end() - 1) / piece_size)
+    report(length_rule, kLogicalOffset, "a piece across a multiple of the piece size",
+           "pieces within one, but for coded ones");
+}
+
+void check_original_leaf(const Page& leaf, Findings& findings) {
+  for (std::uint32_t row = 0; row < leaf.rows(); ++row)
+    for (const Column column : {kState, kFileNumber})
+      if (leaf.value(row, column) != 0)
+        findings.report({"R-FT-6", leaf.value_offset(row, column), "data map of an original",
+                         column == kState ? "a hole" : "a piece in another file",
+                         "pieces in this file"});
 }
 
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
@@ -42,16 +81,16 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       return;
     }
     *next = piece.end();
-    auto expect = [&](const char* rule, Column column, std::uint64_t expected, const char* what) {
-      if (const std::uint64_t found = leaf.value(row, column); found != expected)
-        report(rule, column, what + std::to_string(found), std::to_string(expected));
-    };
     if (piece.hole) {
-      expect("R-EX-3", kCodec, 0, "a hole with codec ");
-      expect("R-EX-3", kPosition, 0, "a hole with position ");
-      expect("R-EX-3", kStoredLength, 0, "a hole with stored length ");
-      expect("R-EX-3", kSum, 0, "a hole with sum ");
-      expect("R-EX-3", kFileNumber, 0, "a hole with file number ");
+      auto expect_none = [&](Column column, const char* what) {
+        if (const std::uint64_t found = leaf.value(row, column); found != 0)
+          report("R-EX-3", column, what + std::to_string(found), "0");
+      };
+      expect_none(kCodec, "a hole with codec ");
+      expect_none(kPosition, "a hole with position ");
+      expect_none(kStoredLength, "a hole with stored length ");
+      expect_none(kSum, "a hole with sum ");
+      expect_none(kFileNumber, "a hole with file number ");
     } else {
       const std::uint64_t file = leaf.value(row, kFileNumber);
       if (files && file > files->rows()) {
@@ -65,27 +104,15 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
                      std::to_string(piece.position),
                  "one within the " + std::to_string(size) + " bytes of its file");
       }
-      const std::uint64_t codec = leaf.value(row, kCodec), stored = leaf.value(row, kStoredLength);
-      if (!is_piece_codec(codec))
-        report("R-EX-4", kCodec, "codec " + std::to_string(codec), "0, 1 or 3");
-      else if (codec == 0)
-        expect("R-EX-4", kStoredLength, piece.length, "stored length ");
-      else if (!is_piece_length(stored, piece.length))
-        report("R-EX-4", kStoredLength, "stored length " + std::to_string(stored) + " of a codec",
-               "less than raw length " + std::to_string(piece.length) + ", at least 1/1024 of it");
-      if (piece.length != 0 && piece.logical / piece_size != (piece.end() - 1) / piece_size)
-        report("R-EX-2", kRawLength, "a piece across a multiple of the piece size",
-               "pieces within one");
+      check_piece_lengths("R-EX-2", "R-EX-4", leaf, row, piece, piece_size, findings);
     }
   }
 }
 
 Result<std::shared_ptr<const Page>> DataMap::load(Place place, int level) const {
-  PageExpectation expect;
-  expect.use = PageUse::kDataMap;
+  PageExpectation expect =
+      superblock_.expectation(PageUse::kDataMap, static_cast<std::uint16_t>(std::max(level, 0)));
   expect.any_level = level < 0;
-  expect.level = static_cast<std::uint16_t>(std::max(level, 0));
-  expect.newest = newest_;
   expect.position = place.position;
   if (place.length > ~std::uint32_t{0})
     return Status(Code::kDamaged, file_.name(), place.position, "R-PG-3",
@@ -118,10 +145,12 @@ Status DataMap::check_leaf(const Page& leaf, std::uint64_t end) const {
   FirstFinding first;
   std::uint64_t next = leaf.value(0, kLogicalOffset);
   std::shared_ptr<const FileTable> files;
-  if (leaf.has(kFileNumber)) {
-    NMB_ASSIGN(files, external_.table());
+  if (!external_) {
+    check_original_leaf(leaf, first);
+  } else if (leaf.has(kFileNumber)) {
+    NMB_ASSIGN(files, external_->table());
   }
-  check_data_map_leaf(leaf, &next, end, piece_size_, files.get(), first);
+  check_data_map_leaf(leaf, &next, end, superblock_.piece_size, files.get(), first);
   if (!first.found() && next != end)
     first.report({"R-EX-1", leaf.position(), "data map",
                   "pieces that end at " + std::to_string(next), std::to_string(end)});
@@ -188,31 +217,47 @@ Result<std::vector<Piece>> DataMap::all() const {
 namespace {
 
 struct MapRow {
-  std::uint64_t logical;
+  std::uint64_t logical = 0;
   Place place;
+  std::vector<UnknownValue> unknown{};  // of a row that is copied
 };
 
-// The pages below `page`, in order.
-Status collect_old(const DataMap& map, const Page& page,
-                   std::vector<std::shared_ptr<const Page>>* leaves,
-                   std::vector<std::shared_ptr<const Page>>* nodes) {
-  for (std::uint32_t row = 0; row < page.rows(); ++row) {
-    NMB_ASSIGN(std::shared_ptr<const Page> below, map.child(page, row));
-    if (below->level() == 0) {
-      leaves->push_back(below);
-    } else {
-      nodes->push_back(below);
-      NMB_TRY(collect_old(map, *below, leaves, nodes));
-    }
-  }
-  return {};
-}
+// A page of a committed map, and where its parent leads to it; no parent: the root.
+struct OldPage {
+  std::shared_ptr<const Page> page, parent;
+  std::uint32_t row = 0;  // in the parent
+};
 
-Status collect_pages(const DataMap& map, std::vector<std::shared_ptr<const Page>>* leaves,
-                     std::vector<std::shared_ptr<const Page>>* nodes) {
-  NMB_ASSIGN(std::shared_ptr<const Page> root, map.root());
-  (root->level() == 0 ? leaves : nodes)->push_back(root);
-  return root->level() == 0 ? Status() : collect_old(map, *root, leaves, nodes);
+// The pages of a map, leaves in order.
+struct OldPages {
+  std::vector<OldPage> leaves, nodes;
+
+  static Result<OldPages> of(const DataMap& map) {
+    OldPages all;
+    NMB_ASSIGN(std::shared_ptr<const Page> root, map.root());
+    NMB_TRY(all.add(map, {std::move(root), nullptr}));
+    return all;
+  }
+
+ private:
+  Status add(const DataMap& map, OldPage old) {
+    const std::shared_ptr<const Page> page = old.page;
+    (page->level() == 0 ? leaves : nodes).push_back(std::move(old));
+    if (page->level() == 0) return {};
+    for (std::uint32_t row = 0; row < page->rows(); ++row) {
+      NMB_ASSIGN(std::shared_ptr<const Page> below, map.child(*page, row));
+      NMB_TRY(add(map, {std::move(below), page, row}));
+    }
+    return {};
+  }
+};
+
+// A page of the map gives way, and so does the row that leads to it.
+Status retire(const OldPage& old, const ByteSource& file, PageSink& sink) {
+  NMB_TRY(check_may_change(*old.page, file));
+  if (old.parent) drop_later_places(*old.parent, old.row, sink);
+  sink.replaced(*old.page);
+  return {};
 }
 
 bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t from,
@@ -223,29 +268,82 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
   return true;
 }
 
+// Rows of leaves that give way with columns that this version does not know: each goes with its
+// piece where that stays, and is dropped else.
+class UnknownRows {
+ public:
+  void add(std::shared_ptr<const Page> leaf) {
+    for (std::uint32_t row = 0; row < leaf->rows(); ++row)
+      rows_.emplace(leaf->value(row, kLogicalOffset), Row{leaf, row});
+  }
+  void keep(const Piece& piece, PageBuilder& builder) {
+    const auto found = rows_.find(piece.logical);
+    if (found == rows_.end() || piece_at(*found->second.page, found->second.row) != piece) return;
+    builder.keep(found->second.page->unknown_values(found->second.row));
+    rows_.erase(found);
+  }
+  void drop_others(PageSink& sink) const {
+    for (const auto& [logical, row] : rows_) drop_later_places(*row.page, row.row, sink);
+  }
+
+ private:
+  struct Row {
+    std::shared_ptr<const Page> page;
+    std::uint32_t row;
+  };
+  std::map<std::uint64_t, Row> rows_;
+};
+
 }  // namespace
 
 Status retire_data_map(const DataMap& map, PageSink& sink) {
-  std::vector<std::shared_ptr<const Page>> leaves, nodes;
-  NMB_TRY(collect_pages(map, &leaves, &nodes));
-  for (const auto& page : nodes) sink.replaced(*page);
-  for (const auto& page : leaves) sink.replaced(*page);
+  NMB_ASSIGN(const OldPages old, OldPages::of(map));
+  for (const OldPage& node : old.nodes) NMB_TRY(retire(node, map.file(), sink));
+  for (const OldPage& leaf : old.leaves) {
+    NMB_TRY(retire(leaf, map.file(), sink));
+    if (!leaf.page->has_unknown()) continue;
+    for (std::uint32_t row = 0; row < leaf.page->rows(); ++row)
+      drop_later_places(*leaf.page, row, sink);
+  }
   return {};
 }
 
-Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old, PageSink& sink,
-                             const Origin& origin, std::uint64_t owner) {
-  std::vector<std::shared_ptr<const Page>> old_leaves, old_nodes;
-  if (old) NMB_TRY(collect_pages(*old, &old_leaves, &old_nodes));
+Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old,
+                             std::uint32_t map_rows, PageSink& sink, const Origin& origin,
+                             std::uint64_t owner) {
+  OldPages before;
+  UnknownRows unknown;
+  std::vector<bool> kept;  // of the leaves before
+  if (old) {
+    NMB_ASSIGN(before, OldPages::of(*old));
+  }
+  for (std::size_t k = 0; k < before.leaves.size(); ++k) {
+    const OldPage& leaf = before.leaves[k];
+    const std::size_t from = k * map_rows;
+    kept.push_back(
+        from < pieces.size() &&
+        same_rows(*leaf.page, pieces, from, std::min<std::size_t>(from + map_rows, pieces.size())));
+    if (kept.back()) continue;
+    NMB_TRY(retire(leaf, old->file(), sink));
+    if (leaf.page->has_unknown()) unknown.add(leaf.page);
+  }
+  for (const OldPage& node : before.nodes) {
+    NMB_TRY(check_may_change(*node.page, old->file()));
+    sink.replaced(*node.page);
+    // Nodes are written anew, so that the rows that lead to them are.
+    if (node.parent) drop_later_places(*node.parent, node.row, sink);
+  }
   std::vector<MapRow> rows;
   PageBuilder builder(PageUse::kDataMap, 0);
-  for (std::size_t from = 0; from < pieces.size(); from += kNodeRows) {
-    const std::size_t to = std::min<std::size_t>(from + kNodeRows, pieces.size());
-    const std::size_t k = from / kNodeRows;
-    if (k < old_leaves.size() && same_rows(*old_leaves[k], pieces, from, to)) {
-      const Page& kept = *old_leaves[k];
-      rows.push_back({pieces[from].logical, {kept.position(), kept.bytes().size(), kept.sum()}});
-      old_leaves[k].reset();
+  for (std::size_t from = 0; from < pieces.size(); from += map_rows) {
+    const std::size_t to = std::min<std::size_t>(from + map_rows, pieces.size());
+    const std::size_t k = from / map_rows;
+    if (k < kept.size() && kept[k]) {
+      const OldPage& leaf = before.leaves[k];
+      MapRow& row = rows.emplace_back();
+      row.logical = pieces[from].logical;
+      row.place = {leaf.page->position(), leaf.page->bytes().size(), leaf.page->sum()};
+      if (leaf.parent) row.unknown = leaf.parent->unknown_values(leaf.row);
       continue;
     }
     builder.clear();
@@ -259,31 +357,39 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
       builder.set(kRawLength, pieces[i].length);
       builder.set(kSum, pieces[i].sum);
       builder.set(kFileNumber, pieces[i].file);
+      unknown.keep(pieces[i], builder);
     }
     NMB_ASSIGN(Place place, write_page(sink, builder, origin, owner));
     rows.push_back({pieces[from].logical, place});
   }
+  unknown.drop_others(sink);
   for (std::uint16_t level = 1; rows.size() > 1; ++level) {
+    if (level > kMaxMapLevel)
+      return Status(Code::kLimit, "found " + std::to_string(pieces.size()) +
+                                      " pieces of an extent, expected as many as a data map of " +
+                                      std::to_string(kMaxMapLevel) + " levels of nodes of " +
+                                      std::to_string(map_rows) + " rows has");
     std::vector<MapRow> above;
     PageBuilder node(PageUse::kDataMap, level);
     for (std::size_t i = 0; i < rows.size();) {
       node.clear();
       const std::uint64_t logical = rows[i].logical;
-      for (; i < rows.size() && node.rows() < kNodeRows; ++i) {
+      for (; i < rows.size() && node.rows() < map_rows; ++i) {
         node.add_row();
         node.set(kLogicalOffset, rows[i].logical);
         node.set(kPosition, rows[i].place.position);
         node.set(kStoredLength, rows[i].place.length);
         node.set(kSum, rows[i].place.sum);
+        node.keep(rows[i].unknown);
       }
       NMB_ASSIGN(Place place, write_page(sink, node, origin, owner));
       above.push_back({logical, place});
     }
     rows = std::move(above);
   }
-  for (const auto& page : old_nodes) sink.replaced(*page);
-  for (const auto& page : old_leaves)
-    if (page) sink.replaced(*page);
+  // The only leaf is the root: no row leads to it any more.
+  if (before.leaves.size() > 0 && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
+    drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
   return rows[0].place;
 }
 

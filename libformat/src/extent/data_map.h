@@ -6,15 +6,18 @@
 #include <functional>
 #include <vector>
 
-#include "external/external_files.h"
+#include "external/file_table.h"
 #include "nmb/byte_source.h"
 #include "nmb/digest.h"
 #include "nmb/piece_codec.h"
 #include "nmb/place.h"
 #include "page/page.h"
 #include "page/page_sink.h"
+#include "superblock/superblock.h"
 
 namespace nmb {
+
+class ExternalFiles;
 
 struct Piece {
   std::uint64_t logical = 0;  // offset in the extent
@@ -39,16 +42,16 @@ struct Piece {
 class DataMap {
  public:
   // owner: position of the block's header; root.sum is the page's `sum` field. external: the
-  // file's.
-  DataMap(const ByteSource& file, const ExternalFiles& external, const Origin& newest,
-          std::uint64_t owner, Place root, std::uint64_t extent_length, std::uint32_t piece_size)
+  // file's; nullptr: the map is that of an original, whose pieces all lie in this file. `file`,
+  // `external` and `superblock` outlive it.
+  DataMap(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
+          std::uint64_t owner, Place root, std::uint64_t extent_length)
       : file_(file),
         external_(external),
-        newest_(newest),
+        superblock_(superblock),
         owner_(owner),
         root_(root),
-        extent_length_(extent_length),
-        piece_size_(piece_size) {}
+        extent_length_(extent_length) {}
 
   // The pieces that touch [from, to), in order; stops at the first failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
@@ -56,6 +59,7 @@ class DataMap {
   Result<std::vector<Piece>> all() const;
   Result<std::shared_ptr<const Page>> root() const;
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
+  const ByteSource& file() const { return file_; }
 
  private:
   // Of pieces that must end at `end`.
@@ -64,28 +68,36 @@ class DataMap {
                const std::function<Status(const Piece&)>& visit) const;
   Result<std::shared_ptr<const Page>> load(Place place, int level) const;
   const ByteSource& file_;
-  const ExternalFiles& external_;
-  Origin newest_;
+  const ExternalFiles* external_;
+  const Superblock& superblock_;
   std::uint64_t owner_;
   Place root_;
   std::uint64_t extent_length_;
-  std::uint32_t piece_size_;
   mutable std::shared_ptr<const Page> root_page_;
   mutable std::shared_ptr<const Page> last_leaf_;
   mutable std::uint64_t checked_leaf_ = 0;  // the position of the last one
 };
 
+// Checks a piece that is no hole: `length_rule` (R-EX-2) and `codec_rule` (R-EX-4).
+void check_piece_lengths(const char* length_rule, const char* codec_rule, const Page& page,
+                         std::uint32_t row, const Piece& piece, std::uint32_t piece_size,
+                         Findings& findings);
+// R-FT-6 of a leaf of an original's map: its pieces lie in this file, none is a hole.
+void check_original_leaf(const Page& leaf, Findings& findings);
 // Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 of a leaf whose pieces must cover [*next, end); *next:
 // where its last one ends. files: nullptr where the file table is not known.
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
                          std::uint32_t piece_size, const FileTable* files, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);
 
-// Reports all pages of a map that is no longer used.
+// Reports all pages of a map that is no longer used. kUnsupported: a page forbids changes.
 Status retire_data_map(const DataMap& map, PageSink& sink);
 
-// Writes the pages of a map; leaves whose rows are those of `old` are kept.
-Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old, PageSink& sink,
-                             const Origin& origin, std::uint64_t owner);
+// Writes the pages of a map, of at most so many rows; leaves whose rows are those of `old` are
+// kept, and what this version does not know of other rows that stay. kUnsupported: a page forbids
+// changes; kLimit: more pieces than a map has levels for.
+Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old,
+                             std::uint32_t map_rows, PageSink& sink, const Origin& origin,
+                             std::uint64_t owner);
 
 }  // namespace nmb

@@ -5,27 +5,30 @@
 #include <cstring>
 
 #include "extent/piece_codec.h"
+#include "external/external_files.h"
 #include "wire/hash.h"
 
 namespace nmb {
 
-ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles& external,
-                           const Origin& newest, std::uint32_t piece_size, const BlockEntry& entry,
+ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles* external,
+                           const Superblock& superblock, const BlockEntry& entry,
+                           std::span<const GrowthRow> growth,
                            std::optional<std::vector<std::byte>> inline_bytes,
                            const FillPattern& fill, PieceCache& cache, bool verify)
     : file_(file),
       external_(external),
       length_(entry.extent_length),
-      run_position_(entry.extent_position),
+      settled_(entry.settled_length()),
+      run_position_(entry.growth == 0 ? entry.extent_position : 0),
       run_sum_(entry.extent_sum),
-      piece_size_(piece_size),
-      mapped_(entry.has_map()),
-      hole_(entry.hole),
+      piece_size_(superblock.piece_size),
+      mapped_(entry.has_map() || entry.growth != 0),
+      hole_(entry.hole && entry.growth == 0),
       verify_(verify),
       inline_bytes_(std::move(inline_bytes)),
       fill_(fill),
       cache_(cache),
-      map_(file, external, newest, entry.position, entry.map, entry.extent_length, piece_size) {}
+      pieces_(file, external, superblock, entry, growth) {}
 
 Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
   if (offset <= length_ && length <= length_ - offset) return {};
@@ -36,15 +39,17 @@ Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) co
 
 Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> bytes) const {
   if (sum_of(bytes) == piece.sum) return {};
-  return piece_error(piece, Code::kDamaged, mapped_ ? "R-EX-5" : "R-EX-6",
-                     "found values with a wrong sum");
+  const char* const rule = piece.logical >= settled_ ? "R-GR-3"
+                           : pieces_.has_map()       ? "R-EX-5"
+                                                     : "R-EX-6";
+  return piece_error(piece, Code::kDamaged, rule, "found values with a wrong sum");
 }
 
 // In the file where the piece lies.
 Status ExtentSource::piece_error(const Piece& piece, Code code, const std::string& rule,
                                  const std::string& message) const {
   if (piece.file == 0) return Status(code, file_.name(), piece.position, rule, message);
-  const Result<std::string> name = external_.name_of(piece.file);
+  const Result<std::string> name = external_->name_of(piece.file);
   return Status(code, name.ok() ? *name : file_.name(), piece.position, rule,
                 message + ", of " + file_.name());
 }
@@ -55,21 +60,48 @@ bool ExtentSource::may_hold_piece(std::uint64_t from, std::uint64_t to) const {
   return first_whole < to && (first_whole + piece_size_ <= to || to == length_);
 }
 
-Status ExtentSource::load_piece(const Piece& piece, std::span<std::byte> out) const {
-  std::shared_ptr<const ByteSource> external;
+Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
+                                                std::shared_ptr<const ByteSource>* keep) const {
   if (piece.file != 0) {
-    NMB_ASSIGN(external, external_.open(piece.file));
+    NMB_ASSIGN(*keep, external_->open(piece.file));
+    return keep->get();
   }
-  const ByteSource& file = external ? *external : file_;
+  // Of other files the table tells it (R-FT-3).
+  const std::uint64_t size = file_.size();
+  if (piece.position > size || piece.stored_length() > size - piece.position)
+    return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
+                  "found a piece that ends behind the file");
+  return &file_;
+}
+
+Result<std::vector<std::byte>> ExtentSource::stored_of(const Piece& piece) const {
+  std::shared_ptr<const ByteSource> keep;
+  NMB_ASSIGN(const ByteSource* const file, file_of(piece, &keep));
+  std::vector<std::byte> stored(piece.stored_length());
+  NMB_TRY(file->read_at(piece.position, stored));
+  NMB_TRY(check_piece(piece, stored));
+  return stored;
+}
+
+Status ExtentSource::load_piece(const Piece& piece, std::span<std::byte> out) const {
   if (piece.codec == PieceCodec::kNone) {
-    NMB_TRY(file.read_at(piece.position, out));
+    std::shared_ptr<const ByteSource> keep;
+    NMB_ASSIGN(const ByteSource* const file, file_of(piece, &keep));
+    NMB_TRY(file->read_at(piece.position, out));
     return check_piece(piece, out);
   }
-  std::vector<std::byte> stored(piece.stored_length());
-  NMB_TRY(file.read_at(piece.position, stored));
-  NMB_TRY(check_piece(piece, stored));
+  NMB_ASSIGN(const std::vector<std::byte> stored, stored_of(piece));
   const Status status = decode_piece(piece.codec, stored, out);
   if (status.ok()) return {};
+  return piece_error(piece, status.code(), status.rule(), status.message());
+}
+
+Result<std::vector<std::byte>> ExtentSource::load_piece(const Piece& piece) const {
+  NMB_ASSIGN(std::vector<std::byte> stored, stored_of(piece));
+  if (piece.codec == PieceCodec::kNone) return stored;
+  Result<std::vector<std::byte>> decoded = decode_piece(piece.codec, stored, piece.length);
+  if (decoded.ok()) return decoded;
+  const Status& status = decoded.status();
   return piece_error(piece, status.code(), status.rule(), status.message());
 }
 
@@ -80,15 +112,8 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
     return file_.read_at(piece.position + (offset - piece.logical), out);
   PieceCache::Bytes bytes = cache_.find(piece);
   if (!bytes) {
-    // Of other files the table tells it (R-FT-3).
-    const std::uint64_t size = file_.size();
-    if (piece.file != 0) {
-      NMB_TRY(external_.open(piece.file).status());
-    } else if (piece.position > size || piece.stored_length() > size - piece.position)
-      return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
-                    "found a piece that ends behind the file");
-    auto loaded = std::make_shared<std::vector<std::byte>>(piece.length);
-    NMB_TRY(load_piece(piece, *loaded));
+    NMB_ASSIGN(std::vector<std::byte> loaded_bytes, load_piece(piece));
+    auto loaded = std::make_shared<std::vector<std::byte>>(std::move(loaded_bytes));
     cache_.add(piece, loaded);
     bytes = std::move(loaded);
   }
@@ -99,7 +124,8 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
 Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
-  if (inline_bytes_) {
+  // Without a map their sum was checked when they were loaded.
+  if (inline_bytes_ && !(verify_ && mapped_)) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
     return {};
   }
@@ -166,7 +192,7 @@ Result<std::vector<Piece>> ExtentSource::pieces_in(std::uint64_t from, std::uint
     return pieces;
   }
   std::lock_guard lock(mutex_);
-  NMB_TRY(map_.for_each(from, to, [&](const Piece& piece) -> Status {
+  NMB_TRY(pieces_.for_each(from, to, [&](const Piece& piece) -> Status {
     pieces.push_back(piece);
     return {};
   }));

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "extent/data_map.h"
+#include "extent/block_pieces.h"
 #include "extent/piece_cache.h"
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
@@ -21,10 +21,11 @@ namespace nmb {
 // touches is read whole and checked.
 class ExtentSource final : public ByteSource {
  public:
-  // `file`, `external` and `cache`, which are the file's, and `fill` outlive it. inline_bytes: the
-  // extent if it was read with the block.
-  ExtentSource(const ByteSource& file, const ExternalFiles& external, const Origin& newest,
-               std::uint32_t piece_size, const BlockEntry& entry,
+  // `file`, `external` (nullptr for an original, as DataMap has it), `superblock`, `growth` and
+  // `cache`, which are the file's, and `fill` outlive it. inline_bytes: the extent if it was read
+  // with the block.
+  ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
+               const BlockEntry& entry, std::span<const GrowthRow> growth,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
                PieceCache& cache, bool verify);
   std::uint64_t size() const override { return length_; }
@@ -54,6 +55,10 @@ class ExtentSource final : public ByteSource {
   bool verifies() const { return verify_; }
 
  private:
+  Result<const ByteSource*> file_of(const Piece& piece,
+                                    std::shared_ptr<const ByteSource>* keep) const;
+  // What is stored of a coded piece, checked.
+  Result<std::vector<std::byte>> stored_of(const Piece& piece) const;
   Status check_offset(std::uint64_t offset, std::uint64_t length) const;
   Status check_piece(const Piece& piece, std::span<const std::byte> bytes) const;
   Status piece_error(const Piece& piece, Code code, const std::string& rule,
@@ -62,24 +67,26 @@ class ExtentSource final : public ByteSource {
   Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
   // All of a piece, checked.
   Status load_piece(const Piece& piece, std::span<std::byte> out) const;
+  Result<std::vector<std::byte>> load_piece(const Piece& piece) const;
   // The pieces that touch [from, to), in order.
   Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
   std::uint64_t sum_of_zeros(std::uint64_t length) const;
 
   const ByteSource& file_;
-  const ExternalFiles& external_;
+  const ExternalFiles* external_;
   std::uint64_t length_;
-  std::uint64_t run_position_;  // 0: see the map
+  std::uint64_t settled_;       // what growth pages do not add
+  std::uint64_t run_position_;  // 0: see the pieces
   std::uint64_t run_sum_;
   std::uint32_t piece_size_;
-  bool mapped_;
+  bool mapped_;  // of several pieces
   bool hole_;
   bool verify_;
   std::optional<std::vector<std::byte>> inline_bytes_;
   const FillPattern& fill_;
   PieceCache& cache_;
   mutable std::mutex mutex_;  // of what is mutable
-  DataMap map_;
+  BlockPieces pieces_;
   mutable std::uint64_t zeros_length_ = 0, zeros_sum_ = 0;  // the last sum_of_zeros()
 };
 

@@ -22,6 +22,9 @@ bool is_piece_length(std::uint64_t stored, std::uint64_t raw);
 // Decodes a piece that is not stored as it is. kDamaged (R-EX-4), without file and offset: it does
 // not decode to all of `out`.
 Status decode_piece(PieceCodec codec, std::span<const std::byte> stored, std::span<std::byte> out);
+// The same of `length` bytes, which a file may have made up: takes memory for what was decoded.
+Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const std::byte> stored,
+                                            std::uint64_t length);
 
 // The stored form of `bytes`, if it is shorter by a sixteenth or more; else empty. level: of zstd
 // 1 to 19, of deflate 1 to 9. The same bytes whenever it is called.

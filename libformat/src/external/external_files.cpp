@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "block/name_rules.h"
+#include "extent/extent_source.h"
 #include "external/external_path.h"
 #include "external/open_external.h"
 #include "wire/pooled_file.h"
@@ -36,6 +37,7 @@ Result<std::string> ExternalFiles::name_of(std::uint32_t number) const {
                   "found file number " + std::to_string(number) + ", expected at most " +
                       std::to_string(files->rows()));
   const ExternalFile row = files->row(number - 1);
+  if (row.is_original) return file_.name() + ": original " + in_quotes(row.path);
   const std::string& path = row.path;
   if (path.starts_with('/') || !file_.path()) return path;
   return external_folder(*file_.path()) + path;
@@ -49,6 +51,18 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t numb
   NMB_ASSIGN(const std::string name, name_of(number));
   NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
   const ExternalFile row = files->row(number - 1);
+  std::shared_ptr<const ByteSource> source;
+  if (row.is_original) {
+    source = original(files->map(number - 1), row.size);
+  } else {
+    NMB_ASSIGN(source, beside(row, name));
+  }
+  std::lock_guard lock(mutex_);
+  return opened_.emplace(number, source).first->second;
+}
+
+Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFile& row,
+                                                                const std::string& name) const {
   if (!file_.path())
     return Status(Code::kUnsupported, name, kNoOffset, "R-FT-4",
                   "found an external file of " + in_quotes(file_.name()) +
@@ -61,8 +75,20 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t numb
     return Status(Code::kDamaged, name, kNoOffset, "R-FT-5",
                   "found " + std::to_string(source->size()) + " bytes, expected " +
                       std::to_string(row.size) + " as when its values were linked");
-  std::lock_guard lock(mutex_);
-  return opened_.emplace(number, source).first->second;
+  return source;
+}
+
+// Its bytes are those of an extent that is no block's.
+std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map,
+                                                          std::uint64_t size) const {
+  static const Metadata none;
+  static const FillPattern no_holes(none, {});
+  BlockEntry entry;
+  entry.map = map;
+  entry.extent_length = size;
+  return std::make_shared<ExtentSource>(file_, nullptr, superblock_, entry,
+                                        std::span<const GrowthRow>(), std::nullopt, no_holes,
+                                        original_pieces_, false);
 }
 
 }  // namespace nmb

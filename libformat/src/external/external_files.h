@@ -1,5 +1,5 @@
-// ExternalFiles: the files that hold values of an NMB file, opened when they are read
-// (spec/format.md, section 10.3).
+// ExternalFiles: the files that hold values of an NMB file, beside it or whole in it as originals,
+// opened when they are read (spec/format.md, section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "extent/piece_cache.h"
 #include "external/file_table.h"
 #include "nmb/byte_source.h"
 #include "nmb/external_file.h"
@@ -24,16 +25,22 @@ class ExternalFiles {
       : file_(file), superblock_(superblock), allowed_(allowed) {}
 
   Result<std::shared_ptr<const FileTable>> table() const;
-  // The file of a file number; 1 is the table's first row. kDamaged: R-EX-8, R-FT-4, R-FT-5;
-  // kUnsupported (R-FT-4): not allowed, or the NMB file has no path; kIo.
+  // The file of a file number; 1 is the table's first row: an external file, or the bytes of an
+  // original. kDamaged: R-EX-8, R-FT-4, R-FT-5; kUnsupported (R-FT-4): not allowed, or the NMB file
+  // has no path; kIo.
   Result<std::shared_ptr<const ByteSource>> open(std::uint32_t number) const;
   // What messages call it.
   Result<std::string> name_of(std::uint32_t number) const;
 
  private:
+  Result<std::shared_ptr<const ByteSource>> beside(const ExternalFile& row,
+                                                   const std::string& name) const;
+  std::shared_ptr<const ByteSource> original(const Place& map, std::uint64_t size) const;
+
   const ByteSource& file_;
   const Superblock superblock_;
   const ExternalPaths allowed_;
+  mutable PieceCache original_pieces_;
   mutable std::mutex mutex_;  // of what is mutable
   mutable std::shared_ptr<const FileTable> table_;
   mutable std::unordered_map<std::uint32_t, std::shared_ptr<const ByteSource>> opened_;

@@ -45,7 +45,15 @@ const char* external_path_error(std::string_view path) {
   }
 }
 
-bool leads_out(std::string_view path) { return path.starts_with('/') || path.starts_with("../"); }
+bool has_drive(std::string_view path) {
+  const char letter = path.empty() ? '\0' : path[0];
+  return path.size() >= 2 && path[1] == ':' &&
+         ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'));
+}
+
+bool leads_out(std::string_view path) {
+  return path.starts_with('/') || path.starts_with("../") || has_drive(path);
+}
 
 std::string external_folder(const std::string& path) {
   std::error_code none;
@@ -69,6 +77,9 @@ Result<std::string> external_path(const std::string& input, const std::string& o
                   "found " + found + ", expected " + expected);
   };
   std::string path = file.lexically_relative(folder).string();
+  if (has_drive(path) && allowed != ExternalPaths::kAny)
+    return refuse("a name to link that begins with a letter and \":\"",
+                  "one that no system takes for a drive, or --external any");
   const bool is_beneath = path != ".." && !leads_out(path) && !path.empty();
   if (!is_beneath && allowed != ExternalPaths::kAny)
     return refuse("a file that is not below the folder of the output, " +

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "nmb/byte_source.h"
@@ -19,33 +22,49 @@ namespace nmb {
 class FileTable {
  public:
   FileTable() = default;  // of a file that has none
-  explicit FileTable(std::shared_ptr<const Page> page) : page_(std::move(page)) {}
+  // pages: the oldest first, each checked by check_file_table().
+  explicit FileTable(std::vector<std::shared_ptr<const Page>> pages);
 
-  std::uint32_t rows() const { return page_ ? page_->rows() : 0; }
-  ExternalFile row(std::uint32_t row) const { return {std::string(page_->name(row)), size(row)}; }
-  std::uint64_t size(std::uint32_t row) const { return page_->value(row, kStoredLength); }
-  // Where they lie in the file, for findings.
-  std::uint64_t path_offset(std::uint32_t row) const { return page_->name_offset(row); }
-  std::uint64_t size_offset(std::uint32_t row) const {
-    return page_->value_offset(row, kStoredLength);
+  std::uint32_t rows() const { return rows_; }
+  ExternalFile row(std::uint32_t row) const;
+  std::uint64_t size(std::uint32_t row) const { return value(row, kStoredLength); }
+  bool is_original(std::uint32_t row) const { return value(row, kState) == kOriginal; }
+  // The root of an original's data map.
+  Place map(std::uint32_t row) const {
+    return {value(row, kMapPosition), value(row, kMapLength), value(row, kMapSum)};
   }
-  const std::shared_ptr<const Page>& page() const { return page_; }
+  Digest digest(std::uint32_t row) const;
+  // Its sum is the page's `sum` field; absent: there is none.
+  Place newest_page() const;
+  // Where they lie in the file, for findings.
+  std::uint64_t path_offset(std::uint32_t row) const;
+  std::uint64_t value_offset(std::uint32_t row, Column column) const;
+
+  static constexpr std::uint64_t kOriginal = 2;  // state of a row
 
  private:
-  std::shared_ptr<const Page> page_;
+  // The page that has a row, and the row's number in it.
+  std::pair<const Page*, std::uint32_t> find(std::uint32_t row) const;
+  std::uint64_t value(std::uint32_t row, Column column) const;
+
+  std::vector<std::shared_ptr<const Page>> pages_;
+  std::vector<std::uint32_t> first_rows_;  // of each page, among those of all
+  std::uint32_t rows_ = 0;
 };
 
-// What a file table's page must be.
-PageExpectation file_table_expectation(const Superblock& superblock);
+// Paths of external files in pages so far, and where the first page's row continues another.
+using TablePaths = std::unordered_set<std::string>;
 
-// Checks R-FT-1 to R-FT-3 of a page's rows. Memory: a few bytes for each row that there is.
-void check_file_table(const Page& page, Findings& findings);
+// Checks R-FT-1 to R-FT-3 and R-FT-6 (without maps) of the rows of a page, the oldest page first.
+// Memory: a few bytes for each row that there is. False: its rows cannot be told.
+bool check_file_table(const Page& page, TablePaths* paths, Findings& findings);
 
 // Reads and checks the table that the superblock places; empty where it places none. kDamaged, kIo.
 Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock);
 
-// The page of a table with these rows.
-PageBuilder file_table_page(std::span<const ExternalFile> files);
+// A page of a table with these rows, none of them an original. before: the page that it continues;
+// its sum is the page's `sum` field; absent: none.
+PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before = {});
 
 }  // namespace nmb

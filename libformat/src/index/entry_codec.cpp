@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "superblock/superblock.h"
+
 namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
@@ -40,6 +42,7 @@ void add_entry(PageBuilder& leaf, const BlockEntry& e) {
   set_place(leaf, kMapPosition, e.map);
   set_place(leaf, kStoragePosition, e.storage);
   leaf.set(kOrder, e.order);
+  leaf.set(kNeeds, e.needs);
 }
 
 BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
@@ -64,6 +67,7 @@ BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
   e.map = place_at(leaf, row, kMapPosition);
   e.storage = place_at(leaf, row, kStoragePosition);
   e.order = leaf.value(row, kOrder);
+  e.needs = leaf.value(row, kNeeds);
   return e;
 }
 
@@ -72,43 +76,56 @@ void add_child(PageBuilder& node, const ChildRow& child) {
   node.set(kPosition, child.position);
   node.set(kStoredLength, child.length);
   node.set(kSum, child.sum);
-  node.set(kBlocks, child.totals.blocks);
-  node.set(kDimensions, child.totals.dimensions);
-  node.set(kVariables, child.totals.variables);
-  node.set(kAttributes, child.totals.attributes);
-  node.set(kRecords, child.totals.records);
-  node.set(kSamples, child.totals.samples);
+  const Totals& totals = child.holds.totals;
+  node.set(kBlocks, totals.blocks);
+  node.set(kDimensions, totals.dimensions);
+  node.set(kVariables, totals.variables);
+  node.set(kAttributes, totals.attributes);
+  node.set(kRecords, totals.records);
+  node.set(kSamples, totals.samples);
+  node.set(kNeeds, child.holds.needs);
+  node.keep(child.unknown);
 }
 
-std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, Totals* totals) {
-  const std::size_t count = std::min<std::size_t>(children.size(), kNodeRows);
+std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
+                      Holdings* holds) {
+  const std::size_t count = std::min<std::size_t>(children.size(), rows);
   for (const ChildRow& child : children.first(count)) {
     add_child(node, child);
-    *totals += child.totals;
+    *holds += child.holds;
   }
   return count;
 }
 
 ChildRow child_at(const Page& node, std::uint32_t row) {
-  return {std::string(node.name(row)), node.value(row, kPosition),
+  return {std::string(node.name(row)),
+          node.value(row, kPosition),
           static_cast<std::uint32_t>(
               std::min<std::uint64_t>(node.value(row, kStoredLength), ~std::uint32_t{0})),
-          node.value(row, kSum), totals_at(node, row)};
+          node.value(row, kSum),
+          holdings_at(node, row),
+          node.unknown_values(row)};
 }
 
-Totals totals_at(const Page& page, std::uint32_t row) {
-  return {page.level() == 0 ? 1 : page.value(row, kBlocks),
-          page.value(row, kDimensions),
-          page.value(row, kVariables),
-          page.value(row, kAttributes),
-          page.value(row, kRecords),
-          page.value(row, kSamples)};
+Holdings holdings_at(const Page& page, std::uint32_t row) {
+  return {{page.level() == 0 ? 1 : page.value(row, kBlocks), page.value(row, kDimensions),
+           page.value(row, kVariables), page.value(row, kAttributes), page.value(row, kRecords),
+           page.value(row, kSamples)},
+          page.value(row, kNeeds)};
 }
 
-Totals totals_of(const Page& page) {
-  Totals totals;
-  for (std::uint32_t row = 0; row < page.rows(); ++row) totals += totals_at(page, row);
-  return totals;
+Holdings holdings_of(const Page& page) {
+  Holdings holds;
+  for (std::uint32_t row = 0; row < page.rows(); ++row) holds += holdings_at(page, row);
+  return holds;
+}
+
+Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows) {
+  if (level < kMaxHeight) return {};
+  return Status(Code::kLimit, "found more blocks than an index of height " +
+                                  std::to_string(kMaxHeight) + " holds with " +
+                                  std::to_string(leaf_rows) + " leaf rows and " +
+                                  std::to_string(node_rows) + " node rows");
 }
 
 std::string separator_between(std::string_view before, std::string_view name) {

@@ -14,7 +14,7 @@ void for_each_field(Entry& e, Visit visit) {
   visit(e.raw_length), visit(e.digest), visit(e.sum), visit(e.extent_position);
   visit(e.extent_length), visit(e.extent_sum), visit(e.dimensions), visit(e.variables);
   visit(e.attributes), visit(e.records), visit(e.samples), visit(e.map), visit(e.storage);
-  visit(e.order);
+  visit(e.order), visit(e.needs);
 }
 
 inline void put_row(MessageWriter& out, const BlockEntry& entry) {
@@ -28,14 +28,14 @@ inline void get_row(MessageReader& in, BlockEntry* entry) {
 
 inline void put_row(MessageWriter& out, const ChildRow& child) {
   out.put_text(child.separator);
-  out.put(child.position), out.put(child.length), out.put(child.sum), out.put(child.totals);
+  out.put(child.position), out.put(child.length), out.put(child.sum), out.put(child.holds);
 }
 inline void get_row(MessageReader& in, ChildRow* child) {
   child->separator = in.get_text();
   child->position = in.get<std::uint64_t>();
   child->length = in.get<std::uint32_t>();
   child->sum = in.get<std::uint64_t>();
-  child->totals = in.get<Totals>();
+  child->holds = in.get<Holdings>();
 }
 
 }  // namespace nmb

@@ -14,9 +14,15 @@ struct BuiltIndex {
   std::uint64_t end = 0;  // of the last page
 };
 
+// Rows of leaves and nodes, at most.
+struct IndexPageRows {
+  std::uint32_t leaf = kLeafRows;
+  std::uint32_t node = kNodeRows;
+};
+
 // Collective. entries: this rank's slice, sorted; names of higher ranks are higher. Where pages lie
 // and who writes them: PageTreeBuild.
-Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries,
+Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
                                const Origin& origin);
 

@@ -46,15 +46,12 @@ std::uint32_t child_row_for(const Page& node, std::string_view name) {
 }
 
 IndexTree::IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far)
-    : file_(file), far_(far), superblock_(superblock) {}
+    : file_(file), far_(far), superblock_(superblock), growth_(file, superblock_) {}
 
 Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::uint64_t position,
                                                     std::uint32_t length,
                                                     std::optional<std::uint64_t> sum) const {
-  PageExpectation expect;
-  expect.use = PageUse::kIndex;
-  expect.level = level;
-  expect.newest = superblock_.origin();
+  PageExpectation expect = superblock_.expectation(PageUse::kIndex, level);
   expect.position = position;
   expect.length = length;
   expect.sum = sum;
@@ -92,7 +89,9 @@ Result<std::optional<BlockEntry>> IndexTree::find(std::string_view name) const {
   }
   std::uint32_t row = lower_bound_row(*page, name);
   if (row == page->rows() || page->name(row) != name) return std::optional<BlockEntry>();
-  return std::optional<BlockEntry>(entry_at(*page, row));
+  BlockEntry entry = entry_at(*page, row);
+  NMB_TRY(growth_.add_to(&entry));
+  return std::optional<BlockEntry>(std::move(entry));
 }
 
 Result<std::uint64_t> IndexTree::rank_of(std::string_view name) const {
@@ -104,7 +103,7 @@ Status IndexTree::totals_below(const Page& page, const NameRange& range, Totals*
   if (page.level() == 0) {
     for (std::uint32_t row = lower_bound_row(page, range.first); row < page.rows(); ++row) {
       if (range.end && page.name(row) >= *range.end) break;
-      *totals += totals_at(page, row);
+      *totals += holdings_at(page, row).totals;
     }
     return {};
   }
@@ -114,7 +113,7 @@ Status IndexTree::totals_below(const Page& page, const NameRange& range, Totals*
         range.first <= page.name(row) &&
         (row + 1 < page.rows() ? !range.end || page.name(row + 1) <= *range.end : !range.end);
     if (whole) {
-      *totals += totals_at(page, row);
+      *totals += holdings_at(page, row).totals;
     } else {
       NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
       NMB_TRY(totals_below(*below, range, totals));
@@ -129,7 +128,18 @@ Result<Totals> IndexTree::totals_in(const NameRange& range) const {
   if (superblock_.height == 0 || (range.end && *range.end <= range.first)) return totals;
   NMB_ASSIGN(std::shared_ptr<const Page> page, root());
   NMB_TRY(totals_below(*page, range, &totals));
+  if (!growth_.absent()) NMB_TRY(add_growth(range, &totals));
   return totals;
+}
+
+Status IndexTree::add_growth(const NameRange& range, Totals* totals) const {
+  std::uint64_t grown = 0;
+  NMB_TRY(for_each(range, [&](const BlockEntry& entry) -> Result<bool> {
+    grown += entry.grown_records;
+    return true;
+  }));
+  totals->records += grown;
+  return {};
 }
 
 Result<bool> IndexTree::visit_below(
@@ -142,7 +152,9 @@ Result<bool> IndexTree::visit_below(
     if (range.end && page.name(row) >= *range.end) return true;
     bool go_on = false;
     if (leaf) {
-      NMB_ASSIGN(go_on, visit(entry_at(page, row)));
+      BlockEntry entry = entry_at(page, row);
+      NMB_TRY(growth_.add_to(&entry));
+      NMB_ASSIGN(go_on, visit(entry));
     } else {
       NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
       NMB_ASSIGN(go_on, visit_below(*below, range, visit));

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "extent/growth.h"
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/totals.h"
@@ -28,7 +29,7 @@ struct NameRange {
 // The names that begin with `prefix`.
 NameRange prefix_range(std::string_view prefix);
 
-// Thread-safe.
+// Entries and totals count what growth pages add (section 10.4); pages do not. Thread-safe.
 class IndexTree {
  public:
   // far: nullptr, or `file` where it is far away.
@@ -44,6 +45,8 @@ class IndexTree {
                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
   const ByteSource& file() const { return file_; }
+  const Superblock& superblock() const { return superblock_; }
+  const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
   Result<std::shared_ptr<const Page>> root() const;
   // The child of a node's row.
@@ -57,9 +60,13 @@ class IndexTree {
   Result<bool> visit_below(const Page& page, const NameRange& range,
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
+  // Of the entries in a range what growth pages add.
+  Status add_growth(const NameRange& range, Totals* totals) const;
+
   const ByteSource& file_;
   const FarSource* far_;
   Superblock superblock_;
+  Growth growth_;
 
   mutable PageCache cache_;
 };

@@ -33,6 +33,7 @@ class Update {
       if (!page) return first.status(old_.file().name());
       if (page->rows() != 1) break;
       sink_.replaced(*page);
+      drop_later_places(*page, 0, sink_);
       ChildRow child = child_at(*page, 0);
       child.separator.clear();
       rows[0] = child;
@@ -44,14 +45,14 @@ class Update {
     root.length = rows[0].length;
     root.height = level + 1u;
     root.digest = digest_of(bytes);
-    root.totals = rows[0].totals;
+    root.totals = rows[0].holds.totals;
+    root.needs = rows[0].holds.needs;
     return root;
   }
 
  private:
   PageExpectation expectation(const ChildRow& row, std::uint16_t level) const {
-    PageExpectation expect;
-    expect.level = level;
+    PageExpectation expect = old_.superblock().expectation(PageUse::kIndex, level);
     expect.newest = origin_;
     expect.position = row.position;
     expect.length = row.length;
@@ -68,13 +69,13 @@ class Update {
     return std::vector<std::byte>(page->bytes().begin(), page->bytes().end());
   }
 
-  Status write(const PageBuilder& builder, std::uint16_t level, const Totals& totals,
+  Status write(const PageBuilder& builder, std::uint16_t level, const Holdings& holds,
                std::string separator, std::vector<ChildRow>* rows) {
     if (level >= last_.size()) last_.resize(level + 1u);
     NMB_ASSIGN(Place place, write_page(sink_, builder, origin_, 0, &last_[level].bytes));
     last_[level].position = place.position;
     rows->push_back({std::move(separator), place.position, static_cast<std::uint32_t>(place.length),
-                     place.sum, totals});
+                     place.sum, holds});
     return {};
   }
 
@@ -83,47 +84,54 @@ class Update {
                                            std::string_view separator) {
     std::vector<ChildRow> rows;
     PageBuilder builder(PageUse::kIndex, 0);
-    Totals totals;
+    Holdings holds;
     std::string next_separator(separator), last_name;
     auto flush = [&]() -> Status {
-      NMB_TRY(write(builder, 0, totals, std::move(next_separator), &rows));
+      NMB_TRY(write(builder, 0, holds, std::move(next_separator), &rows));
       last_name = builder.last_name();
       builder.clear();
-      totals = {};
+      holds = {};
       return {};
     };
     auto emit = [&](const BlockEntry& entry) -> Status {
-      if (builder.rows() == kLeafRows) {
+      if (builder.rows() == old_.superblock().leaf_rows) {
         NMB_TRY(flush());
         next_separator = separator_between(last_name, entry.name);
       }
       add_entry(builder, entry);
-      totals += entry.totals();
+      holds += holdings_of(entry);
+      return {};
+    };
+    auto copy = [&](std::uint32_t row) -> Status {
+      NMB_TRY(emit(entry_at(leaf, row)));
+      if (leaf.has_unknown()) builder.keep(leaf.unknown_values(row));
       return {};
     };
     std::uint32_t row = 0;
     const std::uint32_t old_rows = leaf.rows();
     for (std::size_t i = from; i < to; ++i) {
       const std::string_view name = changes_.name(i);
-      for (; row < old_rows && leaf.name(row) < name; ++row) NMB_TRY(emit(entry_at(leaf, row)));
-      if (row < old_rows && leaf.name(row) == name) ++row;
+      for (; row < old_rows && leaf.name(row) < name; ++row) NMB_TRY(copy(row));
+      if (row < old_rows && leaf.name(row) == name) drop_later_places(leaf, row++, sink_);
       if (std::optional<BlockEntry> entry = changes_.entry(i)) NMB_TRY(emit(*entry));
     }
-    for (; row < old_rows; ++row) NMB_TRY(emit(entry_at(leaf, row)));
+    for (; row < old_rows; ++row) NMB_TRY(copy(row));
     if (builder.rows() > 0) NMB_TRY(flush());
     sink_.replaced(leaf);
     return rows;
   }
 
   Result<std::vector<ChildRow>> write_nodes(std::uint16_t level, std::vector<ChildRow>& children) {
+    const Superblock& superblock = old_.superblock();
+    NMB_TRY(check_index_level(level, superblock.leaf_rows, superblock.node_rows));
     std::vector<ChildRow> rows;
     PageBuilder builder(PageUse::kIndex, level);
     for (std::size_t i = 0; i < children.size();) {
       builder.clear();
-      Totals totals;
+      Holdings holds;
       std::string separator = children[i].separator;
-      i += fill_node(builder, std::span(children).subspan(i), &totals);
-      NMB_TRY(write(builder, level, totals, std::move(separator), &rows));
+      i += fill_node(builder, std::span(children).subspan(i), superblock.node_rows, &holds);
+      NMB_TRY(write(builder, level, holds, std::move(separator), &rows));
     }
     return rows;
   }
@@ -135,8 +143,9 @@ class Update {
     if (from == to) {
       return std::vector<ChildRow>{{std::string(separator), page.position(),
                                     static_cast<std::uint32_t>(page.bytes().size()), page.sum(),
-                                    totals_of(page)}};
+                                    holdings_of(page)}};
     }
+    NMB_TRY(check_may_change(page, old_.file()));
     if (page.level() == 0) return merge_leaf(page, from, to, separator);
     std::vector<ChildRow> children;
     std::size_t i = from;
@@ -147,6 +156,7 @@ class Update {
         children.push_back(child_at(page, row));
         continue;
       }
+      drop_later_places(page, row, sink_);
       NMB_ASSIGN(std::shared_ptr<const Page> below, old_.child(page, row));
       NMB_ASSIGN(std::vector<ChildRow> replacements, update_page(*below, i, end, page.name(row)));
       for (ChildRow& child : replacements) children.push_back(std::move(child));

@@ -28,6 +28,7 @@ struct IndexRoot {
   std::uint32_t height = 0;
   Digest digest;
   Totals totals;
+  std::uint64_t needs = 0;
 };
 
 // `old`: the committed index, not empty (see index/index_build.h for others). Memory: the rows of

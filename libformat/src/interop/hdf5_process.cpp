@@ -2,6 +2,7 @@
 #include "interop/hdf5_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,16 @@ Result<std::unique_ptr<Hdf5Process>> Hdf5Process::start(const std::vector<std::s
 }
 
 Hdf5Process::~Hdf5Process() { close(pipe_); }
+
+Status Hdf5Process::wait_readable(const std::atomic<bool>* cancel) {
+  constexpr int kLook = 50;  // ms between two looks at *cancel
+  for (pollfd in{pipe_, POLLIN, 0};;) {
+    if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
+    const int ready = poll(&in, 1, cancel ? kLook : -1);
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return system_error(errno, {}, "wait for nmb-hdf5");
+  }
+}
 
 Result<std::size_t> Hdf5Process::read(std::span<std::byte> bytes) {
   std::size_t done = 0;

@@ -1,6 +1,7 @@
 // Hdf5Process: a process of nmb-hdf5, the program that has the HDF5 library, at work on a file.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -26,6 +27,9 @@ class Hdf5Process {
   Hdf5Process(const Hdf5Process&) = delete;
   Hdf5Process& operator=(const Hdf5Process&) = delete;
 
+  // Waits until there is something to read, or the end of it. kIo: *cancel became true; the process
+  // is ended by the destructor.
+  Status wait_readable(const std::atomic<bool>* cancel);
   // Fills `bytes` up to the end of what is told; returns how many there were. kIo.
   Result<std::size_t> read(std::span<std::byte> bytes);
   // Waits until it has ended, which it does once all that it tells is read; returns its exit code.

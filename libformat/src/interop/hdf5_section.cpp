@@ -1,6 +1,7 @@
 // Properties of the hdf5 section (see nmb/hdf5_section.h).
 #include "nmb/hdf5_section.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "block/extension_codec.h"
@@ -13,6 +14,10 @@ namespace {
 using Number = Property::Number;
 
 constexpr const char* kRule = "R-H5-1";
+constexpr Number kAll[] = {Number::kSpace,   Number::kCreation,       Number::kOrder,
+                           Number::kLinks,   Number::kTypeAttributes, Number::kExternalFiles,
+                           Number::kVirtual, Number::kUserBlock,      Number::kCharacterSet,
+                           Number::kComment, Number::kTypeComment};
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -211,6 +216,11 @@ void append_property(const Property& property, std::vector<std::byte>* section) 
 }
 
 Result<std::vector<Property>> decode_properties(std::span<const std::byte> section) {
+  return decode_properties(section, kAll);
+}
+
+Result<std::vector<Property>> decode_properties(std::span<const std::byte> section,
+                                                std::span<const Number> wanted) {
   std::vector<Property> properties;
   ItemsIn in(section, 0);
   while (in.ok() && in.remaining() > 0) {
@@ -223,8 +233,8 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     const std::size_t at = in.offset();
     ItemsIn payload(in.take(length, kRule), at);
     in.pad(kRule);
-    if (number < 1 || number > static_cast<std::uint16_t>(Number::kTypeComment)) continue;
     p.number = static_cast<Number>(number);
+    if (std::ranges::find(wanted, p.number) == wanted.end()) continue;
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)
       payload.fail(kRule, "found bytes behind what property " + std::to_string(number) + " has");

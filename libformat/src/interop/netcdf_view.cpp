@@ -6,73 +6,12 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <span>
 
-#include "values/heap_value.h"
-#include "wire/endian.h"
+#include "interop/netcdf_marks.h"
 
 namespace nmb {
 
 namespace {
-
-constexpr std::string_view kDimensionId = "_Netcdf4Dimid", kCoordinates = "_Netcdf4Coordinates",
-                           kList = "DIMENSION_LIST";
-constexpr std::string_view kNotAVariable = "This is a netCDF dimension but not a netCDF variable";
-// Ahead of the name of a variable that has the name of a dimension and is not its scale.
-constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
-
-// The text of a string of fixed length, up to the first NUL.
-std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name) {
-  const std::optional<Attribute> a = metadata.find_attribute(owner, name);
-  if (!a || !TypeTable::is_extended(a->type) || a->count != 1) return {};
-  const ExtendedType& type = metadata.extension()->types.at(a->type);
-  if (type.type_class != TypeClass::kString || type.variable_length) return {};
-  const std::string_view text(reinterpret_cast<const char*>(a->values.data()), a->values.size());
-  return text.substr(0, text.find('\0'));
-}
-
-// The integers of an attribute, if it has `count`.
-std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name,
-                                   std::size_t count) {
-  const std::optional<Attribute> a = metadata.find_attribute(owner, name);
-  if (!a || a->count != count) return {};
-  const TypeTable& types = metadata.extension()->types;
-  if (types.classic(a->type) != Type::kInt) return {};
-  const bool swapped = types.is_swapped(a->type);
-  std::vector<std::int64_t> values;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::byte* at = a->values.data() + i * 4;
-    values.push_back(static_cast<std::int32_t>(swapped ? load_le<std::uint32_t>(at)
-                                                       : load_be<std::uint32_t>(at)));
-  }
-  return values;
-}
-
-bool is_list(const Metadata& metadata, const Attribute& a) {
-  const TypeTable& types = metadata.extension()->types;
-  if (!TypeTable::is_extended(a.type) || types.at(a.type).type_class != TypeClass::kVlen)
-    return false;
-  const Type base = types.at(a.type).base;
-  return TypeTable::is_extended(base) && types.at(base).type_class == TypeClass::kReference &&
-         types.at(base).reference == ReferenceKind::kObject;
-}
-
-// The paths of the first scale of each dimension; empty: none is told.
-std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank) {
-  std::vector<std::string> paths(rank);
-  const std::optional<Attribute> a = metadata.find_attribute(variable, kList);
-  if (!a || a->count != rank || !is_list(metadata, *a)) return paths;
-  const MemorySource region(a->values);
-  for (std::size_t i = 0; i < rank; ++i) {
-    HeapValue list = HeapValue::load(a->values.data() + i * TypeTable::kHeapValue);
-    list.count = std::min<std::uint64_t>(list.count, 1);
-    const Result<std::vector<std::byte>> reference = list.read(region, TypeTable::kHeapValue);
-    if (!reference.ok() || reference->empty()) continue;
-    const Result<std::vector<std::byte>> path = HeapValue::load(reference->data()).read(region, 1);
-    if (path.ok()) paths[i].assign(reinterpret_cast<const char*>(path->data()), path->size());
-  }
-  return paths;
-}
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -144,7 +83,7 @@ class ViewMaker {
     view_.is_scale.resize(metadata_.variable_count());
     view_.is_netcdf = metadata_.find_attribute(kGlobal, "_NCProperties").has_value();
     for (VarId v = 0; v < metadata_.variable_count(); ++v) {
-      view_.is_scale[v] = fixed_text(metadata_, v, "CLASS") == "DIMENSION_SCALE";
+      view_.is_scale[v] = is_dimension_scale(metadata_, v);
       const std::optional<Attribute> list = metadata_.find_attribute(v, kList);
       if (view_.is_scale[v] || metadata_.find_attribute(v, kDimensionId) ||
           metadata_.find_attribute(v, kCoordinates) || (list && is_list(metadata_, *list)))

@@ -2,6 +2,8 @@
 #include "merge/block_unions.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -22,6 +24,18 @@ bool has_no_icebergs(const InputBlock& block) {
 }
 
 constexpr std::string_view kFirstAxis = "axis:0";
+// Kind of conflicts.
+constexpr std::string_view kSetSize = "files in set";
+
+// The number that a name ends in, behind its last dot, as tiles are numbered.
+std::optional<std::uint64_t> number_of_file(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  std::uint64_t number = 0;
+  const char* const end = name.data() + name.size();
+  if (dot == std::string::npos || dot + 1 == name.size()) return std::nullopt;
+  const auto [at, error] = std::from_chars(name.data() + dot + 1, end, number);
+  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+}
 
 // first: what the first input has of the block.
 UnionRules rules_of(const PackOptions& options, const Metadata& first) {
@@ -56,6 +70,8 @@ struct BlockUnions::Entry {
   std::shared_ptr<const ByteSource> file;  // of the first
   std::vector<std::size_t> inputs;         // that have it
   std::vector<std::size_t> members;        // that are united, in order
+  // How many files the set has, as inputs say that are parts of one.
+  std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
   std::unique_ptr<DatasetUnion> united;
   std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
@@ -96,6 +112,9 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
       return;
     case UnionNote::What::kFilled:
       report_.filled.push_back(std::move(found.conflict));
+      return;
+    case UnionNote::What::kShared:
+      report_.shared.push_back(std::move(found.conflict));
       return;
     case UnionNote::What::kWidened:
       report_.widened.push_back(std::move(found.conflict));
@@ -144,6 +163,7 @@ Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
   Entry& entry = entry_of(name);
   const bool is_first = entry.inputs.empty();
   entry.inputs.push_back(conflicts_.here().input);
+  note_set_size(entry, block.dataset.metadata);
   if (is_first) {
     entry.samples = block.samples;
     // A tile is a part in any case.
@@ -187,6 +207,64 @@ Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
                    "no " + std::string(kDecomposition) + " of a dimension's variable",
                    "one at least; --mode join for files of time steps");
   return {};
+}
+
+// Of tiles, and of icebergs that are joined: these may be of several sets, as of several times.
+void BlockUnions::note_set_size(Entry& entry, const Metadata& metadata) {
+  if (options_.mode != MergeMode::kTiles &&
+      (options_.mode != MergeMode::kJoin || !has_version_of_icebergs(metadata)))
+    return;
+  if (const std::optional<std::int64_t> size = files_in_set(metadata))
+    entry.set_sizes.emplace_back(conflicts_.here().input, *size);
+}
+
+// Whether the inputs that have a block are the set that they say they are part of.
+void BlockUnions::check_set(const Entry& entry) {
+  if (entry.set_sizes.empty()) return;
+  const auto& [first, size] = entry.set_sizes.front();
+  const auto files = [](std::int64_t count) {
+    if (count < 1) return std::string("no number of files");
+    return std::to_string(count) + (count == 1 ? " file" : " files");
+  };
+  const auto tell = [&](std::size_t input, std::string found, std::string expected, bool may_fill) {
+    FoundConflict conflict = conflicts_.make(
+        {input, 0}, std::string(kSetSize), entry.name.name.empty() ? "/" : entry.name.name, first,
+        input == first ? ConflictList::kNone : input, std::move(found), std::move(expected));
+    if (may_fill && options_.fill_missing)
+      report_.filled.push_back(std::move(conflict.conflict));
+    else
+      conflicts_.add(std::move(conflict));
+  };
+  std::int64_t largest = size;
+  for (const auto& [input, other] : entry.set_sizes) {
+    largest = std::max(largest, other);
+    if (other != size) tell(input, "a set of " + files(other), "one of " + files(size), true);
+  }
+  const auto given = static_cast<std::int64_t>(entry.inputs.size());
+  if (given < largest)
+    tell(first, files(given) + missing_numbers(entry, largest), files(largest) + " (NumFilesInSet)",
+         true);
+  else if (given > largest && options_.mode == MergeMode::kTiles)
+    tell(first, files(given), files(largest) + " (NumFilesInSet)", false);
+}
+
+// Of files that are numbered from 0: ", none that ends in .0001".
+std::string BlockUnions::missing_numbers(const Entry& entry, std::int64_t count) const {
+  std::set<std::uint64_t> numbers;
+  for (const std::size_t input : entry.inputs) {
+    const auto number = number_of_file(conflicts_.input(input));
+    if (!number || *number >= static_cast<std::uint64_t>(count)) return "";
+    numbers.insert(*number);
+  }
+  std::string out;
+  std::size_t shown = 0;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count) && shown < kShownNames; ++i) {
+    if (numbers.contains(i)) continue;
+    std::string digits = std::to_string(i);
+    digits.insert(0, 4 - std::min<std::size_t>(4, digits.size()), '0');
+    out += (shown++ == 0 ? ", none whose name ends in ." : ", .") + digits;
+  }
+  return out;
 }
 
 void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs) {
@@ -290,6 +368,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
   if (!options_.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (joins || options_.mode == MergeMode::kTiles) tell_absent(*entry, inputs);
+    check_set(*entry);
     NMB_TRY(finish(*entry, sink));
     entry->united.reset();
     entry->whole.reset();
@@ -360,8 +439,21 @@ void BlockUnions::warn_of_notes() {
   };
   warn(report_.differing, " values of attributes differ from the first, which is kept",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
-  warn(report_.filled, " times fill values stand for what is missing",
-       [](const PackConflict& note) { return note.object; });
+  const auto object = [](const PackConflict& note) { return note.object; };
+  const auto filled = [this](const auto& is_wanted) {
+    std::vector<PackConflict> out;
+    std::ranges::copy_if(report_.filled, std::back_inserter(out), is_wanted,
+                         [](const PackConflict& note) { return std::string_view(note.kind); });
+    return out;
+  };
+  warn(filled([](std::string_view kind) { return kind != kConstantVariable && kind != kSetSize; }),
+       " times fill values stand for what is missing", object);
+  warn(filled([](std::string_view kind) { return kind == kConstantVariable; }),
+       " times a variable that is not joined is missing, and that of other files stands for it",
+       object);
+  warn(filled([](std::string_view kind) { return kind == kSetSize; }),
+       " times NumFilesInSet and the files given do not agree", object);
+  warn(report_.shared, " times values are those of the first file and are not compared", object);
   warn(report_.widened, " times values become those of a wider type",
        [](const PackConflict& note) { return note.object; });
   warn(report_.left_out, " objects that do not go with the first are left out",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -43,6 +44,9 @@ class BlockUnions final : public BlockSink {
   Status unite(Entry& entry, const InputBlock& block);
   Status unite_whole(Entry& entry);
   Status check_tile(const Entry& entry, const Metadata& metadata);
+  void note_set_size(Entry& entry, const Metadata& metadata);
+  void check_set(const Entry& entry);
+  std::string missing_numbers(const Entry& entry, std::int64_t count) const;
   void take_note(const Entry& entry, UnionNote note);
   void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
   Status add_keys(const std::vector<std::size_t>& inputs);

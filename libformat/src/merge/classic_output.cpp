@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "merge/classic_form.h"
+#include "nmb/classic_view.h"
 #include "nmb/extract.h"
 #include "nmb/file_source.h"
 #include "nmb/output_file.h"
@@ -62,6 +63,13 @@ Status ClassicOutput::take_part(const BlockName&, BlockPart part) {
 }
 
 void ClassicOutput::check() {
+  if (only_)
+    for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
+      const std::string_view text = loss.text;
+      const std::size_t from = text.find(' ') + 1;  // behind "found"
+      conflicts_.add_at({0, 0}, "loss", loss.object, 0, ConflictList::kNone,
+                        std::string(text.substr(from, text.rfind(';') - from)), "");
+    }
   if (only_ || conflicts_.size() > 0) return;
   conflicts_.add_at({0, 0}, "blocks", options_.output, 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",

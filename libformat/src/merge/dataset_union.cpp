@@ -360,12 +360,10 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
       mismatch(true, "extra variable", found.name, "one", kNone, 0);
     } else if (!known) {
-      const bool is_parted = !axes.empty();
-      const std::size_t before = placed_.size();
+      const auto added = static_cast<VarId>(placed_.size());
       NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
-      if (rules_.complete && is_parted && placed_.size() > before)
-        for (std::uint32_t other = 0; other < here(); ++other)
-          tell(What::kFilled, "missing variable", found.name, kNone, "one", here(), other);
+      if (rules_.complete && placed_.size() > added)
+        for (std::uint32_t other = 0; other < here(); ++other) tell_filled(added, here(), other);
     } else if (rules_.distinct_variables) {
       NMB_TRY(clash("variable name", found.name, Status(Code::kExists, ""),
                     placed_[*known].places.front().member));
@@ -438,7 +436,11 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
   placed_[known].types |= type_bit(found.type);
   if (found.type != all_.metadata.variable(known).type) NMB_TRY(widen(known, found));
   if (const Place* same = place_here(known)) {
-    if (rules_.equal_values) NMB_TRY(compare_values(member, local, known, *same));
+    if (rules_.equal_values)
+      NMB_TRY(compare_values(member, local, known, *same));
+    else
+      tell(What::kShared, "values", found.name, "values that are not compared",
+           "those of the first", same->member, here());
   } else {
     add_place(known, {here(), member.metadata.is_record_variable(local), found.type,
                       member.begins[local]});
@@ -551,10 +553,21 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
 // Of the variables that others had before.
 void DatasetUnion::tell_missing(std::uint32_t before) {
   for (VarId v = 0; v < before; ++v)
-    // With fill values only what datasets have parts of is filled.
-    if (placed_[v].last != here() && !(rules_.fills && placed_[v].axes.empty()))
-      tell(rules_.fills ? What::kFilled : What::kConflict, "missing variable",
-           all_.metadata.variable(v).name, kNone, "one", placed_[v].places.front().member, here());
+    if (placed_[v].last != here()) {
+      const std::uint32_t first = placed_[v].places.front().member;
+      if (rules_.fills)
+        tell_filled(v, first, here());
+      else
+        conflict("missing variable", all_.metadata.variable(v).name, kNone, "one", first);
+    }
+}
+
+void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_t second) {
+  const bool is_constant = placed_[variable].axes.empty();
+  tell(What::kFilled, is_constant ? kConstantVariable : "missing variable",
+       all_.metadata.variable(variable).name, kNone,
+       is_constant ? "one; it is not joined, so that its values stand for all" : "one", first,
+       second);
 }
 
 // --- all of it ---

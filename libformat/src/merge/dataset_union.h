@@ -47,12 +47,17 @@ struct UnionRules {
   bool drops_parts = false;  // attributes that say which part of a set a dataset is
 };
 
+// The kind of a note by UnionRules::fills of a variable that is not joined: what other datasets
+// have of it stands for all.
+inline constexpr const char* kConstantVariable = "constant variable";
+
 // What is said of an object of a dataset: of the one that was added last, but for values of tiles.
 struct UnionNote {
   enum class What : std::uint8_t {
     kConflict,
     kLeftOut,  // by UnionRules::skips
     kFilled,   // by UnionRules::fills
+    kShared,   // values that are not compared, as UnionRules::equal_values is not set
     kWidened,  // by UnionRules::widens
     kDiffers,  // an attribute; the first one's value is kept
   };
@@ -190,6 +195,8 @@ class DatasetUnion {
     return rules_.drops_parts && tells_part(owner == kGlobal, attribute);
   }
   void tell_missing(std::uint32_t before);
+  // That dataset `second` does not have a variable; its values are told where it is not joined.
+  void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
   // An object that two datasets have, or that has no legal name.
   Status clash(const char* kind, std::string_view object, const Status& status,

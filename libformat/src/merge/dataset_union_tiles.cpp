@@ -151,9 +151,13 @@ Status DatasetUnion::check_tiles(bool with_values) {
     for (const Place& place : placed.places) boxes.push_back(place.box);
     NMB_ASSIGN(const TileCover cover, cover_of(*tilings_.at(dimension_ids(variable)).boxes, boxes));
     placed.has_gaps = !cover.gaps.empty();
-    if (!rules_.equal_values) continue;
     for (const std::uint32_t box : cover.overlapping)
-      NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
+      if (rules_.equal_values)
+        NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
+      else
+        tell(UnionNote::What::kShared, "values", all_.metadata.variable(variable).name,
+             "values of a tile that overlaps others, that are not compared", "those of the first",
+             placed.places.front().member, placed.places[placed.place_of_box[box]].member);
   }
   return {};
 }

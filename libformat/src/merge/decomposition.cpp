@@ -1,7 +1,9 @@
 // Parts of a model's output (see merge/decomposition.h).
 #include "merge/decomposition.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "conflict/value_text.h"
 #include "nmb/values.h"
@@ -61,8 +63,28 @@ bool has_decomposition(const Metadata& metadata) {
 
 bool is_iceberg(const Metadata& metadata) {
   return metadata.record_dimension() && !has_decomposition(metadata) &&
-         metadata.find_attribute(kGlobal, kFilesInSet) &&
-         metadata.find_attribute(kGlobal, "file_format_major_version");
+         metadata.find_attribute(kGlobal, kFilesInSet) && has_version_of_icebergs(metadata);
+}
+
+bool has_version_of_icebergs(const Metadata& metadata) {
+  return metadata.find_attribute(kGlobal, "file_format_major_version").has_value();
+}
+
+std::optional<std::int64_t> files_in_set(const Metadata& metadata) {
+  const auto attribute = metadata.find_attribute(kGlobal, kFilesInSet);
+  if (!attribute) return std::nullopt;
+  std::vector<std::byte> value(attribute->values.begin(), attribute->values.end());
+  std::optional<Type> type = attribute->type;
+  if (TypeTable::is_extended(*type)) {
+    const TypeTable& types = metadata.extension()->types;
+    if (types.is_swapped(*type)) std::ranges::reverse(value);
+    type = types.classic(*type);
+  }
+  std::int64_t count = 0;
+  if (!type || *type == Type::kChar || attribute->count != 1 ||
+      convert_from_external(*type, value.data(), 1, MemoryType::kInt64, &count) > 0 || count < 1)
+    return -1;
+  return count;
 }
 
 std::optional<VarId> gathered_variable(const Metadata& metadata) {

@@ -28,6 +28,11 @@ bool has_decomposition(const Metadata& metadata);
 // Whether it is one of a set whose values follow one another along the records: of a model's
 // icebergs, which wander between its processes.
 bool is_iceberg(const Metadata& metadata);
+// Whether it says so; a block that came from HDF5 has no record dimension yet.
+bool has_version_of_icebergs(const Metadata& metadata);
+// How many files the set has of which it is a part, as its attribute NumFilesInSet says; nullopt:
+// it says nothing; -1: no number of files.
+std::optional<std::int64_t> files_in_set(const Metadata& metadata);
 // A variable that lists the points it has of a grid, "compression by gathering" (CF conventions,
 // section 8.2).
 std::optional<VarId> gathered_variable(const Metadata& metadata);

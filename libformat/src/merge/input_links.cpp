@@ -2,11 +2,11 @@
 #include "merge/input_links.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "block/name_rules.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -14,10 +14,6 @@ namespace nmb {
 Result<ExternalFile> InputLinks::named(const ByteSource& file) {
   auto known = paths_.find(file.name());
   if (known == paths_.end()) {
-    std::error_code none;
-    if (std::filesystem::equivalent(file.name(), output_, none))
-      return Status(Code::kExists, file.name(), kNoOffset, "",
-                    "found values to link that lie in the target, expected them in another file");
     NMB_ASSIGN(std::string path, external_path(file.name(), output_, allowed_));
     known = paths_.emplace(file.name(), std::move(path)).first;
   }
@@ -82,15 +78,26 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(
   std::vector<SplicedSource::Run> runs;
   std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and where they are in `sources`
   std::uint64_t at = 0;
+  std::vector<ExternalFile> rows;  // of its file table
+  if (std::ranges::any_of(pieces, [](const ExtentPiece& piece) { return piece.file != 0; })) {
+    NMB_ASSIGN(rows, reader.external_files());
+  }
   for (const ExtentPiece& found : pieces) {
     LinkedPiece& piece = out.pieces.emplace_back();
     piece.length = found.length;
     if (found.stored_length == 0) continue;
-    if (found.offset / piece_size_ != (found.offset + found.length - 1) / piece_size_)
+    const bool coded = found.codec != PieceCodec::kNone;
+    if (found.length > piece_size_ ||
+        (!coded && found.offset / piece_size_ != (found.offset + found.length - 1) / piece_size_))
       return Status(Code::kUnsupported, file->name(), found.position, "",
                     "found a piece of " + std::to_string(found.length) +
                         " bytes of values to link, expected one within a multiple of " +
                         std::to_string(piece_size_));
+    if (found.file != 0 && rows[found.file - 1].is_original)
+      return Status(Code::kUnsupported, file->name(), kNoOffset, "",
+                    "found values to link of block " + in_quotes(entry.name) +
+                        " in an original, expected them in a file of its own; without --link they "
+                        "are copied");
     const auto [number, is_new] =
         numbers.emplace(found.file, static_cast<std::uint32_t>(sources.size()));
     if (is_new) {

@@ -19,7 +19,7 @@
 namespace nmb {
 
 // nullopt of its functions: there is nothing to link. Failures: kUnsupported, kNotFound, kIo (of
-// external_path()); kExists: values that lie in the output.
+// external_path()). No input lies in the output: pack() has checked that.
 class InputLinks {
  public:
   // piece_size: of the output.

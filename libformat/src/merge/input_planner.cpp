@@ -67,6 +67,8 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
   read.coded_pieces = !options_.compression && !options_.link;
   read.external = options_.external;
+  read.outputs = options_.outputs.get();
+  read.only_block = options_.only_block;
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.origins = ranks.size() > 1;
@@ -169,6 +171,7 @@ Status InputPlanner::divide(InputBlock& block) {
     is_divided |= moves;
   }
   input_.is_divided |= is_divided;
+  has_divided_ |= is_divided;
   if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
   tell_losses(block, form, conflicts_);
   input_.values = form.values;

@@ -38,6 +38,8 @@ class InputPlanner {
   // What the input that was planned last tells of its making.
   std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
 
+  // Some block was divided.
+  bool has_divided() const { return has_divided_; }
   // Bytes in memory to load the largest block.
   std::uint64_t largest_load() const { return largest_load_; }
 
@@ -95,6 +97,7 @@ class InputPlanner {
   std::optional<SplitDataset> splitter_;  // where blocks are divided
   std::optional<InputReader> reader_;
   std::uint64_t largest_load_ = 0;
+  bool has_divided_ = false;
   Input input_;
   std::optional<DatasetUnion> united_;  // the groups of the input as one
 };

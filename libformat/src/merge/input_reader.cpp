@@ -5,11 +5,13 @@
 #include <span>
 #include <utility>
 
+#include "block/name_rules.h"
 #include "interop/group_block.h"
 #include "merge/input_block.h"
 #include "merge/value_origin.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
+#include "nmb/references.h"
 #include "wire/owned_bytes.h"
 #include "wire/shared_range.h"
 
@@ -26,6 +28,10 @@ void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->records = dataset.records;
 }
 
+bool is_extended(const BlockEntry& entry) {
+  return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
+}
+
 Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> extent) {
   Dataset dataset;
   dataset.records = header.metadata.record_count(header.layout.records);
@@ -40,6 +46,10 @@ Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> exten
 Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> file,
                          const Visit& visit) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
+  if (options_.only_block && kind != FileKind::kNmb)
+    return Status(
+        Code::kUnsupported, file->name(), kNoOffset, "",
+        "a block is taken out of an NMB file; this is a " + std::string(kind_name(kind)) + " file");
   if (kind == FileKind::kNmb) return read_nmb(index, std::move(file), visit);
   if (kind == FileKind::kHdf5) return read_hdf5(index, std::move(file), visit);
   if (!is_classic(kind)) return refused_kind(*file, kind);
@@ -91,7 +101,21 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
   const std::shared_ptr<const Reader> reader = std::move(opened);
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
+  if (options_.outputs) NMB_TRY(check_file_table(*options_.outputs, *reader));
   if (options_.provenance) NMB_TRY(read_provenance(*reader));
+  if (options_.only_block) {
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, reader->find(*options_.only_block));
+    if (!entry)
+      return Status(Code::kNotFound, name, kNoOffset, "",
+                    "found no block " + in_quotes(*options_.only_block));
+    NMB_ASSIGN(const bool is_wanted, read_entry(index, file, reader, *entry, visit));
+    if (!is_wanted || !is_extended(*entry)) return {};
+    const std::string below = entry->name.empty() ? "" : entry->name + "/";
+    return reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
+      if (other.name == entry->name) return true;
+      return read_entry(index, file, reader, other, visit);
+    });
+  }
   return reader->for_each_entry(
       "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); });
 }
@@ -121,8 +145,10 @@ Result<bool> InputReader::read_entry(std::size_t index,
                                      const BlockEntry& entry, const Visit& visit) {
   // What is not sound is not passed on.
   NMB_ASSIGN(const std::shared_ptr<const Block> loaded, reader->block(entry));
+  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
   InputBlock block(*loaded);
-  block.group = entry.name;
+  const bool becomes_root = options_.only_block == entry.name && !is_extended(entry);
+  if (!becomes_root) block.group = entry.name;
   block.is_group = true;
   block.blocks = reader->totals().blocks;
   block.samples = entry.samples;
@@ -204,6 +230,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
              decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
                                    std::move(room_)));
   Dataset dataset = dataset_of(std::move(header), group.extent);
+  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, dataset, file));
   InputBlock block(dataset);
   block.group = group.name;
   block.is_group = true;

@@ -17,6 +17,7 @@
 #include "merge/value_coder.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
+#include "nmb/output_set.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "wire/spool_file.h"
@@ -59,6 +60,9 @@ class InputReader {
  public:
   struct Options {
     std::size_t cache_bytes = 0;  // of an NMB input
+    // Of NMB and HDF5 inputs: files that none of them may refer to; nullptr: none. Must outlive
+    // this.
+    const OutputSet* outputs = nullptr;
     // Of NMB inputs: which other files are opened that hold values of them.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // where values are linked
@@ -71,6 +75,7 @@ class InputReader {
     // The block that the root group of an HDF5 input becomes, of the input of an index; "": paths
     // of its groups stay as they are.
     std::function<std::string(std::size_t index)> place{};
+    std::optional<std::string> only_block{};  // of NMB inputs (PackOptions)
     // The list of inputs, where the one behind an HDF5 input is begun while that one is read;
     // nullptr: none is. Must outlive this.
     const std::vector<std::string>* ahead = nullptr;

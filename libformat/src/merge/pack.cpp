@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -23,8 +22,10 @@
 #include "merge/value_origin.h"
 #include "merge/written_blocks.h"
 #include "nmb/reader.h"
+#include "nmb/references.h"
 #include "nmb/verify.h"
 #include "parallel/status_bytes.h"
+#include "wire/journaled_output.h"
 #include "wire/pooled_file.h"
 #include "wire/read_back_output.h"
 
@@ -47,13 +48,16 @@ class Packer {
     NMB_ASSIGN(share_, share());
     Status planned = plan_inputs();
     // Its memory serves better from now on.
+    const bool is_divided = planner_->has_divided();
     const std::uint64_t largest_load = planner_->largest_load();
     planner_.reset();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
-    NMB_TRY(said_by_rank_0(planned.ok() ? verdict(report_, options_.output, options_.strict)
-                                        : planned));
+    Status names;
+    NMB_TRY(check_names(is_divided, &names));
+    if (planned.ok()) planned = verdict(report_, options_.output, options_.strict);
+    NMB_TRY(said_by_rank_0(planned.ok() ? names : planned));
     if (classic_) return classic_->write([this] { return check_inputs(); }, &report_);
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
@@ -90,6 +94,24 @@ class Packer {
     // Of values of blocks of kind 6, where each thread may read another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
     NMB_ASSIGN(planner_, InputPlanner::make(options_, ranks_, conflicts_, names_, report_, views_));
+    return ranks_.rank() == 0 ? check_outputs() : Status();
+  }
+
+  // What is known before anything is written or an unfinished output opened. What else inputs refer
+  // to is known when they are read.
+  Status check_outputs() const {
+    const OutputSet& outputs = *options_.outputs;
+    for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
+    const bool begins_anew =
+        !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
+    if (!outputs.replaces() || (!options_.materialise && !begins_anew)) return {};
+    for (const std::string& input : options_.inputs) {
+      const auto file = PooledFile::open(input, pool_);
+      // What is wrong with an input is told when it is planned.
+      if (!file.ok()) continue;
+      const Status status = check_references(outputs, *file, options_.materialise);
+      if (status.code() == Code::kUsage) return status;
+    }
     return {};
   }
 
@@ -151,11 +173,43 @@ class Packer {
     return {};
   }
 
+  // Collective. *failure: a name in the options that nothing in any input has, as by a slip of the
+  // pen. is_divided: blocks of this rank's share were.
+  Status check_names(bool is_divided, Status* failure) {
+    const auto anywhere = [&](bool here) { return ranks_.all_reduce(here, std::logical_or<>()); };
+    const auto note = [&](const std::string& what) {
+      if (failure->ok())
+        *failure = Status(Code::kNotFound, options_.output, kNoOffset, "",
+                          "no input has " + what + "; nothing was written");
+    };
+    if (options_.block_by.starts_with("prefix:")) {
+      NMB_ASSIGN(const bool any, anywhere(is_divided));
+      if (!any)
+        note("a variable that the expression " + nmb::in_quotes(options_.block_by.substr(7)) +
+             " matches");
+    }
+    if (samples_.by() == SampleRule::By::kDimension && !classic_) {
+      NMB_ASSIGN(const bool any, anywhere(blocks_->has_sample_dimension()));
+      if (!any) note("dimension " + nmb::in_quotes(samples_.dimension()) + " (samples)");
+    }
+    if (!options_.compression || classic_) return {};
+    for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i) {
+      const std::string dimension = nmb::in_quotes(options_.compression->chunk[i].dimension);
+      NMB_ASSIGN(const bool known, anywhere(blocks_->chunk_use(i) != ChunkUse::kNone));
+      NMB_ASSIGN(const bool used, anywhere(blocks_->chunk_use(i) == ChunkUse::kUsed));
+      if (!known) note("a variable with dimension " + dimension + " (chunks)");
+      if (known && !used && ranks_.rank() == 0)
+        report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
+                                   dimension +
+                                   ": those that have it are too small or cannot have chunks");
+    }
+    return {};
+  }
+
   Status plan(std::size_t index, BlockSink& sink) {
     const std::string& path = options_.inputs[index];
     conflicts_.begin_input(index);
     NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
-    NMB_TRY(check_not_target(path));
     files_[index - share_.begin] = file;
     ++report_.inputs;
     report_.bytes_in += file->size();
@@ -163,15 +217,6 @@ class Packer {
     NMB_TRY(planner_->plan(index, std::move(file), sink));
     report_.sources.push_back({index, {}, size, planner_->take_provenance()});
     return {};
-  }
-
-  // The target would take the input's place.
-  Status check_not_target(const std::string& path) const {
-    std::error_code none;
-    if (!std::filesystem::equivalent(path, options_.output, none)) return {};
-    return Status(Code::kExists, path, kNoOffset, "",
-                  "found an input that is the target " + nmb::in_quotes(options_.output) +
-                      " too, expected another file");
   }
 
   Status tell_provenance() {
@@ -298,6 +343,11 @@ std::string resume_key(const PackOptions& options) {
 
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
   PackOptions settled = options;
+  if (!settled.outputs) {
+    const auto own = std::make_shared<OutputSet>();
+    NMB_TRY(ranks.agree(own->add_output(options.output, !options.resume.empty())));
+    settled.outputs = own;
+  }
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));

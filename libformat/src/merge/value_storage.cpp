@@ -1,7 +1,9 @@
 // Storing the values of a merge (see merge/value_storage.h).
 #include "merge/value_storage.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 
 #include "block/name_rules.h"
 #include "convert/recode.h"
@@ -31,7 +33,19 @@ PieceCodec ValueStorage::codec() const {
                                           : PieceCodec::kNone;
 }
 
-Status ValueStorage::check_codec() {
+void ValueStorage::note_dimensions(const Metadata& metadata) {
+  for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
+    if (chunk_uses_[i] != ChunkUse::kNone) continue;
+    const auto id = metadata.find_dimension(options_.compression->chunk[i].dimension);
+    for (VarId v = 0; id && v < metadata.variable_count(); ++v)
+      if (std::ranges::find(metadata.variable(v).dimensions, *id) !=
+          metadata.variable(v).dimensions.end())
+        chunk_uses_[i] = ChunkUse::kKnown;
+  }
+}
+
+Status ValueStorage::check_codec(const Metadata& metadata) {
+  note_dimensions(metadata);
   if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
   const std::string& path = file_->name();
   const Compression& wanted = *options_.compression;
@@ -53,7 +67,7 @@ Status ValueStorage::check_codec() {
 Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> coded,
                              CodedFiles coded_in, PackedBlock* block, ValuesToCode* later) {
   if (dataset.metadata.extension() && options_.compression) return recode(dataset, block);
-  NMB_TRY(check_codec());
+  NMB_TRY(check_codec(dataset.metadata));
   later->values = block->extent;
   later->holes = block->holes;
   later->files = std::move(coded_in);
@@ -63,15 +77,18 @@ Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> cod
 
 // Codes the values of a block of kind 6 anew, as options_.compression says.
 Status ValueStorage::recode(const Dataset& dataset, PackedBlock* block) {
+  note_dimensions(dataset.metadata);
   if (!block->extent) return {};
   if (!recoded_) {
     NMB_ASSIGN(recoded_, SpoolFile::create());
   }
   std::vector<std::string> left;
+  std::set<std::size_t> used;
   const WriterOptions& writer = options_.writer;
   NMB_ASSIGN(std::optional<RecodedBlock> coded,
              recode_values(dataset, {*options_.compression, writer.threads, writer.cancel},
-                           recoded_, &left));
+                           recoded_, &left, &used));
+  for (const std::size_t i : used) chunk_uses_[i] = ChunkUse::kUsed;
   for (const std::string& text : left)
     warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
   if (!coded) return {};

@@ -17,22 +17,30 @@
 
 namespace nmb {
 
+// What became of a chunk length that was asked for. kNone: no variable has the dimension; kKnown:
+// one has, and none is cut along it.
+enum class ChunkUse : std::uint8_t { kNone, kKnown, kUsed };
+
 class ValueStorage {
  public:
   // options: must outlive this.
   ValueStorage(const PackOptions& options, std::vector<std::string>* warnings)
-      : options_(options), warnings_(*warnings) {}
+      : options_(options),
+        warnings_(*warnings),
+        chunk_uses_(options.compression ? options.compression->chunk.size() : 0) {}
 
   // What is planned from now on comes from this file.
   void begin_input(std::shared_ptr<const ByteSource> file);
   // Ahead of blocks that are no chunks. kUnsupported: they cannot be stored as the options say.
-  Status check_codec();
+  Status check_codec(const Metadata& metadata);
   // A block taken over whole, before it is packed: its values are coded anew where that is done by
   // chunks, else *later has what note() is to be told.
   Status prepare(const Dataset& dataset, std::vector<CodedPiece> coded, CodedFiles coded_in,
                  PackedBlock* block, ValuesToCode* later);
   // A block whose values code_all() may find shorter.
   void note(BlockId id, ValuesToCode values);
+  // By the place in PackOptions::compression->chunk.
+  ChunkUse chunk_use(std::size_t i) const { return chunk_uses_[i]; }
   // Ahead of end_define(), as that must know the lengths: values that are stored in coded pieces.
   Status code_all(Writer& writer, std::vector<PartBlock>& parts,
                   const std::vector<PartSource>& sources);
@@ -49,11 +57,13 @@ class ValueStorage {
   };
 
   PieceCodec codec() const;
+  void note_dimensions(const Metadata& metadata);
   Status recode(const Dataset& dataset, PackedBlock* block);
   static Status code(ValueCoder& coder, Batch batch, Writer& writer);
 
   const PackOptions& options_;
   std::vector<std::string>& warnings_;
+  std::vector<ChunkUse> chunk_uses_;
   std::shared_ptr<const ByteSource> file_;
   bool is_codec_checked_ = false;       // for the file
   std::shared_ptr<SpoolFile> recoded_;  // values that are coded anew

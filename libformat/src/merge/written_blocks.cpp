@@ -49,6 +49,8 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Met
                                                 std::uint64_t records,
                                                 std::optional<std::uint64_t> recorded) {
   if (recorded && samples_.by() == SampleRule::By::kDefault) return *recorded;
+  has_sample_dimension_ |= samples_.by() == SampleRule::By::kDimension &&
+                           metadata.find_dimension(samples_.dimension()).has_value();
   Result<std::uint64_t> count = samples_.count(metadata, records, name.group);
   if (count.ok() || count.status().code() != Code::kConflict) return count;
   conflicts_.add("samples", name.name, std::to_string(metadata.variable_count()) + " variables",
@@ -122,7 +124,7 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
   if (part.is_rest && metadata.variable_count() + metadata.dimension_count() == 0 &&
       !names_.note_parent(name.name, metadata))
     return {};
-  NMB_TRY(storage_.check_codec());
+  NMB_TRY(storage_.check_codec(metadata));
   NMB_ASSIGN(const std::uint64_t samples, samples_of(name, metadata, part.records, part.samples));
   Status status;
   const std::optional<BlockId> id =

@@ -41,6 +41,11 @@ class WrittenBlocks final : public BlockSink {
   // Behind it: tells the writer where the values of parts lie.
   Status take_values();
 
+  // A block has the dimension that the rule of samples names.
+  bool has_sample_dimension() const { return has_sample_dimension_; }
+  // What became of the chunk lengths of PackOptions::compression, by their places there.
+  ChunkUse chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
+
   static constexpr std::uint32_t kOfOutput = ~std::uint32_t{0};
   const std::vector<std::uint32_t>& inputs() const { return inputs_; }
   // Names of up to kFirstBlocks.
@@ -63,6 +68,7 @@ class WrittenBlocks final : public BlockSink {
   ValueStorage storage_;
   std::shared_ptr<const ByteSource> file_;
   bool is_warned_of_ = false;  // the file
+  bool has_sample_dimension_ = false;
   // By BlockId: the first that has it, or kOfOutput: the output had it before.
   std::vector<std::uint32_t> inputs_;
   std::vector<std::string> first_names_;

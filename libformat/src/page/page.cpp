@@ -14,9 +14,15 @@ namespace nmb {
 
 namespace {
 
-constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD",
-                                  "\x89NMBFILE", "\x89NMBSTAT", "\x89NMBTAGS"};
+constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "\x89NMBFILE",
+                                  "\x89NMBGROW", "\x89NMBSTAT", "\x89NMBTAGS"};
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
+constexpr std::uint16_t kCriticalForWriting = 1 << 14;
+
+// Ids of places of structures of later versions, three for each.
+constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
+
+constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
 
 constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
@@ -24,23 +30,29 @@ constexpr bool is_table(PageUse use) {
 
 // Ids of this version; those between are for later ones.
 constexpr bool is_known(std::uint16_t id) {
-  return id <= kState || (id >= kElements && id < kColumnCount);
+  return id <= kNeeds || (id >= kElements && id < kColumnCount);
 }
 
 // Columns that section 6 defines for a page's use and level.
 bool defined(PageUse use, bool leaf, std::uint16_t id) {
   switch (use) {
     case PageUse::kIndex:
-      if (leaf) return (id >= kNameEnd && id <= kStorageSum && id != kBlocks) || id == kOrder;
+      if (leaf)
+        return (id >= kNameEnd && id <= kStorageSum && id != kBlocks) || id == kOrder ||
+               id == kNeeds;
       return id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum ||
-             (id >= kBlocks && id <= kSamples);
+             (id >= kBlocks && id <= kSamples) || id == kNeeds;
     case PageUse::kDataMap:
       if (id == kLogicalOffset || id == kPosition || id == kStoredLength || id == kSum) return true;
       return leaf && (id == kCodec || id == kRawLength || id == kFileNumber || id == kState);
     case PageUse::kDead:
       return id == kPosition || id == kStoredLength || id == kSum || id == kState;
     case PageUse::kFileTable:
-      return id == kNameEnd || id == kStoredLength || id == kDigest;
+      return id == kNameEnd || id == kPosition || id == kStoredLength || id == kDigest ||
+             id == kSum || (id >= kMapPosition && id <= kMapSum) || id == kState;
+    case PageUse::kGrowth:
+      return id == kCodec || (id >= kPosition && id <= kRawLength) || id == kSum ||
+             id == kRecords || id == kOrder || id == kLogicalOffset || id == kState;
     case PageUse::kStatistics:
     case PageUse::kTags:
       if (id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum || id == kOrder)
@@ -122,6 +134,51 @@ std::uint64_t Page::name_offset(std::uint32_t row) const {
   return position_ + heap_ + name_begin(row);
 }
 
+Digest Page::unknown_value(const UnknownColumn& column, std::uint32_t row) const {
+  const std::byte* from = &bytes_[column.offset + std::size_t{row} * column.width];
+  if (column.width == 16) return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
+  return {load_width(from, column.width), 0};
+}
+
+bool Page::forbids_changes() const {
+  return std::any_of(unknown_.begin(), unknown_.end(),
+                     [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
+}
+
+std::vector<UnknownValue> Page::unknown_values(std::uint32_t row) const {
+  std::vector<UnknownValue> out;
+  for (const UnknownColumn& column : unknown_)
+    if (const Digest value = unknown_value(column, row); !value.is_zero())
+      out.push_back({column.id, column.width == 16, value});
+  return out;
+}
+
+std::vector<LaterPlace> Page::later_places(std::uint32_t row) const {
+  std::vector<LaterPlace> out;
+  int last = -1;
+  for (const UnknownColumn& column : unknown_) {
+    if (!is_of_place(column.id)) continue;
+    const std::uint64_t value = unknown_value(column, row).low;
+    if (value == 0) continue;
+    const int number = (column.id - kFirstPlace) / kIdsOfPlace;
+    if (number != last) out.push_back({{}, position_});
+    last = number;
+    LaterPlace& later = out.back();
+    switch ((column.id - kFirstPlace) % kIdsOfPlace) {
+      case 0:
+        later.place.position = value;
+        later.placed_at = position_ + column.offset + std::uint64_t{row} * column.width;
+        break;
+      case 1:
+        later.place.length = value;
+        break;
+      default:
+        later.place.sum = value;
+    }
+  }
+  return out;
+}
+
 std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpectation& expect,
                                  Findings& findings) {
   const std::string object = std::string(kMagic[static_cast<int>(expect.use)] + 4) + " page";
@@ -176,8 +233,10 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   expect_field("R-PG-4", 64, load_le<std::uint64_t>(p + 64), expect.owner, "owner");
   if (generation == expect.newest.generation)
     expect_field("R-PG-4", 72, load_le<std::uint64_t>(p + 72), expect.newest.stamp, "stamp");
-  expect_zero(12, 4, "flags");
-  expect_zero(26, 2, "reserved bytes");
+  if (!expect.reserved_in_use) {
+    expect_zero(12, 4, "flags");
+    expect_zero(26, 2, "reserved bytes");
+  }
 
   Page page;
   page.level_ = level;
@@ -186,11 +245,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   page.position_ = at;
   page.sum_ = sum;
   const bool leaf = level == 0;
-  const bool any_rows = expect.use == PageUse::kDead || expect.use == PageUse::kFileTable;
-  const std::uint32_t max_rows = any_rows                                ? expect.length
-                                 : is_table(expect.use)                  ? kMaxTableRows
-                                 : expect.use == PageUse::kIndex && leaf ? kLeafRows
-                                                                         : kNodeRows;
+  const std::uint32_t max_rows = expect.max_rows == 0 ? expect.length : expect.max_rows;
   if (page.rows_ == 0 || page.rows_ > max_rows) {
     report("R-PG-8", 16, std::to_string(page.rows_) + " rows", "1 to " + std::to_string(max_rows));
     return std::nullopt;
@@ -215,7 +270,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
     const bool known = is_known(id);
     const bool width_ok =
-        id == kDigest ? width == 16 : (width >= 1 && width <= 8) || (!known && width == 16);
+        id == kDigest ? width == 16
+                      : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
     if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
       report("R-PG-6", entry, "column " + std::to_string(id) + " of width " + std::to_string(width),
              "ascending ids defined for the page, width 1 to 8, 16 for digests");
@@ -239,6 +295,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   for (const Found& column : found) {
     if (is_known(column.id))
       page.columns_[column.id] = {static_cast<std::uint32_t>(column.offset), column.width};
+    else
+      page.unknown_.push_back({column.id, column.width, static_cast<std::uint32_t>(column.offset)});
     std::uint64_t all = 0;
     for (std::uint64_t i = 0; i < page.rows_; ++i) {
       const std::byte* from = p + column.offset + i * column.width;
@@ -329,10 +387,29 @@ void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
   set(kBytesEnd, bytes_.size());
 }
 
+void PageBuilder::keep(std::span<const UnknownValue> values) {
+  for (const UnknownValue& value : values) {
+    auto at = std::lower_bound(kept_.begin(), kept_.end(), value.id,
+                               [](const Kept& kept, std::uint16_t id) { return kept.id < id; });
+    if (at == kept_.end() || at->id != value.id) at = kept_.insert(at, {value.id, false, {}});
+    at->wide = at->wide || value.wide;
+    at->values.resize(rows_);
+    at->values[rows_ - 1] = value.value;
+  }
+}
+
+std::uint16_t PageBuilder::Kept::width() const {
+  if (wide) return 16;
+  std::uint64_t all = 0;
+  for (const Digest& value : values) all |= value.low;
+  return static_cast<std::uint16_t>(smallest_width(all));
+}
+
 void PageBuilder::clear() {
   rows_ = 0;
   for (auto& values : values_) values.clear();
   digests_.clear();
+  kept_.clear();
   heap_.clear();
   bytes_.clear();
 }
@@ -346,17 +423,23 @@ std::uint32_t PageBuilder::width(std::uint16_t column) const {
   return smallest_width(all);
 }
 
-std::uint32_t PageBuilder::length() const {
+Result<std::uint32_t> PageBuilder::length() const {
   std::uint64_t bytes = kPageHeaderSize + heap_.size() + bytes_.size();
   for (std::uint16_t c = 1; c < kColumnCount; ++c)
     if (std::uint32_t w = width(c)) bytes += 4 + std::uint64_t{w} * rows_;
-  return static_cast<std::uint32_t>(round_up(bytes, 8));
+  for (const Kept& kept : kept_) bytes += 4 + std::uint64_t{kept.width()} * rows_;
+  bytes = round_up(bytes, 8);
+  if (bytes > ~std::uint32_t{0})
+    return Status(Code::kLimit, "found " + std::to_string(rows_) + " rows of a page that take " +
+                                    std::to_string(bytes) + " bytes, expected less than 2^32");
+  return static_cast<std::uint32_t>(bytes);
 }
 
-PageBuilder::Encoded PageBuilder::encode(const Origin& origin, std::uint64_t position,
-                                         std::uint64_t owner) const {
+Result<PageBuilder::Encoded> PageBuilder::encode(const Origin& origin, std::uint64_t position,
+                                                 std::uint64_t owner) const {
   Encoded out;
-  out.bytes.resize(length());
+  NMB_ASSIGN(const std::uint32_t length_of_page, length());
+  out.bytes.resize(length_of_page);
   std::byte* p = out.bytes.data();
   std::memcpy(p, kMagic[static_cast<int>(use_)], 8);
   store_le<std::uint16_t>(p + 8, 1);
@@ -372,6 +455,7 @@ PageBuilder::Encoded PageBuilder::encode(const Origin& origin, std::uint64_t pos
   store_le(p + 72, origin.stamp);
   std::uint16_t columns = 0;
   for (std::uint16_t c = 1; c < kColumnCount; ++c) columns += width(c) != 0;
+  columns = static_cast<std::uint16_t>(columns + kept_.size());
   store_le(p + 24, columns);
   std::byte* entry = p + kPageHeaderSize;
   std::byte* to = entry + std::size_t{columns} * 4;
@@ -391,6 +475,17 @@ PageBuilder::Encoded PageBuilder::encode(const Origin& origin, std::uint64_t pos
         for (std::uint32_t b = 0; b < w; ++b)
           to[i * w + b] = static_cast<std::byte>(values_[c][i] >> (8 * b));
     }
+    to += std::size_t{w} * rows_;
+  }
+  for (const Kept& kept : kept_) {
+    const std::uint16_t w = kept.width();
+    store_le(entry, kept.id);
+    store_le(entry + 2, w);
+    entry += 4;
+    for (std::size_t i = 0; i < kept.values.size(); ++i)
+      for (std::uint16_t b = 0; b < w; ++b)
+        to[i * w + b] = static_cast<std::byte>((b < 8 ? kept.values[i].low : kept.values[i].high) >>
+                                               (8 * (b % 8)));
     to += std::size_t{w} * rows_;
   }
   std::memcpy(to, heap_.data(), heap_.size());

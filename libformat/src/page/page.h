@@ -1,5 +1,5 @@
 // Pages: tables of rows stored by columns, which the index, data maps, dead-space segments, file
-// tables, statistics and tags are made of (spec/format.md, section 6).
+// tables, growth, statistics and tags are made of (spec/format.md, section 6).
 #pragma once
 
 #include <array>
@@ -15,11 +15,20 @@
 #include "nmb/byte_source.h"
 #include "nmb/digest.h"
 #include "nmb/finding.h"
+#include "nmb/place.h"
 #include "page/origin.h"
 
 namespace nmb {
 
-enum class PageUse : std::uint8_t { kIndex, kDataMap, kDead, kFileTable, kStatistics, kTags };
+enum class PageUse : std::uint8_t {
+  kIndex,
+  kDataMap,
+  kDead,
+  kFileTable,
+  kGrowth,
+  kStatistics,
+  kTags
+};
 
 // Column ids of section 6.
 enum Column : std::uint16_t {
@@ -51,6 +60,7 @@ enum Column : std::uint16_t {
   kLogicalOffset = 32,
   kFileNumber = 33,
   kState = 34,
+  kNeeds = 35,
   kElements = 48,
   kMissing = 49,
   kNans = 50,
@@ -66,10 +76,12 @@ inline constexpr std::uint64_t kStateAbandoned = 2;   // in a dead-space segment
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
+// Rows of a leaf and of a node of the index, and of a page of a data map as of a node, unless the
+// writer is asked for others.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
+inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
-inline constexpr std::uint32_t kMaxTableRows = 65536;
 
 // What a page must be, from its place in the tree.
 struct PageExpectation {
@@ -81,6 +93,22 @@ struct PageExpectation {
   std::uint32_t length = 0;
   std::optional<std::uint64_t> sum;  // in the parent
   std::uint64_t owner = 0;
+  std::uint32_t max_rows = 0;    // 0: any number
+  bool reserved_in_use = false;  // by a feature that this version does not know (section 17)
+};
+
+// A value of a column that this version does not know.
+struct UnknownValue {
+  std::uint16_t id = 0;
+  bool wide = false;  // of 16 bytes
+  Digest value;       // low alone where it is not wide
+};
+
+// A structure of a later version that a row places.
+struct LaterPlace {
+  Place place;
+  std::uint64_t placed_at =
+      0;  // offset in the file of the place's position; the page's if it has none
 };
 
 // A decoded page: owns its bytes. Immutable, so safe to share between threads.
@@ -110,17 +138,33 @@ class Page {
   // Column kBytesEnd: the row's bytes behind the names.
   std::span<const std::byte> row_bytes(std::uint32_t row) const;
 
+  // --- columns that this version does not know ---
+  bool has_unknown() const { return !unknown_.empty(); }
+  // Whether one of them forbids those who do not know it to change the page's rows.
+  bool forbids_changes() const;
+  // Those of a row that are not 0, by ascending ids.
+  std::vector<UnknownValue> unknown_values(std::uint32_t row) const;
+  // Places of a row that are not absent.
+  std::vector<LaterPlace> later_places(std::uint32_t row) const;
+
  private:
   struct ColumnPlace {
     std::uint32_t offset = 0;
     std::uint32_t width = 0;
   };
+  struct UnknownColumn {
+    std::uint16_t id = 0;
+    std::uint16_t width = 0;
+    std::uint32_t offset = 0;
+  };
   Page() = default;
+  Digest unknown_value(const UnknownColumn& column, std::uint32_t row) const;
   std::uint32_t name_begin(std::uint32_t row) const {
     return row == 0 ? 0 : static_cast<std::uint32_t>(value(row - 1, kNameEnd));
   }
   std::vector<std::byte> bytes_;
   std::array<ColumnPlace, kColumnCount> columns_{};
+  std::vector<UnknownColumn> unknown_;
   std::uint32_t rows_ = 0;
   std::uint32_t heap_ = 0;       // offset of the heap in the page
   std::uint32_t row_bytes_ = 0;  // of the bytes behind the names
@@ -142,17 +186,21 @@ class PageBuilder {
   void set_digest(Digest digest);
   // The bytes behind the names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
+  // Values of columns that this version does not know, copied from another page.
+  void keep(std::span<const UnknownValue> values);
   std::uint32_t rows() const { return rows_; }
   std::string_view last_name() const;
   void clear();
 
-  // Bytes of the encoded page, known before its position is.
-  std::uint32_t length() const;
+  // Bytes of the encoded page, known before its position is. kLimit: 2^32 or more.
+  Result<std::uint32_t> length() const;
   struct Encoded {
     std::vector<std::byte> bytes;
     std::uint64_t sum = 0;
   };
-  Encoded encode(const Origin& origin, std::uint64_t position, std::uint64_t owner = 0) const;
+  // kLimit: as length().
+  Result<Encoded> encode(const Origin& origin, std::uint64_t position,
+                         std::uint64_t owner = 0) const;
 
  private:
   std::uint32_t width(std::uint16_t column) const;
@@ -161,6 +209,13 @@ class PageBuilder {
   std::uint32_t rows_ = 0;
   std::array<std::vector<std::uint64_t>, kColumnCount> values_;  // empty: all 0 so far
   std::vector<Digest> digests_;
+  struct Kept {
+    std::uint16_t id = 0;
+    bool wide = false;
+    std::vector<Digest> values;
+    std::uint16_t width() const;
+  };
+  std::vector<Kept> kept_;  // by ascending ids
   std::string heap_;              // names
   std::vector<std::byte> bytes_;  // behind them
 };

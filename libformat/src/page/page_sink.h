@@ -20,7 +20,15 @@ class PageSink {
   virtual Status append(std::span<const std::byte> page) = 0;
   // A committed page that the new state no longer uses.
   virtual void replaced(const Page& page) = 0;
+  // A committed structure of a later version that the new state no longer leads to.
+  virtual void dropped(const Place& place) = 0;
 };
+
+// Drops the structures of later versions that a row places, as the row itself is left out.
+void drop_later_places(const Page& page, std::uint32_t row, PageSink& sink);
+
+// kUnsupported: who does not know all columns of the page must not change its rows.
+Status check_may_change(const Page& page, const ByteSource& file);
 
 // Encodes `builder` at the sink's next position; the place's sum is the page's `sum` field. `copy`:
 // receives the bytes, if wanted.

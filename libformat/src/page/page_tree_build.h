@@ -28,6 +28,7 @@ using WritePages = std::function<Status(std::uint64_t, std::span<const std::byte
 //
 // Tree has what differs:
 //   use(), leaf_rows(), node_rows()
+//   Status check_level(level): of nodes; not ok: a tree may not be that high
 //   Rows: this rank's, sorted, count(); rows of higher ranks are higher
 //   Row: one that another rank sent; put(MessageWriter&, const Rows&, i) and get(MessageReader&)
 //   Child: a page as its parent knows it, with position, length and sum; put_row() and get_row()
@@ -135,11 +136,12 @@ class PageTreeBuild {
   }
 
   // A page whose place is not known yet.
-  void add_page(const PageBuilder& builder, Child child) {
-    const PageBuilder::Encoded page = builder.encode(origin_, 0);
+  Status add_page(const PageBuilder& builder, Child child) {
+    NMB_ASSIGN(const PageBuilder::Encoded page, builder.encode(origin_, 0));
     bytes_.insert(bytes_.end(), page.bytes.begin(), page.bytes.end());
     child.length = static_cast<std::uint32_t>(page.bytes.size());
     pages_.push_back(std::move(child));
+    return {};
   }
 
   // Gives the pages that are not placed yet their places, from `position` on.
@@ -232,7 +234,7 @@ class PageTreeBuild {
     Child child;
     auto flush = [&]() -> Status {
       if (builder.rows() == 0) return {};
-      add_page(builder, std::move(child));
+      NMB_TRY(add_page(builder, std::move(child)));
       tree_.end_leaf(builder);
       builder.clear();
       child = {};
@@ -259,12 +261,13 @@ class PageTreeBuild {
     std::move(behind.begin(), behind.end(), std::back_inserter(children));
     start_level();
     auto work = [&]() -> Status {
+      NMB_TRY(tree_.check_level(level));
       PageBuilder builder(tree_.use(), level);
       for (std::size_t i = 0; i < children.size();) {
         builder.clear();
         Child parent;
         i += tree_.fill_node(builder, std::span(children).subspan(i), &parent);
-        add_page(builder, std::move(parent));
+        NMB_TRY(add_page(builder, std::move(parent)));
         NMB_TRY(pass_on());
       }
       return {};

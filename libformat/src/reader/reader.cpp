@@ -1,9 +1,11 @@
 // Reader (see nmb/reader.h).
 #include "nmb/reader.h"
 
+#include <algorithm>
 #include <list>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "block/sections.h"
 #include "extent/data_map.h"
@@ -11,7 +13,9 @@
 #include "parallel/shared_reads.h"
 #include "reader/reader_core.h"
 #include "statistics/statistics_row.h"
+#include "superblock/view_header.h"
 #include "table/tag_row.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
@@ -62,13 +66,6 @@ struct Reader::State {
   std::size_t cached_bytes = 0;
 
   const ReaderCore& core() const { return *shared->core; }
-
-  // Of an extent with a data map.
-  Status for_each_piece(const BlockEntry& entry,
-                        const std::function<Status(const Piece&)>& visit) const {
-    if (!entry.has_map()) return {};
-    return core().map_of(entry).for_each(0, entry.extent_length, visit);
-  }
 };
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -145,6 +142,19 @@ std::uint64_t Reader::generation() const { return state_->core().head().superblo
 Digest Reader::file_id() const { return state_->core().head().superblock.file_id; }
 std::uint32_t Reader::piece_size() const { return state_->core().head().superblock.piece_size; }
 bool Reader::has_hdf5_view() const { return !state_->core().head().superblock.view.absent(); }
+Result<std::uint64_t> Reader::hdf5_view_generation() const {
+  const Superblock& superblock = state_->core().head().superblock;
+  if (superblock.view.absent()) return 0;
+  if (view_is_newest(superblock)) return superblock.generation;
+  std::array<std::byte, ViewHeader::kSize> bytes{};
+  const auto there = std::min<std::uint64_t>(superblock.view.length, bytes.size());
+  NMB_TRY(file().read_at(superblock.view.position, std::span(bytes).first(there)));
+  const std::uint16_t version = ViewHeader::version_of(bytes);
+  if (version == 0)
+    return Status(Code::kDamaged, file().name(), superblock.view.position, "R-HV-2",
+                  "found no header of an HDF5 view");
+  return version == kViewVersion ? ViewHeader::decode(bytes).generation : 0;
+}
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
   std::vector<std::string> texts;
@@ -206,8 +216,7 @@ Result<std::vector<std::byte>> Reader::body(const BlockEntry& entry) const {
 
 Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
   std::vector<ByteRange> holes;
-  if (entry.hole) holes.push_back({0, entry.extent_length});
-  NMB_TRY(state_->for_each_piece(entry, [&](const Piece& piece) -> Status {
+  NMB_TRY(state_->core().for_each_piece(entry, [&](const Piece& piece) -> Status {
     if (!piece.hole) return {};
     if (!holes.empty() && holes.back().end == piece.logical)
       holes.back().end = piece.end();
@@ -220,7 +229,7 @@ Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
 
 Result<std::vector<CodedPiece>> Reader::coded_pieces(const BlockEntry& entry) const {
   std::vector<CodedPiece> coded;
-  NMB_TRY(state_->for_each_piece(entry, [&](const Piece& piece) -> Status {
+  NMB_TRY(state_->core().for_each_piece(entry, [&](const Piece& piece) -> Status {
     if (piece.codec != PieceCodec::kNone)
       coded.push_back({piece.logical, piece.length, piece.codec, piece.position, piece.coded_length,
                        piece.file});
@@ -231,15 +240,7 @@ Result<std::vector<CodedPiece>> Reader::coded_pieces(const BlockEntry& entry) co
 
 Result<std::vector<ExtentPiece>> Reader::extent_pieces(const BlockEntry& entry) const {
   std::vector<ExtentPiece> pieces;
-  if (!entry.has_map() && entry.extent_length > 0) {
-    ExtentPiece& whole = pieces.emplace_back();
-    whole.length = entry.extent_length;
-    if (entry.hole) return pieces;
-    whole.position = entry.extent_position;
-    whole.stored_length = entry.extent_length;
-    whole.sum = entry.extent_sum;
-  }
-  NMB_TRY(state_->for_each_piece(entry, [&](const Piece& piece) -> Status {
+  NMB_TRY(state_->core().for_each_piece(entry, [&](const Piece& piece) -> Status {
     pieces.push_back({piece.logical, piece.length, piece.codec, piece.position,
                       piece.stored_length(), piece.sum, piece.file});
     return {};
@@ -255,13 +256,41 @@ Result<std::vector<ExternalFile>> Reader::external_files() const {
 }
 
 Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
-  return state_->core().external().open(number);
+  NMB_ASSIGN(std::shared_ptr<const ByteSource> source, state_->core().external().open(number));
+  // An original lies in this file, which stays open with it.
+  using Held = std::pair<std::shared_ptr<const State::Shared>, std::shared_ptr<const ByteSource>>;
+  const auto held = std::make_shared<const Held>(state_->shared, std::move(source));
+  return std::shared_ptr<const ByteSource>(held, held->second.get());
+}
+
+Status Reader::give_back(std::uint32_t number,
+                         const std::function<Status(std::span<const std::byte>)>& sink) const {
+  const ExternalFiles& files = state_->core().external();
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> table, files.table());
+  if (number == 0 || number > table->rows() || !table->is_original(number - 1))
+    return Status(Code::kUsage, file().name(), kNoOffset, "",
+                  "found file number " + std::to_string(number) + ", expected that of an original");
+  NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, files.open(number));
+  // In windows of whole pieces, so that their sums are checked.
+  const std::uint64_t window = piece_size();
+  std::vector<std::byte> buffer;
+  DigestStream digest;
+  for (std::uint64_t at = 0; at < original->size(); at += buffer.size()) {
+    buffer.resize(std::min(window, original->size() - at));
+    NMB_TRY(original->read_at(at, buffer));
+    digest.add(buffer);
+    NMB_TRY(sink(buffer));
+  }
+  if (digest.digest() == table->digest(number - 1)) return {};
+  return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kDigest), "R-FT-7",
+                "found an original with another digest, expected the one recorded");
 }
 
 bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }
 
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
   std::optional<BlockStatistics> out;
+  if (block.entry.growth != 0) return out;  // of what it was before
   const BlockTable& table = state_->core().statistics();
   if (table.absent()) return out;
   BlockStatistics found;

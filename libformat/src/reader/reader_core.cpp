@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "block/name_rules.h"
 #include "extent/extent_source.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
@@ -21,12 +22,26 @@ ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external
       decompressor_(head_.dictionary) {}
 
 DataMap ReaderCore::map_of(const BlockEntry& entry) const {
-  const Superblock& superblock = head_.superblock;
-  return {file_,     external_,           superblock.origin(),  entry.position,
-          entry.map, entry.extent_length, superblock.piece_size};
+  return {file_, &external_, head_.superblock, entry.position, entry.map, entry.settled_length()};
+}
+
+Status ReaderCore::for_each_piece(const BlockEntry& entry,
+                                  const std::function<Status(const Piece&)>& visit) const {
+  NMB_TRY(check_needs(entry));
+  NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
+  return BlockPieces(file_, &external_, head_.superblock, entry, growth)
+      .for_each(0, entry.extent_length, visit);
+}
+
+Status ReaderCore::check_needs(const BlockEntry& entry) const {
+  const std::uint64_t refused = entry.needs & ~kSupportedNeeds;
+  if (refused == 0) return {};
+  return Status(Code::kUnsupported, file_.name(), kNoOffset, "R-IX-10",
+                "block " + in_quotes(entry.name) + " " + text_of_refused_needs(refused));
 }
 
 Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) const {
+  NMB_TRY(check_needs(entry));
   FirstFinding first;
   NMB_ASSIGN(std::optional<StoredBlock> block, check(entry, with_inline, first));
   NMB_TRY(first.status(file_.name()));
@@ -51,14 +66,16 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  const bool inline_extent = with_inline && entry.extent_position == end &&
+  // With a map its pieces are what is checked.
+  const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
+                             entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&
                              entry.extent_length <= superblock.file_length - end;
   std::vector<std::byte> bytes(block_bytes + (inline_extent ? entry.extent_length : 0));
   NMB_TRY(file_.read_at(at, bytes));
   StoredBlock block;
   std::string_view name;
-  if (!BlockHeader::decode(bytes, at, &block.header, &name, findings))
+  if (!BlockHeader::decode(bytes, at, &block.header, &name, findings, !superblock.all_known()))
     return std::optional<StoredBlock>();
   const BlockHeader& header = block.header;
   if (header.sum != entry.sum) {
@@ -98,7 +115,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   } else if (name != entry.name) {
     report("R-BK-3", at + kBlockHeaderSize, "another name", "the one in the index");
   }
-  if (header.flags & ~kFlagHole)
+  if (header.flags & ~kFlagHole & (superblock.all_known() ? 0xffff : kFlagTombstone))
     report("R-BK-4", at + 14, "flags " + std::to_string(header.flags), "0 or hole");
   const std::uint16_t codecs = head_.superblock.dictionary.absent() ? 1 : 2;
   if (header.codec > codecs) {
@@ -122,7 +139,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
   if (inline_extent) {
     block.inline_extent.emplace(bytes.begin() + static_cast<std::ptrdiff_t>(block_bytes),
                                 bytes.end());
-    if (!entry.has_map() && sum_of(*block.inline_extent) != entry.extent_sum)
+    if (sum_of(*block.inline_extent) != entry.extent_sum)
       report("R-EX-6", end, "values with a wrong sum", "the one in the index");
   }
   bytes.resize(body - at + entry.stored_length);
@@ -133,8 +150,8 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
     if (raw.status().code() != Code::kDamaged) return raw.status().in_file(file_.name());
     report("R-BK-8", body,
            std::to_string(entry.stored_length) + " bytes of codec " + std::to_string(entry.codec),
-           "bytes that decode to " + std::to_string(entry.raw_length) +
-               ", at most 1024 times as many");
+           "bytes that decode to " + std::to_string(entry.raw_length) + ", at most " +
+               std::to_string(kMaxExpansion) + " times as many");
     return std::optional<StoredBlock>();
   }
   block.body = std::move(*raw);
@@ -258,13 +275,14 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
   block->layout = header.layout;
   block->layout.records = entry.records;
   block->records = entry.records;
+  NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
   auto extent = std::make_shared<BlockExtent>();
   extent->keep_alive = std::move(keep_alive);
   // The pattern refers to the block's own metadata, which lives as long as the block.
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
-  extent->source = std::make_unique<ExtentSource>(
-      file_, external_, head_.superblock.origin(), head_.superblock.piece_size, entry,
-      std::move(stored.inline_extent), *extent->fill, pieces_, verify_values);
+  extent->source = std::make_unique<ExtentSource>(file_, &external_, head_.superblock, entry,
+                                                  growth, std::move(stored.inline_extent),
+                                                  *extent->fill, pieces_, verify_values);
   const ByteSource* source = extent->source.get();
   block->extent = std::shared_ptr<const ByteSource>(std::move(extent), source);
   return std::shared_ptr<const Block>(std::move(block));

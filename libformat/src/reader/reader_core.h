@@ -39,8 +39,15 @@ class ReaderCore {
   const BlockTable& tags() const { return tags_; }
   // The data map of an entry that has one; this outlives it.
   DataMap map_of(const BlockEntry& entry) const;
+  // All pieces of a block's extent, in order; stops at the first failure. kUnsupported:
+  // check_needs().
+  Status for_each_piece(const BlockEntry& entry,
+                        const std::function<Status(const Piece&)>& visit) const;
+  // kUnsupported: the block has a need that this version does not know, or refuses.
+  Status check_needs(const BlockEntry& entry) const;
 
   // Reads and checks a block against its entry: R-BK-1 to R-BK-9. The first finding is the error.
+  // kUnsupported: check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
   // As load, all findings reported (R-FL-5 at the block: who knows the entry's place checks it
   // before); nullopt: the body is of no use.

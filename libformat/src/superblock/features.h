@@ -30,9 +30,15 @@ inline constexpr std::uint64_t kNeedExternal = 1 << 4;
 inline constexpr std::uint64_t kNeedPieceCodec = 1 << 5;
 inline constexpr std::uint64_t kNeedOriginals = 1 << 6;
 inline constexpr std::uint64_t kDefinedNeeds = (1 << 7) - 1;
+inline constexpr std::uint64_t kSupportedNeeds = kDefinedNeeds & ~kNeedStorageSections;
+// Those of values; the others are of the body.
+inline constexpr std::uint64_t kNeedsOfValues = kNeedExternal | kNeedPieceCodec | kNeedOriginals;
 
 // "feature bit 3, feature bit 7": the incompatible features in `mask` that this version does not
 // know.
 std::string unsupported_features(std::uint64_t mask);
+// "needs storage sections beside the body (bit 3), which this version does not read", of needs that
+// are not supported.
+std::string text_of_refused_needs(std::uint64_t needs);
 
 }  // namespace nmb

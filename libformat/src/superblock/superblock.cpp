@@ -21,7 +21,7 @@ using namespace in_superblock;
 
 constexpr char kSlotMagic[] = "\x89NMBSLOT";
 constexpr std::uint16_t kVersion = 1;
-constexpr std::size_t kPlaceSize = 24;
+
 constexpr std::size_t kSlotSumOffset = kSlotUnit - 8;
 
 void store_place(std::byte* to, const Place& place) {
@@ -49,7 +49,8 @@ template <class S, class Visit>
 void for_each_field(S& s, Visit visit) {
   visit(kGeneration, s.generation), visit(kFileLength, s.file_length);
   visit(kCompatible, s.compatible), visit(kReadonlyCompatible, s.readonly_compatible);
-  visit(kIncompatible, s.incompatible), visit(kNeeds, s.needs), visit(kFileId, s.file_id);
+  visit(kIncompatible, s.incompatible), visit(in_superblock::kNeeds, s.needs),
+      visit(kFileId, s.file_id);
   visit(kStamp, s.stamp), visit(kRootPosition, s.root_position);
   visit(in_superblock::kRootLength, s.root_length), visit(kHeight, s.height);
   visit(kRootDigest, s.root_digest), visit(kTotals, s.totals.blocks);
@@ -66,16 +67,6 @@ void for_each_field(S& s, Visit visit) {
 }
 
 }  // namespace
-
-std::string unsupported_features(std::uint64_t mask) {
-  std::string out;
-  for (unsigned bit = 0; bit < 64; ++bit) {
-    if (!(mask & ~kKnownIncompatible & (std::uint64_t{1} << bit))) continue;
-    if (!out.empty()) out += ", ";
-    out += "feature bit " + std::to_string(bit);
-  }
-  return out;
-}
 
 bool Superblock::has_magic(std::span<const std::byte> bytes) {
   return bytes.size() >= 8 && std::memcmp(bytes.data(), kSlotMagic, 8) == 0;
@@ -225,6 +216,18 @@ bool Superblock::usable_root() const {
 bool Superblock::all_known() const {
   return !(incompatible & ~kKnownIncompatible) && !(readonly_compatible & ~kKnownReadonly) &&
          !(compatible & ~kKnownCompatible) && !(needs & ~kDefinedNeeds);
+}
+
+PageExpectation Superblock::expectation(PageUse use, std::uint16_t level) const {
+  PageExpectation expect;
+  expect.use = use;
+  expect.level = level;
+  expect.newest = origin();
+  if (use == PageUse::kIndex) expect.max_rows = level == 0 ? leaf_rows : node_rows;
+  if (use == PageUse::kDataMap) expect.max_rows = map_rows;
+  if (use == PageUse::kStatistics || use == PageUse::kTags) expect.max_rows = kMaxPageRows;
+  expect.reserved_in_use = !all_known();
+  return expect;
 }
 
 Mark Superblock::mark_of(std::span<const std::byte> bytes) {

@@ -13,6 +13,7 @@
 #include "nmb/place.h"
 #include "nmb/totals.h"
 #include "page/origin.h"
+#include "page/page.h"
 #include "superblock/features.h"
 #include "superblock/head_layout.h"
 #include "superblock/identity.h"
@@ -26,6 +27,8 @@ inline constexpr std::uint32_t kMaxPageRows = 65536;
 inline constexpr std::size_t kMaxDictionary = 4096;
 inline constexpr std::uint32_t kMaxHeight = 10;
 inline constexpr std::uint64_t kMinFileLength = kBodyStart + kSlotUnit;
+
+inline constexpr std::size_t kPlaceSize = 24;  // bytes of a place
 
 // Offsets of fields in a superblock.
 namespace in_superblock {
@@ -96,6 +99,8 @@ struct Superblock {
 
   // What pages and block headers of this generation repeat.
   Origin origin() const { return {file_id, generation, stamp}; }
+  // What a page for that use must be, but for its place.
+  PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
   // The mark of a generation, from the bytes of its valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
   // As decode, without findings.

@@ -14,9 +14,8 @@ BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, Pag
                        const FarSource* far)
     : file_(file),
       far_(far),
-      use_(use),
       place_(table_place(superblock, use)),
-      newest_(superblock.origin()),
+      expectation_(superblock.expectation(use)),
       next_order_(superblock.next_order) {}
 
 // A page whose rows are sound.
@@ -30,10 +29,8 @@ Result<std::shared_ptr<const Page>> BlockTable::load(const PageExpectation& expe
 }
 
 Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool newest) const {
-  PageExpectation expect;
-  expect.use = use_;
+  PageExpectation expect = expectation_;
   expect.any_level = true;
-  expect.newest = newest_;
   expect.position = place.position;
   expect.length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
@@ -47,10 +44,8 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
 }
 
 Result<std::shared_ptr<const Page>> BlockTable::child(const Page& node, std::uint32_t row) const {
-  PageExpectation expect;
-  expect.use = use_;
+  PageExpectation expect = expectation_;
   expect.level = static_cast<std::uint16_t>(node.level() - 1);
-  expect.newest = newest_;
   expect.position = node.value(row, kPosition);
   expect.length = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(node.value(row, kStoredLength), ~std::uint32_t{0}));

@@ -72,9 +72,8 @@ class BlockTable {
 
   const ByteSource& file_;
   const FarSource* far_;
-  const PageUse use_;
   const Place place_;
-  const Origin newest_;
+  const PageExpectation expectation_;  // of any page, but for its place
   const std::uint64_t next_order_;
   mutable PageCache cache_;
   mutable std::mutex mutex_;

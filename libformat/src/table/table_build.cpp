@@ -45,6 +45,12 @@ class TableTree {
   static Total total(const Child& child) { return child.rows; }
   static constexpr std::uint32_t leaf_rows() { return kTableLeafRows; }
   static constexpr std::uint32_t node_rows() { return kTableNodeRows; }
+  static Status check_level(std::uint16_t level) {
+    if (level <= kMaxMapLevel) return {};
+    return {Code::kLimit, "found rows of statistics or tags for a tree of level " +
+                              std::to_string(level) + ", expected at most " +
+                              std::to_string(kMaxMapLevel)};
+  }
   static Status begin(Communicator&, const Rows&, std::size_t) { return {}; }
   static void put(MessageWriter& out, const Rows& rows, std::size_t i) { Rows::put(out, rows[i]); }
   static void get(MessageReader& in, Row* row) { row->rows->get(in); }

@@ -65,20 +65,19 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
 
 // limit: bytes that there may be.
 Result<std::vector<std::byte>> inflated(std::span<const std::byte> bytes, std::uint64_t limit) {
-  std::vector<std::byte> out(limit);
   std::size_t used = 0;
-  const std::optional<std::size_t> length = inflate_zlib(bytes, out, &used);
-  if (!length) return damaged("found a chunk that does not inflate");
-  out.resize(*length);
-  return out;
+  auto out = decode_growing(bytes.size(), limit, [&](std::span<std::byte> room) {
+    return inflate_zlib(bytes, room, &used);
+  });
+  if (!out) return damaged("found a chunk that does not inflate");
+  return std::move(*out);
 }
 
 Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::uint64_t limit) {
-  std::vector<std::byte> out(limit);
-  const std::optional<std::size_t> length = decode_zstd(bytes, out);
-  if (!length) return damaged("found a chunk that zstd does not decode");
-  out.resize(*length);
-  return out;
+  auto out = decode_growing(bytes.size(), limit,
+                            [&](std::span<std::byte> room) { return decode_zstd(bytes, room); });
+  if (!out) return damaged("found a chunk that zstd does not decode");
+  return std::move(*out);
 }
 
 // Shorter than `bytes`, or empty.

@@ -1,6 +1,7 @@
 // Chunks by their table (see chunk_table.h).
 #include "values/chunk_table.h"
 
+#include <new>
 #include <utility>
 
 #include "values/chunk_filters.h"
@@ -9,7 +10,7 @@
 namespace nmb {
 
 // A larger chunk takes memory in proportion to what is stored.
-static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 1024;
+static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 131072;
 
 ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
                        std::uint64_t value_size)
@@ -41,7 +42,7 @@ Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_
 Status ChunkTable::check_place(std::uint64_t number, const ChunkRow& row) const {
   // What a filter makes of a chunk may be longer, by little.
   if (row.offset > region_->size() || row.stored_length > region_->size() - row.offset ||
-      row.stored_length > 2 * chunk_bytes_ + 4096)
+      row.stored_length / 2 > chunk_bytes_ + 2048)
     return damaged(number, "found " + std::to_string(row.stored_length) + " bytes at " +
                                std::to_string(row.offset) + " of a region of " +
                                std::to_string(region_->size()));
@@ -60,12 +61,18 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
   if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > row.stored_length)
     return damaged(number, "found " + std::to_string(row.stored_length) + " bytes that make " +
                                std::to_string(chunk_bytes_));
-  NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
-  Result<std::vector<std::byte>> chunk =
-      decode_chunk(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);
-  if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
-    return damaged(number, chunk.status().message());
-  return chunk;
+  try {
+    NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
+    Result<std::vector<std::byte>> chunk =
+        decode_chunk(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);
+    if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
+      return damaged(number, chunk.status().message());
+    return chunk;
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kLimit, name(), kNoOffset, "",
+                  "chunk " + std::to_string(number) + ": found " + std::to_string(chunk_bytes_) +
+                      " bytes, which take more memory than there is");
+  }
 }
 
 bool ChunkTable::is_plain(const ChunkRow& row) const {

@@ -30,7 +30,7 @@ class ChunkTable {
   // The chunk as it is stored. kDamaged (R-XC-1): it does not lie in the region.
   Result<std::vector<std::byte>> stored(std::uint64_t number, const ChunkRow& row) const;
   // The chunk's values, of filters that check_filters() takes; empty: never written. kDamaged
-  // (R-XC-1).
+  // (R-XC-1); kLimit: it takes more memory than there is.
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
   // Whether what is stored of a chunk is its values.

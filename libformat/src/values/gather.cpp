@@ -76,8 +76,9 @@ class Window {
 
 Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
               const Take& take) {
-  // A small extent needs no large buffer; the largest element has 8 bytes.
-  const std::uint64_t size = std::clamp<std::uint64_t>(extent.size(), 8, kGatherWindow);
+  // A small extent needs no large buffer; one element fits in any case.
+  const std::uint64_t size =
+      std::max(std::clamp<std::uint64_t>(extent.size(), 8, kGatherWindow), shape.element_size);
   Window window(extent, size, shape.element_size, take);
   NMB_TRY(for_each_run(shape, slab, [&](std::uint64_t offset, std::uint64_t, std::uint64_t count) {
     return window.add(offset, count * shape.element_size);

@@ -16,8 +16,8 @@ inline constexpr std::uint64_t kGatherWindow = std::uint64_t{1} << 20;  // bytes
 inline constexpr std::uint64_t kGatherHole = 4096;  // bytes not selected that are read over at most
 
 // Calls take(elements) with the selected elements in row-major order, whole elements in external
-// form, at most kGatherWindow bytes a call. The span ends with the call. `slab` must have passed
-// check_hyperslab.
+// form, at most kGatherWindow bytes a call, or one element where that is longer. The span ends with
+// the call. `slab` must have passed check_hyperslab.
 Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
               const std::function<Status(std::span<const std::byte>)>& take);
 

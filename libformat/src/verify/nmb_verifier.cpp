@@ -24,6 +24,7 @@ Result<VerifySummary> NmbVerifier::run() {
     findings_.report(std::move(finding));
   } else if (read_head(std::move(*choice)) && check_superblock()) {
     check_places();
+    check_growth_pages();
     check_table(PageUse::kStatistics);
     check_table(PageUse::kTags);
     check_index();
@@ -31,6 +32,7 @@ Result<VerifySummary> NmbVerifier::run() {
     check_dead_space();
     check_view();
     tell_values();
+    check_original_digests();
     not_decoded_.tell([this](std::string found, std::string expected) {
       findings_.report(
           {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
@@ -50,7 +52,7 @@ void NmbVerifier::report(const char* rule, std::uint64_t offset, std::string obj
 
 void NmbVerifier::missed(const Status& status) {
   if (summary_.incomplete.ok()) summary_.incomplete = status.in_file(file_.name());
-  if (block_) block_->damaged = true;
+  if (block_ && !block_->unsupported) block_->damaged = true;
 }
 
 void NmbVerifier::Counter::report(Finding finding) {

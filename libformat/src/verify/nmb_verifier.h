@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "extent/growth.h"
 #include "external/file_table.h"
 #include "nmb/verify.h"
 #include "page/page.h"
@@ -45,8 +46,12 @@ class NmbVerifier {
     std::uint64_t at(Column column) const { return page.value_offset(row, column); }
     std::uint64_t value(Column column) const { return page.value(row, column); }
   };
-  // Where the next piece of a data map must begin, and whether all lie in one run so far.
+  // A data map, where its next piece must begin, and whether all lie in one run so far.
   struct MapWalk {
+    std::string object;
+    std::uint64_t owner = 0;
+    bool is_original = false;
+    bool pages_only = false;  // of a block that is not supported
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
     std::uint64_t run_end = 0;  // in the file
@@ -70,7 +75,9 @@ class NmbVerifier {
   void check_places();
   void check_dictionary();
   void check_global_sections();
-  void check_file_table_page();
+  void check_file_table();
+  void check_original(std::uint32_t row);
+  void check_original_digests();
   bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                    const std::string& object);
   void check_sections(const Place& place, const std::string& object);
@@ -81,13 +88,16 @@ class NmbVerifier {
   void check_index_page(const Page& page, std::optional<Separator> low,
                         std::optional<Separator> high);
   void check_names(const Page& page, std::optional<Separator> low, std::optional<Separator> high);
-  void check_child_totals(const Page& page, std::uint32_t row, const Page& child);
+  void check_child_holdings(const Page& page, std::uint32_t row, const Page& child);
   void check_entry(const Page& page, std::uint32_t row);
   void check_entry_values(const EntryRow& row);
+  void check_order(const EntryRow& row);
+  void check_needs(const EntryRow& row);
   void check_block_name(const EntryRow& row);
 
   // Blocks (verify_block.cpp): section 8.
   void check_block(const EntryRow& row);
+  void check_unsupported_block(const EntryRow& row);
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
 
@@ -107,17 +117,27 @@ class NmbVerifier {
   void check_data_map(const EntryRow& row);
   void add_to_stamp(std::uint64_t position, std::uint64_t sum);
   void check_stamp();
-  bool check_map_page(const EntryRow& row, const Page& page, MapWalk* walk);
+  // False: the map cannot be read.
+  bool walk_map(const Place& root, std::uint64_t placed_at, MapWalk* walk);
+  bool check_map_page(const Page& page, MapWalk* walk);
   void check_pieces(const Page& leaf, MapWalk* walk);
   void check_values(const ValueRange& range, std::uint64_t placed_at);
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
+  // Growth pages (verify_growth.cpp): section 10.4.
+  void check_growth_pages();
+  void take_growth_of(const EntryRow& row);
+  void check_growth(const EntryRow& row);
+  void check_grown_length(const StoredBlock& stored, const Metadata& metadata);
+  void check_growth_without_blocks();
+
   // The HDF5 view (verify_view.cpp): section 12.
   void check_hdf5_superblock();
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
-  void compare_view();
+  std::optional<Superblock> shown_generation(std::uint64_t generation);
+  void compare_view(const Superblock& shown);
 
   // Dead space (verify_dead_space.cpp): section 11.
   void check_dead_space();
@@ -139,7 +159,15 @@ class NmbVerifier {
                                                         std::uint64_t placed_at,
                                                         const std::string& object);
   std::optional<Page> decode_page(std::vector<std::byte> bytes, PageExpectation expect);
-  PageExpectation expectation(PageUse use, std::uint64_t position) const;
+  PageExpectation expectation(PageUse use, std::uint64_t position, std::uint16_t level = 0) const;
+  // Structures of later versions, which rows place (section 6).
+  void check_later_places(const Page& page);
+  // The pages of a chain, the oldest first; nullopt: one cannot be read.
+  std::optional<std::vector<std::shared_ptr<const Page>>> check_chain(PageUse use,
+                                                                      const Place& newest,
+                                                                      std::uint64_t placed_at,
+                                                                      const std::string& object,
+                                                                      std::uint64_t most);
 
   void report(const char* rule, std::uint64_t offset, std::string object, std::string found,
               std::string expected);
@@ -178,8 +206,15 @@ class NmbVerifier {
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;  // that count, by order
   // By order, of blocks with rows of no variable.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
-  bool all_walked_ = true;  // every structure is known, so that what is left must be zero
-  std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0, used_needs_ = 0;
+  bool all_walked_ = true;   // every structure is known, so that what is left must be zero
+  bool index_whole_ = true;  // every page of the index could be read
+  std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0;
+  std::uint64_t used_needs_ = 0;          // of the block that is being checked
+  GrowthRows growth_;                     // of blocks that were not met yet
+  bool growth_known_ = true;              // every page of it could be read
+  std::vector<GrowthRow> grown_;          // of the block that is being checked
+  BlockEntry whole_;                      // its entry, with growth
+  std::uint64_t grown_records_ = 0;       // of all blocks
   std::optional<std::string> last_name_;  // of the leaf rows so far
   std::unique_ptr<ReaderCore> core_;
   std::shared_ptr<const FileTable> files_;    // nullptr: not known

@@ -32,8 +32,7 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBu
   }
   outcome.sum_right = stream.sum() == range.sum;
   if (coded && outcome.sum_right) {
-    std::vector<std::byte> raw(range.raw_length);
-    outcome.decodes = decode_piece(range.codec, piece.first(range.length), raw).ok();
+    outcome.decodes = decode_piece(range.codec, piece.first(range.length), range.raw_length).ok();
   }
   return outcome;
 }
@@ -43,7 +42,7 @@ void ValueChecker::run(const std::function<void(const ValueRange&, const ValueOu
   for_each_on_threads(threads_, batch_.size(), [&] {
     return [&, buffer = CopyBuffer()](std::size_t i) mutable {
       const ValueRange& range = batch_[i];
-      if (range.external) file_.account(range.length);
+      if (range.external && !range.in_original) file_.account(range.length);
       outcomes[i] = range.external ? check_range(*range.external, range, buffer)
                                    : check_range(file_, range, buffer);
     };

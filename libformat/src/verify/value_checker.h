@@ -24,6 +24,7 @@ struct BlockVerdict {
   std::optional<BlockEntry>
       chunked{};  // set: it has chunks, which are looked at if it is not damaged
   std::optional<BlockEntry> counted{};  // set: it has statistics, which likewise are compared
+  bool unsupported = false;             // it has needs that are not known: not looked at whole
 };
 
 // Bytes under one sum, with padding to a multiple of 8 but in another file. They lie within the
@@ -37,6 +38,10 @@ struct ValueRange {
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t raw_length = 0;                  // with a codec
   std::shared_ptr<const ByteSource> external{};  // where they lie; none: in the file itself
+  bool in_original = false;                      // `external` reads the file itself
+  const char* object = "dead range";             // of no block
+  // Where findings stand: at the bytes, unless these are given.
+  std::optional<std::uint64_t> sum_at{}, codec_at{};
 };
 
 struct ValueOutcome {

@@ -4,14 +4,13 @@
 #include "block/block_header.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
 void NmbVerifier::check_block(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
-  if (e.codec != 0) used_needs_ |= kNeedZstdBody;
-  if (e.kind == static_cast<std::uint16_t>(Kind::kExtended)) used_needs_ |= kNeedExtendedBody;
   const std::uint64_t length =
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
   if (!claim(e.position, length, row.at(kPosition), object) || !at_least(VerifyLevel::kBlocks))
@@ -20,7 +19,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
   if (!checked.ok()) return missed(checked.status());
   if (!*checked) return;
   const StoredBlock& stored = **checked;
-  if (!e.has_map()) {
+  if (!e.has_map() && !e.hole) {
     auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
                       const char* what) {
       if (found != expected)
@@ -34,6 +33,13 @@ void NmbVerifier::check_block(const EntryRow& row) {
   Result<std::optional<ClassicHeader>> header = check_body(
       e, stored.header.records, stored.body, file_, [&](Column column) { return row.at(column); },
       findings_);
+  if (header.status().code() == Code::kUnsupported) {
+    block_->unsupported = true;
+    findings_.report({"R-BK-10", e.position + block_body_offset(e.name.size()), object,
+                      header.status().message(), "what this version reads",
+                      Severity::kUnsupported});
+    return;
+  }
   if (!header.ok()) return missed(header.status());
   if (!*header) return;
   const auto& extension = (*header)->metadata.extension();
@@ -41,13 +47,48 @@ void NmbVerifier::check_block(const EntryRow& row) {
       std::ranges::any_of(extension->storage, [](const Storage& storage) {
         return storage.kind == StorageKind::kChunked;
       }))
-    block_->chunked = e;
+    block_->chunked = whole_;
+  if (!grown_.empty()) check_grown_length(stored, (*header)->metadata);
   // A verbatim body may be anything that can be read: what is not canonical is told, no more.
   const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
   for (const HeaderRemark& remark : (*header)->remarks)
     findings_.report({remark.rule, e.codec == 0 ? body_at + remark.offset : body_at,
                       object + (remark.object.empty() ? "" : ", " + remark.object), remark.found,
                       remark.expected, Severity::kWarning});
+}
+
+// Of a block that needs what this version does not know: sums alone.
+void NmbVerifier::check_unsupported_block(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  const std::string object = "block \"" + e.name + "\"";
+  block_->unsupported = true;
+  all_walked_ = false;  // what it has beside header, body and map is not known
+  findings_.report({"R-IX-10", row.at(kNeeds), object,
+                    text_of_refused_needs(e.needs) +
+                        "; sums of header, body and data map are checked, nothing else",
+                    "needs that it reads", Severity::kUnsupported});
+  const std::uint64_t length =
+      e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
+  if (claim(e.position, length, row.at(kPosition), object) && at_least(VerifyLevel::kBlocks)) {
+    std::vector<std::byte> bytes(length);
+    if (Status status = file_.read_at(e.position, bytes); !status.ok()) return missed(status);
+    BlockHeader header;
+    std::string_view name;
+    const std::uint64_t body = block_body_offset(e.name.size());
+    if (BlockHeader::decode(bytes, e.position, &header, &name, findings_, true)) {
+      if (header.sum != e.sum)
+        report("R-BK-2", e.position, object, "a header with another sum", "the one in the index");
+      if (sum_of(std::span(bytes).subspan(body)) != header.body_sum)
+        report("R-BK-6", e.position + body, object, "a body with a wrong sum",
+               "the one in the header");
+    }
+  }
+  if (e.map.absent() || !at_least(VerifyLevel::kBlocks)) return;
+  MapWalk walk;
+  walk.object = "data map of " + object;
+  walk.owner = e.position;
+  walk.pages_only = true;
+  walk_map(e.map, row.at(kMapPosition), &walk);
 }
 
 // Chunks of a block whose values have their sums.
@@ -89,12 +130,11 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
 
 void NmbVerifier::check_sections_of(const EntryRow& row) {
   const BlockEntry& e = row.entry;
-  if (!e.storage.absent()) used_needs_ |= kNeedStorageSections;
   if (!at_least(VerifyLevel::kBlocks)) return;
   const std::string object = "storage of block \"" + e.name + "\"";
   if (!e.storage.absent() && check_place(e.storage, "R-SC-1", row.at(kStoragePosition), object))
     check_sections(e.storage, object);
-  if (!block_->damaged) check_statistics(row);
+  if (!block_->damaged && grown_.empty()) check_statistics(row);
 }
 
 }  // namespace nmb

@@ -1,6 +1,7 @@
 // Verifies values: extents, data maps, pieces (spec/format.md, section 10).
 #include "block/name_rules.h"
 #include "extent/data_map.h"
+#include "extent/needs.h"
 #include "extent/piece_codec.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
@@ -57,7 +58,7 @@ void NmbVerifier::check_stamp() {
 // Claims a stretch of values and has its sum taken.
 void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at) {
   const std::string object =
-      range.block ? "values of block \"" + range.block->name + "\"" : "dead range";
+      range.block ? "values of block \"" + range.block->name + "\"" : range.object;
   std::uint64_t padded;
   if (!checked_round_up(range.length, 8, &padded)) padded = range.length;
   if (!claim(range.position, padded, placed_at, object) || !at_least(VerifyLevel::kData)) return;
@@ -67,6 +68,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
 // Likewise of a piece in another file, which is opened when the first of its pieces is met.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;
+  range.in_original = files_->is_original(number - 1);
   Status& failure = external_[number];
   const bool told = !failure.ok();
   const Result<std::shared_ptr<const ByteSource>> file =
@@ -82,8 +84,8 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   const Status& status = failure;
   if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return missed(status);
   Finding finding = finding_of(status);
-  finding.offset =
-      status.rule() == "R-FT-5" ? files_->size_offset(number - 1) : files_->path_offset(number - 1);
+  finding.offset = status.rule() == "R-FT-5" ? files_->value_offset(number - 1, kStoredLength)
+                                             : files_->path_offset(number - 1);
   finding.object = "external file " + in_quotes(status.file());
   if (status.code() == Code::kUnsupported) finding.severity = Severity::kUnsupported;
   findings_.report(std::move(finding));
@@ -94,15 +96,21 @@ void NmbVerifier::tell_values() {
   const std::shared_ptr<BlockVerdict> current = block_;
   values_.run([&](const ValueRange& range, const ValueOutcome& outcome) {
     block_ = range.block;
-    const std::string object = !range.block     ? "dead range"
+    const std::string object = !range.block     ? range.object
                                : range.external ? "values of block \"" + range.block->name +
                                                       "\" in " + in_quotes(range.external->name())
                                                 : "values of block \"" + range.block->name + "\"";
+    if (!outcome.status.ok() && range.in_original && outcome.status.code() == Code::kDamaged) {
+      block_->damaged = true;  // what is wrong with the original is reported
+      return;
+    }
     if (!outcome.status.ok()) return missed(outcome.status);
     if (!outcome.sum_right)
-      report(range.rule, range.position, object, "bytes with another sum", "the sum recorded");
+      report(range.rule, range.sum_at.value_or(range.position), object, "bytes with another sum",
+             "the sum recorded");
     if (!outcome.decodes)
-      report("R-EX-4", range.position, object,
+      report(range.codec_at ? range.rule : "R-EX-4", range.codec_at.value_or(range.position),
+             object,
              "a piece that does not decode to " + std::to_string(range.raw_length) + " bytes",
              "one that does");
     if (outcome.dirty_padding)
@@ -113,7 +121,10 @@ void NmbVerifier::tell_values() {
     block_ = verdict;
     if (verdict->chunked && !verdict->damaged) check_chunks(*verdict->chunked);
     if (verdict->counted && !verdict->damaged) count_again(*verdict->counted);
-    ++(verdict->damaged ? summary_.damaged_blocks : summary_.sound_blocks);
+    if (verdict->damaged)
+      ++summary_.damaged_blocks;
+    else if (!verdict->unsupported)
+      ++summary_.sound_blocks;
     if (verdict->damaged && options_.on_damaged_block) options_.on_damaged_block(verdict->name);
   }
   block_ = current;
@@ -123,47 +134,51 @@ void NmbVerifier::tell_values() {
 
 void NmbVerifier::check_data_map(const EntryRow& row) {
   const BlockEntry& e = row.entry;
-  const std::string object = "data map of block \"" + e.name + "\"";
   if (e.map.length == 0) {
     all_walked_ = false;
     return;  // R-IX-8 is reported
   }
-  auto bytes = read_page_bytes(e.map.position, e.map.length, row.at(kMapPosition), object);
-  if (!bytes) return;
-  PageExpectation expect = expectation(PageUse::kDataMap, e.map.position);
-  expect.any_level = true;
-  expect.sum = e.map.sum;
-  expect.owner = e.position;
-  const std::optional<Page> root = decode_page(std::move(*bytes), expect);
   MapWalk walk;
-  if (!root || !check_map_page(row, *root, &walk)) return;
+  walk.object = "data map of block \"" + e.name + "\"";
+  walk.owner = e.position;
+  if (!walk_map(e.map, row.at(kMapPosition), &walk)) return;
   if (walk.next != e.extent_length)
-    report("R-EX-1", row.at(kExtentLength), object,
+    report("R-EX-1", row.at(kExtentLength), walk.object,
            "pieces that end at " + std::to_string(walk.next),
            std::to_string(e.extent_length) + ", the extent's length");
   const std::uint64_t run = walk.one_run ? walk.first_position : 0;
   if (e.extent_position != run)
-    report("R-EX-7", row.at(kExtentPosition), object,
+    report("R-EX-7", row.at(kExtentPosition), walk.object,
            "extent position " + std::to_string(e.extent_position), std::to_string(run));
+}
+
+bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk* walk) {
+  auto bytes = read_page_bytes(place.position, place.length, placed_at, walk->object);
+  if (!bytes) return false;
+  PageExpectation expect = expectation(PageUse::kDataMap, place.position);
+  expect.any_level = true;
+  expect.sum = place.sum;
+  expect.owner = walk->owner;
+  const std::optional<Page> root = decode_page(std::move(*bytes), expect);
+  return root && check_map_page(*root, walk);
 }
 
 // False: a part of the map cannot be read, so that no more can be said of the whole. At most
 // kMaxMapLevel deep.
-bool NmbVerifier::check_map_page(const EntryRow& row, const Page& page, MapWalk* walk) {
-  const std::string object = "data map of block \"" + row.entry.name + "\"";
+bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
   if (page.level() == 0) {
-    check_pieces(page, walk);
+    if (!walk->pages_only) check_pieces(page, walk);
     return true;
   }
   bool whole = true;
   for (std::uint32_t i = 0; i < page.rows(); ++i) {
     const std::uint64_t logical = page.value(i, kLogicalOffset);
-    if (whole && logical != walk->next)
-      report("R-EX-1", page.value_offset(i, kLogicalOffset), object,
+    if (whole && !walk->pages_only && logical != walk->next)
+      report("R-EX-1", page.value_offset(i, kLogicalOffset), walk->object,
              "logical offset " + std::to_string(logical), std::to_string(walk->next));
     const std::uint64_t position = page.value(i, kPosition);
     auto bytes = read_page_bytes(position, page.value(i, kStoredLength),
-                                 page.value_offset(i, kPosition), object);
+                                 page.value_offset(i, kPosition), walk->object);
     if (!bytes) {
       whole = false;
       continue;
@@ -171,22 +186,26 @@ bool NmbVerifier::check_map_page(const EntryRow& row, const Page& page, MapWalk*
     PageExpectation expect = expectation(PageUse::kDataMap, position);
     expect.level = static_cast<std::uint16_t>(page.level() - 1);
     expect.sum = page.value(i, kSum);
-    expect.owner = row.entry.position;
+    expect.owner = walk->owner;
     const std::optional<Page> child = decode_page(std::move(*bytes), expect);
     if (child && !whole) walk->next = logical;  // behind a page that is lost, go on with the next
-    if (!child || !check_map_page(row, *child, walk)) whole = false;
+    if (!child || !check_map_page(*child, walk)) whole = false;
   }
   return whole;
 }
 
 void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
-  check_data_map_leaf(leaf, &walk->next, kMaxLength, superblock().piece_size, files_.get(),
-                      findings_);
+  if (walk->is_original) check_original_leaf(leaf, findings_);
+  check_data_map_leaf(leaf, &walk->next, kMaxLength, superblock().piece_size,
+                      walk->is_original ? nullptr : files_.get(), findings_);
   for (std::uint32_t i = 0; i < leaf.rows(); ++i) {
     const Piece piece = piece_at(leaf, i);
     const std::uint64_t codec = leaf.value(i, kCodec), stored = leaf.value(i, kStoredLength);
     const bool here = leaf.value(i, kFileNumber) == 0;
-    if (codec != 0) used_needs_ |= kNeedPieceCodec;
+    const std::uint64_t number = leaf.value(i, kFileNumber);
+    used_needs_ |=
+        needs_of_piece(piece, files_ && number != 0 && number <= files_->rows() &&
+                                  files_->is_original(static_cast<std::uint32_t>(number) - 1));
     if (piece.hole || codec != 0 || !here || (walk->any && piece.position != walk->run_end))
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;
@@ -198,6 +217,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       continue;
     }
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
+    if (walk->is_original) range.object = "values of an original";
     if (codec != 0 && is_piece_length(stored, piece.length) &&
         piece.length <= superblock().piece_size) {
       range.codec = piece.codec;
@@ -206,8 +226,8 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     if (here) add_to_stamp(piece.position, piece.sum);
     if (here)
       check_values(range, leaf.value_offset(i, kPosition));
-    else if (files_ && piece.file <= files_->rows() && stored <= piece.length &&
-             lies_in(*files_, piece.file, piece.position, stored))
+    else if (!walk->is_original && files_ && piece.file <= files_->rows() &&
+             stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);
     else if (block_)
       block_->damaged = true;  // R-EX-4, R-EX-8, R-FT-3 or what is wrong with the table is reported

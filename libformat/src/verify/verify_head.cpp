@@ -171,7 +171,6 @@ void NmbVerifier::check_features() {
   check(in_superblock::kCompatible, superblock().compatible, used_compatible_);
   check(in_superblock::kReadonlyCompatible, superblock().readonly_compatible,
         used_readonly_compatible_);
-  check(in_superblock::kNeeds, superblock().needs, used_needs_);
 }
 
 }  // namespace nmb

@@ -1,7 +1,9 @@
 // Verifies the index (spec/format.md, sections 6, 7 and 8.4).
 #include <algorithm>
 
+#include "extent/needs.h"
 #include "index/entry_codec.h"
+#include "page/page_chain.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -24,7 +26,7 @@ std::array<std::uint64_t, kTotals> as_array(const Totals& t) {
 std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
   std::array<std::uint64_t, kTotals> sums{};
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
-    const auto values = as_array(totals_at(page, row));
+    const auto values = as_array(holdings_at(page, row).totals);
     for (std::size_t i = 0; i < kTotals; ++i)
       if (!checked_add(sums[i], values[i], &sums[i])) sums[i] = ~std::uint64_t{0};
   }
@@ -33,10 +35,9 @@ std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
 
 }  // namespace
 
-PageExpectation NmbVerifier::expectation(PageUse use, std::uint64_t position) const {
-  PageExpectation expect;
-  expect.use = use;
-  expect.newest = superblock().origin();
+PageExpectation NmbVerifier::expectation(PageUse use, std::uint64_t position,
+                                         std::uint16_t level) const {
+  PageExpectation expect = superblock().expectation(use, level);
   expect.position = position;
   return expect;
 }
@@ -66,13 +67,79 @@ std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t
 std::optional<Page> NmbVerifier::decode_page(std::vector<std::byte> bytes, PageExpectation expect) {
   expect.length = static_cast<std::uint32_t>(bytes.size());
   std::optional<Page> page = Page::decode(std::move(bytes), expect, findings_);
-  if (!page) all_walked_ = false;
+  if (!page) {
+    all_walked_ = false;
+    return page;
+  }
+  if (expect.use == PageUse::kFileTable || expect.use == PageUse::kGrowth)
+    check_page_before(*page, expect.use, findings_);
+  check_later_places(*page);
   return page;
+}
+
+void NmbVerifier::check_later_places(const Page& page) {
+  if (!page.has_unknown()) return;
+  for (std::uint32_t row = 0; row < page.rows(); ++row)
+    for (const LaterPlace& later : page.later_places(row)) {
+      const std::string object = "structure of a later version";
+      if (later.place.position == 0 || later.place.length == 0)
+        report("R-PG-9", later.placed_at, object,
+               std::to_string(later.place.length) + " bytes at " +
+                   std::to_string(later.place.position),
+               "position and length, or neither");
+      else
+        check_place(later.place, "R-PG-9", later.placed_at, object);
+    }
+}
+
+std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain(
+    PageUse use, const Place& newest, std::uint64_t placed_at, const std::string& object,
+    std::uint64_t most) {
+  std::vector<std::shared_ptr<const Page>> pages;
+  const auto broken = [&] {
+    all_walked_ = false;
+    return std::nullopt;
+  };
+  Place place = newest;
+  if (place.position == 0 || place.length == 0) return broken();  // R-SB-9 is reported
+  for (;;) {
+    if (pages.size() == most) {
+      report("R-GR-4", placed_at, object, "more than " + std::to_string(most) + " pages",
+             "at most as many");
+      return broken();
+    }
+    auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
+    if (!bytes) return std::nullopt;
+    PageExpectation expect = expectation(use, place.position);
+    if (!pages.empty()) {
+      expect.sum = place.sum;
+    } else if (sum_of(*bytes) != place.sum) {
+      report("R-SB-9", placed_at, object, "bytes with another sum", "the sum in the place");
+      return broken();
+    }
+    std::optional<Page> page = decode_page(std::move(*bytes), expect);
+    if (!page) return std::nullopt;
+    if (!pages.empty() && page->generation() > pages.back()->generation())
+      report("R-PG-9", page->position() + kPageGenerationOffset, object,
+             "a page before of generation " + std::to_string(page->generation()),
+             "at most " + std::to_string(pages.back()->generation()));
+    pages.push_back(std::make_shared<const Page>(std::move(*page)));
+    const std::optional<Place> before = page_before(*pages.back());
+    if (!before) break;
+    if (before->position >= place.position) return broken();  // R-PG-9 is reported
+    placed_at = pages.back()->value_offset(0, kPosition);
+    place = *before;
+  }
+  std::reverse(pages.begin(), pages.end());
+  return pages;
 }
 
 void NmbVerifier::check_index() {
   const Superblock& s = superblock();
   if (!s.usable_root()) {
+    if (s.height == 0 && s.needs != 0)
+      report("R-SB-8", field(in_superblock::kNeeds), "superblock",
+             "needs " + std::to_string(s.needs) + " without blocks", "0");
     if (s.root_position != 0 || s.height != 0) all_walked_ = false;  // R-SB-7 is reported
     return;
   }
@@ -87,17 +154,32 @@ void NmbVerifier::check_index() {
   }
   check_index_run(s.root_position, s.root_length);
   core_ = std::make_unique<ReaderCore>(file_, head_, options_.external);
-  PageExpectation expect = expectation(PageUse::kIndex, s.root_position);
-  expect.level = static_cast<std::uint16_t>(s.height - 1);
-  const std::optional<Page> root = decode_page(std::move(*bytes), expect);
-  if (!root) return;
-  const auto sums = exact_totals(*root), recorded = as_array(s.totals);
+  const std::optional<Page> root = decode_page(
+      std::move(*bytes),
+      expectation(PageUse::kIndex, s.root_position, static_cast<std::uint16_t>(s.height - 1)));
+  if (!root) {
+    index_whole_ = false;
+    return;
+  }
+  auto sums = exact_totals(*root);
+  const auto recorded = as_array(s.totals);
+  const std::uint64_t needs = holdings_of(*root).needs;
+  if (needs != s.needs)
+    report("R-SB-8", field(in_superblock::kNeeds), "superblock", "needs " + std::to_string(s.needs),
+           std::to_string(needs) + ", those of the root's rows");
+  check_index_page(*root, std::nullopt, std::nullopt);
+  check_growth_without_blocks();
+  // Where growth, or its blocks, cannot be read, what it adds is not known.
+  const bool growth_counted = growth_known_ && index_whole_ && growth_.empty();
+  constexpr std::size_t kRecordsTotal = 4;
+  if (!checked_add(sums[kRecordsTotal], grown_records_, &sums[kRecordsTotal]))
+    sums[kRecordsTotal] = ~std::uint64_t{0};
   for (std::size_t i = 0; i < kTotals; ++i)
-    if (sums[i] != recorded[i] || sums[i] > kMaxCount)
+    if ((i != kRecordsTotal || s.growth.absent() || growth_counted) &&
+        (sums[i] != recorded[i] || sums[i] > kMaxCount))
       report("R-SB-8", field(in_superblock::kTotals + 8 * i), "superblock",
              std::to_string(recorded[i]) + " " + kTotalNames[i],
              std::to_string(sums[i]) + ", the sum of the root's rows");
-  check_index_page(*root, std::nullopt, std::nullopt);
 }
 
 // A page of the index, of which the superblock says where all lie.
@@ -126,14 +208,16 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
     const ChildRow child_row = child_at(page, row);
     auto bytes = read_page_bytes(child_row.position, page.value(row, kStoredLength),
                                  page.value_offset(row, kPosition), "page of the index");
+    index_whole_ = index_whole_ && bytes;
     if (!bytes) continue;
     check_index_run(child_row.position, bytes->size());
-    PageExpectation expect = expectation(PageUse::kIndex, child_row.position);
-    expect.level = static_cast<std::uint16_t>(page.level() - 1);
+    PageExpectation expect = expectation(PageUse::kIndex, child_row.position,
+                                         static_cast<std::uint16_t>(page.level() - 1));
     expect.sum = child_row.sum;
     const std::optional<Page> child = decode_page(std::move(*bytes), expect);
+    index_whole_ = index_whole_ && child;
     if (!child) continue;
-    check_child_totals(page, row, *child);
+    check_child_holdings(page, row, *child);
     const Separator from{page.name(row), page.name_offset(row)};
     check_index_page(
         *child, from,
@@ -141,8 +225,13 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
   }
 }
 
-void NmbVerifier::check_child_totals(const Page& page, std::uint32_t row, const Page& child) {
-  const auto sums = exact_totals(child), recorded = as_array(totals_at(page, row));
+void NmbVerifier::check_child_holdings(const Page& page, std::uint32_t row, const Page& child) {
+  const std::uint64_t needs = page.value(row, kNeeds), below = holdings_of(child).needs;
+  if (needs != below)
+    report("R-IX-10", page.value_offset(row, kNeeds), "INDX page",
+           "needs " + std::to_string(needs) + " below a child",
+           std::to_string(below) + ", those of its rows");
+  const auto sums = exact_totals(child), recorded = as_array(holdings_at(page, row).totals);
   for (std::size_t i = 0; i < kTotals; ++i)
     if (sums[i] != recorded[i] || sums[i] > kMaxCount)
       report("R-IX-5", page.value_offset(row, static_cast<Column>(kBlocks + i)), "INDX page",
@@ -178,11 +267,20 @@ void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
   const EntryRow row{page, row_number, entry_at(page, row_number)};
   block_ = std::make_shared<BlockVerdict>(BlockVerdict{row.entry.name, false});
   waiting_.push_back(block_);
-  check_entry_values(row);
+  used_needs_ = 0;
+  take_growth_of(row);
+  check_order(row);
   check_block_name(row);
-  check_block(row);
-  check_extent(row);
-  check_sections_of(row);
+  if (row.entry.needs & ~kSupportedNeeds) {
+    check_unsupported_block(row);
+  } else {
+    check_entry_values(row);
+    check_block(row);
+    check_extent(row);
+    check_growth(row);
+    check_sections_of(row);
+  }
+  check_needs(row);
   block_.reset();
   if (waiting_.size() >= ValueChecker::kBatch) tell_values();
 }
@@ -211,12 +309,6 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
                std::string("a hole with ") + what + " " + std::to_string(row.value(column)),
                "none");
   }
-  if (e.order >= superblock().next_order)
-    report("R-IX-7", row.at(kOrder), object, "order " + std::to_string(e.order),
-           "one less than " + std::to_string(superblock().next_order));
-  else if (orders_.claim(e.order, e.order + 1))
-    report("R-IX-7", row.at(kOrder), object,
-           "order " + std::to_string(e.order) + ", as another block", "an order of its own");
   if (e.extent_length > superblock().piece_size && !e.hole && !e.has_map())
     report("R-IX-8", row.at(kMapPosition), object,
            "no data map of " + std::to_string(e.extent_length) + " bytes",
@@ -230,6 +322,26 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
       report("R-IX-8", row.at(column), object,
              std::to_string(place->length) + " bytes at " + std::to_string(place->position),
              "position and length, or neither");
+}
+
+void NmbVerifier::check_order(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  const std::string object = "block \"" + e.name + "\"";
+  if (e.order >= superblock().next_order)
+    report("R-IX-7", row.at(kOrder), object, "order " + std::to_string(e.order),
+           "one less than " + std::to_string(superblock().next_order));
+  else if (orders_.claim(e.order, e.order + 1))
+    report("R-IX-7", row.at(kOrder), object,
+           "order " + std::to_string(e.order) + ", as another block", "an order of its own");
+}
+
+// Behind what the block uses: used_needs_ has that of its values.
+void NmbVerifier::check_needs(const EntryRow& row) {
+  const BlockEntry& e = row.entry;
+  const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
+  if (used & ~e.needs)
+    report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"",
+           "needs " + std::to_string(e.needs), "those of what it uses, " + std::to_string(used));
 }
 
 void NmbVerifier::check_block_name(const EntryRow& row) {

@@ -50,37 +50,75 @@ void NmbVerifier::check_places() {
     used_readonly_compatible_ |= kFeatureView;
     view_sound_ = check_place(s.view, "R-SB-9", field(in_superblock::kView), "view");
   }
-  check_file_table_page();
+  check_file_table();
+  for (std::size_t i = 0; i < s.later_places.size(); ++i)
+    if (!s.later_places[i].absent())
+      check_place(s.later_places[i], "R-SB-9", field(in_superblock::kLaterPlaces + i * kPlaceSize),
+                  "structure of a later version");
 }
 
-void NmbVerifier::check_file_table_page() {
+void NmbVerifier::check_file_table() {
   const Superblock& s = superblock();
-  const std::string object = "file table";
   if (s.file_table.absent()) {
     files_ = std::make_shared<const FileTable>();
     return;
   }
-  used_needs_ |= kNeedExternal;
-  if (s.file_table.position == 0 || s.file_table.length == 0) {
-    all_walked_ = false;
-    return;  // R-SB-9 is reported
-  }
-  auto bytes = read_page_bytes(s.file_table.position, s.file_table.length,
-                               field(in_superblock::kFileTable), object);
-  if (!bytes) return;
-  if (sum_of(*bytes) != s.file_table.sum) {
-    report("R-SB-9", field(in_superblock::kFileTable), object, "bytes with another sum",
-           "the sum in the place");
-    return;
-  }
-  PageExpectation expect = expectation(PageUse::kFileTable, s.file_table.position);
-  std::optional<Page> page = decode_page(std::move(*bytes), expect);
-  if (!page) return;
+  auto pages = check_chain(PageUse::kFileTable, s.file_table, field(in_superblock::kFileTable),
+                           "file table", ~std::uint64_t{0});
+  if (!pages) return;
+  TablePaths paths, again;
   FirstFinding first;
-  check_file_table(*page, first);
-  check_file_table(*page, findings_);
-  if (!first.found())
-    files_ = std::make_shared<const FileTable>(std::make_shared<const Page>(std::move(*page)));
+  for (const auto& page : *pages) {
+    nmb::check_file_table(*page, &paths, findings_);
+    nmb::check_file_table(*page, &again, first);
+  }
+  if (first.found()) return;
+  files_ = std::make_shared<const FileTable>(std::move(*pages));
+  for (std::uint32_t row = 0; row < files_->rows(); ++row)
+    if (files_->is_original(row)) check_original(row);
+}
+
+// The data map of an original.
+void NmbVerifier::check_original(std::uint32_t row) {
+  used_compatible_ |= kFeatureOriginals;
+  if (files_->size(row) == 0 || !at_least(VerifyLevel::kBlocks)) return;
+  MapWalk walk;
+  walk.object = "data map of an original";
+  walk.is_original = true;
+  if (!walk_map(files_->map(row), files_->value_offset(row, kMapPosition), &walk)) return;
+  if (walk.next != files_->size(row))
+    report("R-FT-6", files_->value_offset(row, kStoredLength), "file table",
+           std::to_string(files_->size(row)) + " bytes of an original",
+           std::to_string(walk.next) + ", where its pieces end");
+}
+
+// Of originals whose pieces have their sums.
+void NmbVerifier::check_original_digests() {
+  if (!files_ || !at_least(VerifyLevel::kData)) return;
+  const ReaderCore core(file_, head_, options_.external);
+  std::vector<std::byte> buffer;
+  for (std::uint32_t row = 0; row < files_->rows(); ++row) {
+    if (!files_->is_original(row)) continue;
+    DigestStream digest;
+    const auto read = [&]() -> Status {
+      NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, core.external().open(row + 1));
+      for (std::uint64_t at = 0; at < original->size(); at += buffer.size()) {
+        buffer.resize(std::min<std::uint64_t>(superblock().piece_size, original->size() - at));
+        NMB_TRY(original->read_at(at, buffer));
+        digest.add(buffer);
+      }
+      return {};
+    };
+    const Status status = read();
+    const bool other_bytes = status.rule() == "R-EX-5";
+    if (!status.ok() && !other_bytes) {
+      if (status.code() != Code::kDamaged) missed(status);
+      continue;  // told
+    }
+    if (other_bytes || digest.digest() != files_->digest(row))
+      report("R-FT-7", files_->value_offset(row, kDigest), "file table",
+             "an original of another digest", "the digest recorded");
+  }
 }
 
 // The newest, and those that they continue.
@@ -110,7 +148,6 @@ void NmbVerifier::check_dictionary() {
   const Place place = superblock().dictionary;
   auto area = std::span(head_.bytes).subspan(kDictionaryPosition);
   if (place.absent()) return check_zero("R-BK-13", kDictionaryPosition, area, "no dictionary");
-  used_needs_ |= kNeedDictionary;
   head_.superblock.dictionary = {};
   if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) return;
   check_zero("R-BK-13", kDictionaryPosition + place.length, area.subspan(place.length),
@@ -126,7 +163,7 @@ void NmbVerifier::check_dictionary() {
   if (Status status = file_.read_at(at, bytes); !status.ok()) return missed(status);
   BlockHeader header;
   std::string_view name;
-  if (!BlockHeader::decode(bytes, at, &header, &name, findings_)) return;
+  if (!BlockHeader::decode(bytes, at, &header, &name, findings_, !superblock().all_known())) return;
   auto stored = std::span(bytes).subspan(kBlockHeaderSize);
   if (header.kind != kKindDictionary || header.codec != 0 || header.name_length != 0 ||
       header.stored_length != place.length || header.raw_length != place.length)
@@ -147,7 +184,7 @@ void NmbVerifier::check_dictionary() {
   if (generation == superblock().generation && header.origin.stamp != superblock().stamp)
     report("R-BK-3", at + 144, object, "stamp " + std::to_string(header.origin.stamp),
            std::to_string(superblock().stamp));
-  if (header.flags != 0)
+  if (header.flags != 0 && superblock().all_known())
     report("R-BK-4", at + 14, object, "flags " + std::to_string(header.flags), "0");
   auto body = stored.first(place.length);
   if (sum_of(stored) != header.body_sum)
@@ -168,11 +205,21 @@ void NmbVerifier::check_dictionary() {
 }
 
 void NmbVerifier::check_sections(const Place& place, const std::string& object) {
+  constexpr std::uint16_t kStatistics = 6, kTags = 7;
+  constexpr std::uint16_t kKnown[] = {kSectionProvenance, kStatistics, kTags, kSectionEarlier};
   const Status status = walk_sections(
-      file_, place, [](const SectionFrame&) {},
+      file_, place,
+      [&](const SectionFrame& frame) {
+        if ((frame.flags & kCriticalForReading) != 0 &&
+            std::ranges::find(kKnown, frame.type) == std::end(kKnown))
+          findings_.report({"R-SC-1", frame.payload - kSectionHeader, object,
+                            "a critical section of type " + std::to_string(frame.type),
+                            "one that this version knows", Severity::kUnsupported});
+      },
       [&](std::uint64_t offset, std::string found, std::string expected) {
         report("R-SC-1", offset, object, std::move(found), std::move(expected));
-      });
+      },
+      !superblock().all_known());
   if (!status.ok()) missed(status);
 }
 

@@ -91,13 +91,10 @@ void NmbVerifier::count_again(const BlockEntry& entry) {
       if (found[v] && !found[v]->value().bytes.empty()) level = StatisticsLevel::kHistogram;
     }
     std::vector<ByteRange> holes;
-    if (entry.hole) holes.push_back({0, entry.extent_length});
-    if (entry.has_map())
-      NMB_TRY(
-          core_->map_of(entry).for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
-            if (piece.hole) holes.push_back({piece.logical, piece.end()});
-            return {};
-          }));
+    NMB_TRY(core_->for_each_piece(entry, [&](const Piece& piece) -> Status {
+      if (piece.hole) holes.push_back({piece.logical, piece.end()});
+      return {};
+    }));
     NMB_ASSIGN(const BlockStatistics expected, count_block(*block, holes, level, options_.threads));
     for (VarId v = 0; v < found.size(); ++v) {
       if (!found[v]) continue;

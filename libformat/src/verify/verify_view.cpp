@@ -1,6 +1,7 @@
 // Verifies the HDF5 view (spec/format.md, section 12): it is encoded again and compared.
 #include <algorithm>
 
+#include "superblock/view_header.h"
 #include "verify/nmb_verifier.h"
 #include "view/view_encoder.h"
 #include "wire/endian.h"
@@ -53,16 +54,51 @@ void NmbVerifier::check_hdf5_superblock() {
 void NmbVerifier::check_view() {
   if (!view_sound_) return;
   const Place& view = superblock().view;
-  std::vector<std::byte> header(std::min<std::uint64_t>(view.length, kViewHeaderSize));
+  std::vector<std::byte> header(std::min<std::uint64_t>(view.length, ViewHeader::kSize));
   if (Status status = file_.read_at(view.position, header); !status.ok()) return missed(status);
-  if (!check_view_header(header) || !at_least(VerifyLevel::kBlocks)) return;
-  if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view();
+  if (!check_view_header(header)) return;
+  const std::optional<Superblock> shown = shown_generation(ViewHeader::decode(header).generation);
+  if (!shown || !at_least(VerifyLevel::kBlocks)) return;
+  if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown);
+}
+
+// Back over trailers, which were checked. nullopt: reported, or a trailer was.
+std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation) {
+  const Place& view = superblock().view;
+  const auto wrong = [&](std::string found, std::string expected) {
+    report("R-HV-2", view.position + 40, kObject, std::move(found), std::move(expected));
+  };
+  Superblock shown = superblock();
+  if (generation == 0 || generation > shown.generation) {
+    wrong("generation " + std::to_string(generation),
+          "one from 1 to " + std::to_string(shown.generation));
+    return std::nullopt;
+  }
+  while (shown.generation > generation) {
+    std::array<std::byte, kSlotUnit> bytes{};
+    if (shown.previous_trailer.length != kSlotUnit) return std::nullopt;
+    if (Status status = file_.read_at(shown.previous_trailer.position, bytes); !status.ok()) {
+      missed(status);
+      return std::nullopt;
+    }
+    if (!Superblock::valid(bytes)) return std::nullopt;
+    const std::uint64_t above = shown.generation;
+    FirstFinding unused;
+    Superblock::decode(bytes, shown.previous_trailer.position, &shown, unused);
+    if (shown.generation != above - 1) return std::nullopt;
+  }
+  if (shown.view.position == view.position && shown.view.length == view.length &&
+      shown.view.sum == view.sum)
+    return shown;
+  wrong("generation " + std::to_string(generation) + ", of which this is no view",
+        "one whose superblock places this view");
+  return std::nullopt;
 }
 
 // False: of a version of which nothing more is known.
 bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   const std::uint64_t at = superblock().view.position;
-  const std::uint16_t version = view_version(header);
+  const std::uint16_t version = ViewHeader::version_of(header);
   if (version != kViewVersion) {
     Finding finding{"R-HV-2", at, kObject, "no header of a view", "one of version 1"};
     if (version != 0) {
@@ -78,24 +114,25 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
       report("R-HV-2", at + offset, kObject, what + (" " + std::to_string(found)),
              std::to_string(expected));
   };
-  expect(10, load_le<std::uint16_t>(&header[10]), kViewHeaderSize, "length of the header");
+  expect(10, load_le<std::uint16_t>(&header[10]), ViewHeader::kSize, "length of the header");
   expect(12, load_le<std::uint32_t>(&header[12]), 0, "flags");
   if (load_le<std::uint64_t>(&header[16]) != superblock().file_id.low ||
       load_le<std::uint64_t>(&header[24]) != superblock().file_id.high)
     report("R-HV-2", at + 16, kObject, "another file id", "the file's");
   expect(32, load_le<std::uint64_t>(&header[32]), at, "own position");
-  expect(40, load_le<std::uint64_t>(&header[40]), superblock().generation, "generation");
   check_zero("R-HV-2", at + 48, header.subspan(48), kObject);
   return true;
 }
 
-void NmbVerifier::compare_view() {
+void NmbVerifier::compare_view(const Superblock& shown) {
   const Place& view = superblock().view;
   ComparingSink sink(file_, view);
   ViewEncoding how;
   how.position = view.position;
   how.most_chunks = view.length / kBytesOfChunk;
-  const Result<EncodedView> encoded = encode_view(ReaderCore(file_, head_), how, sink);
+  Head head = head_;
+  head.superblock = shown;
+  const Result<EncodedView> encoded = encode_view(ReaderCore(file_, std::move(head)), how, sink);
   if (sink.differs_at() != 0)
     return report("R-HV-3", sink.differs_at(), kObject, "another byte than the blocks make",
                   "the view of the blocks");
@@ -108,7 +145,7 @@ void NmbVerifier::compare_view() {
     return report("R-HV-3", view.position + std::min(encoded->length, view.length), kObject,
                   std::to_string(view.length) + " bytes",
                   std::to_string(encoded->length) + ", as the blocks make");
-  const auto expected = encoded->superblock(superblock().file_length);
+  const auto expected = encoded->superblock(shown.file_length);
   const auto differ = std::ranges::mismatch(superblock().hdf5, expected);
   if (differ.in1 != superblock().hdf5.end())
     report("R-HV-4",

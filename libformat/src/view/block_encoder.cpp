@@ -207,7 +207,7 @@ Status BlockEncoder::add_contiguous(VarId id, std::uint64_t bytes) {
   Hdf5Bytes& out = header_.bytes();
   out.put8(kLayoutVersion);
   out.put8(kContiguous);
-  out.put64(position == 0 ? kUndefinedAddress : hdf5_address(position));
+  out.put64(position == 0 ? kUndefinedAddress : position);
   out.put64(bytes);
   (void)header_.end();
   return {};
@@ -241,7 +241,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
                                             " records of variables, expected fewer");
     if (chunks.size() == kMostRecords)
       return refused(what(), "more than " + std::to_string(kMostRecords) + " records", "fewer");
-    chunks.push_back({record, hdf5_address(*found)});
+    chunks.push_back({record, *found});
   }
   const std::size_t rank = variable.dimensions.size();
   NMB_ASSIGN(const std::uint64_t tree, append_chunk_tree(std::move(chunks), rank, record_bytes,

@@ -30,7 +30,7 @@ class DimensionReferences {
   // A sequence of one reference, that to the dimension.
   void put_sequence(Hdf5Bytes& out, std::uint64_t id) const {
     out.put32(1);
-    out.put64(hdf5_address(position_) + id / kInHeap * kHeapBytes);
+    out.put64(position_ + id / kInHeap * kHeapBytes);
     out.put32(id % kInHeap + 1);
   }
   Status write(ViewSink& sink) const;

@@ -93,7 +93,7 @@ Result<std::uint64_t> append_names(const LinkList& links, std::span<const std::u
   heap.put32(0);
   heap.put64(names.size());
   heap.put64(kNoFreeSpace);
-  heap.put64(hdf5_address(out.position()) + kHeader);
+  heap.put64(out.position() + kHeader);
   heap.put(names.bytes());
   return out.append(heap.bytes());
 }
@@ -138,12 +138,6 @@ Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out) {
             [&](std::uint32_t a, std::uint32_t b) { return links.name(a) < links.name(b); });
   NMB_TRY(check_names(group, order));
   ObjectHeader header;
-  if (group.is_root) {
-    constexpr unsigned kFailIfUnknownAndOpenForWrite = 8;
-    header.begin(HeaderMessage::kReadOnly, kFailIfUnknownAndOpenForWrite);
-    header.bytes().put("NMB1");
-    (void)header.end();
-  }
   if (links.size() <= kMostCompactLinks) {
     add_links(links, header);
   } else {

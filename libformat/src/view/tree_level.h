@@ -38,7 +38,7 @@ Result<std::uint64_t> append_tree(std::vector<TreeChild> children, const TreeSha
     std::vector<TreeChild> nodes;
     for (std::size_t i = 0; i < children.size(); i += room) {
       const std::size_t end = std::min(children.size(), i + room);
-      const std::uint64_t own = hdf5_address(out.position());
+      const std::uint64_t own = out.position();
       const std::uint64_t step = round_up(node_bytes, 8);
       bytes.clear();
       bytes.put("TREE");

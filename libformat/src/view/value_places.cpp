@@ -10,11 +10,11 @@ namespace nmb {
 Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& entry) {
   ValuePlaces places;
   if (entry.extent_length == 0) return places;
-  if (entry.extent_position != 0 || !entry.has_map()) {
+  if (entry.growth == 0 && (entry.extent_position != 0 || !entry.has_map())) {
     places.runs_.push_back({0, entry.extent_length, entry.extent_position});
     return places;
   }
-  NMB_TRY(core.map_of(entry).for_each(0, entry.extent_length, [&](const Piece& piece) -> Status {
+  NMB_TRY(core.for_each_piece(entry, [&](const Piece& piece) -> Status {
     if (!piece.hole && piece.file != 0)
       return Status(Code::kUnsupported, "found values in other files, expected them in this one");
     if (!piece.hole && !piece.is_plain())

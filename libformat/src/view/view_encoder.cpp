@@ -3,18 +3,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "nmb/text.h"
+#include "superblock/view_header.h"
 #include "view/block_encoder.h"
 
 namespace nmb {
 
 namespace {
 
-constexpr char kMagic[] = "\x89NMBVIEW";
 constexpr std::uint64_t kAddressBytes = 8, kLengthBytes = 8;
 
 // Half of the children of a node of a tree of chunks: blocks have few records or many.
@@ -39,7 +38,8 @@ class ViewEncoder {
       return Status(Code::kUnsupported, "HDF5 view: found " + std::to_string(dimensions) +
                                             " dimensions, expected fewer than 2^31");
     ViewOutput head(sink_, how_.position);
-    NMB_TRY(head.append(view_header()).status());
+    const ViewHeader header{superblock.file_id, how_.position, superblock.generation};
+    NMB_TRY(head.append(header.encode()).status());
     EncodedView view;
     NMB_ASSIGN(view.extension, append_extension(rank, head));
     NMB_TRY(head.flush());
@@ -65,21 +65,6 @@ class ViewEncoder {
   }
 
  private:
-  std::span<const std::byte> view_header() {
-    const Head& head = core_.head();
-    bytes_.clear();
-    bytes_.put(std::string_view(kMagic));
-    bytes_.put16(kViewVersion);
-    bytes_.put16(kViewHeaderSize);
-    bytes_.put32(0);
-    bytes_.put64(head.superblock.file_id.low);
-    bytes_.put64(head.superblock.file_id.high);
-    bytes_.put64(how_.position);
-    bytes_.put64(head.superblock.generation);
-    bytes_.zeros_to(kViewHeaderSize);
-    return bytes_.bytes();
-  }
-
   Result<std::uint64_t> append_extension(unsigned rank, ViewOutput& out) {
     ObjectHeader header;
     header.begin(HeaderMessage::kTreeRanks);
@@ -87,6 +72,10 @@ class ViewEncoder {
     header.bytes().put16(rank);
     header.bytes().put16(kNodeRank);
     header.bytes().put16(kLeafRank);
+    (void)header.end();
+    constexpr unsigned kFailIfUnknownAndOpenForWrite = 8;
+    header.begin(HeaderMessage::kReadOnly, kFailIfUnknownAndOpenForWrite);
+    header.bytes().put("NMB1");
     (void)header.end();
     return out.append(header.finish());
   }
@@ -157,7 +146,6 @@ class ViewEncoder {
   const ReaderCore& core_;
   const ViewEncoding& how_;
   ViewSink& sink_;
-  Hdf5Bytes bytes_;
   std::vector<ViewGroup> open_groups_;  // the root, then by length of their names
 };
 
@@ -170,7 +158,7 @@ std::array<std::byte, kHdf5Size> EncodedView::superblock(std::uint64_t file_leng
   bytes.put8(kAddressBytes);
   bytes.put8(kLengthBytes);
   bytes.put8(0);
-  bytes.put64(kHdf5Position);
+  bytes.put64(0);
   bytes.put64(extension);
   bytes.put64(file_length);
   bytes.put64(root);
@@ -182,12 +170,6 @@ std::array<std::byte, kHdf5Size> EncodedView::superblock(std::uint64_t file_leng
 
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink) {
   return ViewEncoder(core, how, sink).encode();
-}
-
-std::uint16_t view_version(std::span<const std::byte> first_bytes) {
-  if (first_bytes.size() < kViewHeaderSize || std::memcmp(first_bytes.data(), kMagic, 8) != 0)
-    return 0;
-  return load_le<std::uint16_t>(&first_bytes[8]);
 }
 
 }  // namespace nmb

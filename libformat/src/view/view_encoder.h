@@ -13,8 +13,6 @@
 
 namespace nmb {
 
-inline constexpr std::uint16_t kViewVersion = 1;
-
 struct ViewEncoding {
   std::uint64_t position = 0;  // where the view begins, a multiple of 8
   // More than so many records of variables are kUnsupported.
@@ -33,9 +31,5 @@ struct EncodedView {
 // address for each dimension. kUnsupported: what a view cannot show, by name; kDamaged, kIo; kIo
 // "interrupted". After a failure the sink may have got some bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
-
-// Of the version of a view, its first bytes.
-std::uint16_t view_version(std::span<const std::byte> first_bytes);
-inline constexpr std::size_t kViewHeaderSize = 64;
 
 }  // namespace nmb

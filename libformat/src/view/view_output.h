@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "nmb/status.h"
-#include "superblock/head_layout.h"
 #include "wire/checked.h"
 
 namespace nmb {
@@ -19,9 +18,6 @@ class ViewSink {
   virtual Status write_at(std::uint64_t position, std::span<const std::byte> bytes) = 0;
 };
 
-// HDF5 counts addresses from its superblock.
-constexpr std::uint64_t hdf5_address(std::uint64_t position) { return position - kHdf5Position; }
-
 // Structures one behind the other, each at a multiple of 8, gathered into writes of up to 1 MiB.
 class ViewOutput {
  public:
@@ -29,10 +25,10 @@ class ViewOutput {
   ViewOutput(ViewSink& sink, std::uint64_t position) : sink_(sink), position_(position) {}
   // Where the next one begins.
   std::uint64_t position() const { return position_ + waiting_.size(); }
-  // Returns the structure's address.
+  // Returns the structure's address, which is its position: the HDF5 superblock is at 0.
   Result<std::uint64_t> append(std::span<const std::byte> bytes) {
     if (waiting_.size() + bytes.size() > kCapacity) NMB_TRY(flush());
-    const std::uint64_t address = hdf5_address(position());
+    const std::uint64_t address = position();
     waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
     waiting_.resize(round_up(waiting_.size(), 8));
     return address;

@@ -1,10 +1,12 @@
 // Deflate and zstd (see wire/compressors.h).
 #include "wire/compressors.h"
 
+// Frame headers.
+#define ZSTD_STATIC_LINKING_ONLY
 #include <libdeflate.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <new>
@@ -30,27 +32,39 @@ ZSTD_CCtx* zstd_encoder() {
 
 }  // namespace
 
-std::optional<std::size_t> inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
-                                        std::size_t* used) {
+Decoded inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
+                     std::size_t* used) {
   thread_local std::unique_ptr<libdeflate_decompressor, Free> decompressor;
   if (!decompressor) decompressor.reset(libdeflate_alloc_decompressor());
   if (!decompressor) throw std::bad_alloc();
   std::size_t length = 0;
-  if (libdeflate_zlib_decompress_ex(decompressor.get(), stored.data(), stored.size(), out.data(),
-                                    out.size(), used, &length) != LIBDEFLATE_SUCCESS)
-    return std::nullopt;
-  return length;
+  const libdeflate_result result = libdeflate_zlib_decompress_ex(
+      decompressor.get(), stored.data(), stored.size(), out.data(), out.size(), used, &length);
+  if (result != LIBDEFLATE_SUCCESS) return {{}, result == LIBDEFLATE_INSUFFICIENT_SPACE};
+  return {length};
 }
 
-std::optional<std::size_t> decode_zstd(std::span<const std::byte> stored,
-                                       std::span<std::byte> out) {
+Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
+                    const ZSTD_DDict_s* dictionary) {
   thread_local std::unique_ptr<ZSTD_DCtx, Free> context;
   if (!context) context.reset(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
-  const std::size_t length =
-      ZSTD_decompressDCtx(context.get(), out.data(), out.size(), stored.data(), stored.size());
-  if (ZSTD_isError(length)) return std::nullopt;
-  return length;
+  const std::size_t length = ZSTD_decompress_usingDDict(context.get(), out.data(), out.size(),
+                                                        stored.data(), stored.size(), dictionary);
+  if (ZSTD_isError(length)) return {{}, ZSTD_getErrorCode(length) == ZSTD_error_dstSize_tooSmall};
+  return {length};
+}
+
+bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
+                      std::uint32_t dictionary_id) {
+  constexpr std::uint64_t kMaxWindow = std::uint64_t{1} << 27;
+  ZSTD_frameHeader header;
+  return ZSTD_getFrameHeader(&header, stored.data(), stored.size()) == 0 &&
+         header.frameType == ZSTD_frame && header.windowSize <= kMaxWindow &&
+         (header.dictID == 0 || header.dictID == dictionary_id) &&
+         (header.frameContentSize == ZSTD_CONTENTSIZE_UNKNOWN ||
+          header.frameContentSize == length) &&
+         ZSTD_findFrameCompressedSize(stored.data(), stored.size()) == stored.size();
 }
 
 std::size_t deflate_zlib(std::span<const std::byte> bytes, std::span<std::byte> out, int level) {
@@ -66,24 +80,6 @@ std::size_t encode_zstd(std::span<const std::byte> bytes, std::span<std::byte> o
   const std::size_t length =
       ZSTD_compressCCtx(zstd_encoder(), out.data(), out.size(), bytes.data(), bytes.size(), level);
   return ZSTD_isError(length) ? 0 : length;
-}
-
-std::size_t encode_zstd_in_blocks(std::span<const std::byte> bytes, std::span<std::byte> out,
-                                  int level, std::size_t block) {
-  ZSTD_CCtx* const context = zstd_encoder();
-  ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
-  ZSTD_CCtx_setPledgedSrcSize(context, bytes.size());
-  ZSTD_outBuffer to{out.data(), out.size(), 0};
-  for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t part = std::min(block, bytes.size() - at);
-    ZSTD_inBuffer from{bytes.data() + at, part, 0};
-    at += part;
-    const ZSTD_EndDirective what = at == bytes.size() ? ZSTD_e_end : ZSTD_e_flush;
-    // 0: all of it is out.
-    if (ZSTD_compressStream2(context, &to, &from, what) != 0) return 0;
-  }
-  return to.pos;
 }
 
 }  // namespace nmb

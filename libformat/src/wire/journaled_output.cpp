@@ -46,6 +46,14 @@ Status append(int file, std::span<const std::byte> bytes, const std::string& nam
 
 }  // namespace
 
+std::string journal_name(const std::string& path) { return journal_of(resumable_name(path)); }
+
+bool JournaledOutput::has_notes(const std::string& path) {
+  struct stat about {};
+  return ::stat(journal_name(path).c_str(), &about) == 0 &&
+         about.st_size > static_cast<off_t>(kHeader);
+}
+
 Result<std::unique_ptr<OutputFile>> JournaledOutput::create(const std::string& path,
                                                             const CreateOptions& options) {
   const std::string hidden = resumable_name(path), journal = journal_of(hidden);

@@ -24,6 +24,9 @@ class JournaledOutput final : public OutputFileLayer {
   // kExists: there is one of another key; kBusy: another process has it; kIo.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
                                                     const CreateOptions& options);
+  // Whether the journal of `path` has notes. Without, create() empties and may remove the hidden
+  // file and the journal, whatever they are.
+  static bool has_notes(const std::string& path);
   // The same file for another process, once it is there.
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,
                                                     const std::string& name,

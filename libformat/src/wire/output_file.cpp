@@ -104,6 +104,9 @@ class PosixFile final : public OutputFile {
   // Ahead of the name: from then on others may open the file.
   Status publish() override {
     if (published_) return {};
+    // The last look: from here on it is published, whatever comes.
+    if (options_.cancel && options_.cancel->load())
+      return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
     lock_status_ = take_writer_lock(fd_, path_);
     if (temporary_.empty()) {
       const std::string self = "/proc/self/fd/" + std::to_string(fd_);

@@ -176,7 +176,7 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
         tail = before.position + before.length;
     }
     requests->push_back({end - from, tail});
-    planned_.push_back({segments->size(), {}, false});
+    planned_.push_back({segments->size(), {}, false, false});
     segments->push_back({from, end - from, 0, true, 0, 0});
     from = end;
   }
@@ -191,12 +191,21 @@ std::vector<SpaceRequest> ExtentState::plan_places(std::span<const Interval> int
   std::size_t next = 0;
   auto keep_until = [&](std::uint64_t at) {
     for (; next < segments_.size() && segments_[next].end() <= at; ++next) {
-      Segment segment = segments_[next];
+      const Segment& segment = segments_[next];
       if (!segment.fresh && (segment.cut != 0 || wanted.touches(segment.logical, segment.end()))) {
         const bool copied = !wanted.gaps(segment.logical, segment.end()).empty();
-        planned_.push_back({segments.size(), segment, copied});
-        requests.push_back({segment.length, 0});
-        segment = {segment.logical, segment.length, 0, true, 0, 0};
+        // A coded piece may cross windows: what begins elsewhere than at a multiple of 8 ends with
+        // its window, as in plan_gap().
+        for (std::uint64_t from = segment.logical; from < segment.end();) {
+          const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
+          const std::uint64_t to =
+              from % 8 == 0 ? segment.end() : std::min(segment.end(), window_end);
+          planned_.push_back({segments.size(), segment, copied, to == segment.end()});
+          requests.push_back({to - from, 0});
+          segments.push_back({from, to - from, 0, true, 0, 0});
+          from = to;
+        }
+        continue;
       }
       segments.push_back(segment);
     }
@@ -232,11 +241,11 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
     const Segment& old = planned.old;
     if (planned.copied) {
       bytes.resize(segment.length);
-      NMB_TRY(read_segment(old, old.logical, bytes, file));
+      NMB_TRY(read_segment(old, segment.logical, bytes, file));
       NMB_TRY(file.write_at(segment.position, bytes));
       written_.add(segment.logical, segment.end());
     }
-    dead.piece_died(old.piece());
+    if (planned.last) dead.piece_died(old.piece());
   }
   planned_.clear();
   join_segments();
@@ -355,10 +364,13 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
     if (sum_of(stored) != segment.sum)
       return Status(Code::kDamaged, {}, segment.position, "R-EX-5",
                     "found values with a wrong sum");
-    decoded_.resize(segment.length + segment.cut);
-    const Status status = decode_piece(segment.codec, stored, decoded_);
-    if (!status.ok())
+    Result<std::vector<std::byte>> decoded =
+        decode_piece(segment.codec, stored, segment.length + segment.cut);
+    if (!decoded.ok()) {
+      const Status& status = decoded.status();
       return Status(status.code(), {}, segment.position, status.rule(), status.message());
+    }
+    decoded_ = std::move(*decoded);
     decoded_position_ = segment.position;
   }
   std::memcpy(out.data(), decoded_.data() + from, out.size());

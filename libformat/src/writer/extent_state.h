@@ -117,8 +117,10 @@ class ExtentState {
   // A segment whose position is not known yet.
   struct Planned {
     std::size_t segment;  // in segments_
-    Segment old;          // the committed piece that it takes the place of; length 0: none
-    bool copied;          // bytes of that are kept
+    Segment
+        old;  // the committed piece of which it takes the place, or that of a part; length 0: none
+    bool copied;  // bytes of that are kept
+    bool last;    // none other takes the place of a part of it
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;

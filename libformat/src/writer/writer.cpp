@@ -49,6 +49,14 @@ void Writer::Impl::replaced(const Page& page) {
   dead_.push_back({page.position(), page.bytes().size(), sum_of(page.bytes()), true});
 }
 
+void Writer::Impl::dropped(const Place& place) {
+  // One that cannot be (R-PG-9) leaves nothing behind.
+  const std::uint64_t end = superblock_.file_length;
+  if (place.position < kBodyStart || place.position > end || place.length > end - place.position)
+    return;
+  dead_.push_back({place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
+}
+
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Writer::~Writer() = default;
 
@@ -90,6 +98,12 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   if (options.inline_limit > kMaxInline)
     return Status(Code::kUsage, "found inline limit " + std::to_string(options.inline_limit) +
                                     ", expected at most 65536");
+  for (const auto& [rows, what] :
+       {std::pair(options.leaf_rows, "leaf rows"), std::pair(options.node_rows, "node rows"),
+        std::pair(options.map_rows, "map rows")})
+    if (rows < 2 || rows > kMaxPageRows)
+      return Status(Code::kUsage, "found " + std::to_string(rows) + " " + what +
+                                      ", expected 2 to " + std::to_string(kMaxPageRows));
   return {};
 }
 
@@ -108,6 +122,9 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"path", in_quotes(path)},
           {"piece size", number(options.piece_size)},
           {"inline limit", number(options.inline_limit)},
+          {"leaf rows", number(options.leaf_rows)},
+          {"node rows", number(options.node_rows)},
+          {"map rows", number(options.map_rows)},
           {"metadata codec", number(options.metadata_codec)},
           {"compression level", number(options.compression_level)},
           {"overwrite", number(options.overwrite)},
@@ -147,8 +164,13 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
   using File = Result<std::unique_ptr<OutputFile>>;
-  CreateOptions of_new{options.overwrite,  options.sync,   !ranks.shares_memory(), {},
-                       options.resume_key, options.locking};
+  CreateOptions of_new{.overwrite = options.overwrite,
+                       .sync = options.sync,
+                       .named = !ranks.shares_memory(),
+                       .make = {},
+                       .resume_key = options.resume_key,
+                       .locking = options.locking,
+                       .cancel = options.cancel};
   if (options.dry_run) {
     NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
     return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));

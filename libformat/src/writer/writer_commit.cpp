@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "extent/needs.h"
 #include "nmb/verify.h"
 #include "parallel/letters.h"
 #include "superblock/settled_head.h"
+#include "superblock/view_header.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -41,7 +43,18 @@ Status Writer::Impl::load_head() {
   dictionary_ = head.dictionary;
   source_ = std::make_unique<OutputSource>(*file_, committed);
   core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
-  return {};
+  return ranks_.rank() == 0 ? check_continued_pages() : Status();
+}
+
+// Pages that a commit may continue must be such that this version reads them.
+Status Writer::Impl::check_continued_pages() const {
+  NMB_TRY(core_->external().table().status());
+  const Place& newest = superblock_.dead_map;
+  if (newest.absent() || newest.length > ~std::uint32_t{0}) return {};
+  PageExpectation expect = superblock_.expectation(PageUse::kDead);
+  expect.position = newest.position;
+  expect.length = static_cast<std::uint32_t>(newest.length);
+  return read_page(*source_, expect).status();
 }
 
 namespace {
@@ -91,6 +104,11 @@ Result<Head> Writer::Impl::settle_head() {
   FirstFinding ignored;
   NMB_ASSIGN(Head head, head_of(*source_, std::move(choice), ignored));
   const Superblock& superblock = head.superblock;
+  if (superblock.readonly_compatible & kFeatureGrowth || !superblock.growth.absent())
+    return Status(Code::kUnsupported, file_->name(),
+                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
+                  "the file has growth pages, which this version does not write; nmcat copies its "
+                  "blocks into a file without them");
   if (superblock.readonly_compatible & ~kWrittenReadonly)
     return Status(Code::kUnsupported, file_->name(),
                   head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
@@ -229,6 +247,7 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     c.extent_sum = block.committed->extent_sum;
     c.map = block.committed->map;
     c.hole = block.committed->hole;
+    c.needs = block.committed->needs & kNeedsOfValues;
     return {};
   } else {
     c.hole = true;
@@ -240,6 +259,10 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     return {};
   }
   bool one_run = true;
+  for (const Piece& piece : c.pieces) {
+    NMB_ASSIGN(const bool original, is_original(piece.file));
+    c.needs |= needs_of_piece(piece, original);
+  }
   for (const Piece& piece : c.pieces)
     one_run = one_run && piece.is_plain() && piece.position == c.pieces[0].position + piece.logical;
   if (one_run) c.extent_position = c.pieces[0].position;
@@ -256,6 +279,14 @@ Status Writer::Impl::finish_extent(Commitment& c) {
   return {};
 }
 
+// Whether a file number leads to an original, of those that the file has; new rows are of external
+// files.
+Result<bool> Writer::Impl::is_original(std::uint32_t number) const {
+  if (number == 0 || !core_) return false;
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> table, core_->external().table());
+  return number <= table->rows() && table->is_original(number - 1);
+}
+
 Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
   const BlockState& block = state(c.id);
   std::unique_ptr<DataMap> old;
@@ -269,7 +300,8 @@ Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
     }
   }
   if (c.pieces.empty()) return {};
-  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), sink, new_origin(), block.position));
+  NMB_ASSIGN(c.map, write_data_map(c.pieces, old.get(), superblock_.map_rows, sink, new_origin(),
+                                   block.position));
   return {};
 }
 
@@ -429,7 +461,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
 }
 
 // Everything is on the device before rank 0 writes the superblock.
-Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
+Status Writer::Impl::write_superblock(Superblock& next) {
   const bool leads = ranks_.rank() == 0;
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(next));
@@ -442,7 +474,6 @@ Status Writer::Impl::write_superblock(Superblock& next, bool with_view) {
     return stripes_.write_at(0, head);
   };
   NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
-  if (with_view) NMB_TRY(write_view(next));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
@@ -472,6 +503,7 @@ Status Writer::Impl::publish(Superblock& next) {
   if (superblock_.generation > 0) NMB_TRY(file_->check_locked());
   const std::uint64_t trailer = round_up(cursor_, kSlotUnit);
   next.file_length = trailer + kSlotUnit;
+  if (new_view_) next.hdf5 = new_view_->superblock(next.file_length);
   if (superblock_.generation > 0) {
     next.previous_trailer = {superblock_.trailer_position(), kSlotUnit, sum_of(superblock_bytes_)};
   }
@@ -481,6 +513,9 @@ Status Writer::Impl::publish(Superblock& next) {
   // A file without a name is of no use to anybody: one wait is enough for all of it.
   const bool waits_between = options_.sync && superblock_.generation > 0;
   if (waits_between) NMB_TRY(file_->sync());
+  // The last look: a superblock that is being written is a commit.
+  if (options_.cancel && options_.cancel->load())
+    return Status(Code::kIo, file_->name(), kNoOffset, "", "interrupted; nothing was committed");
   slot_begun_ = true;
   NMB_TRY(file_->write_at(Superblock::slot_position(next.generation), bytes));
   if (waits_between) NMB_TRY(file_->sync());
@@ -522,9 +557,8 @@ Status Writer::Impl::write_generation(bool closing) {
                         [](Work a, Work b) {
                           return Work{a.any || b.any, a.links || b.links};
                         }));
-  // A view that the file has is that of what it holds.
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
-  if (!first && !has.any && (!with_view || !superblock_.view.absent())) return {};
+  if (!first && !has.any && (!with_view || view_is_newest(superblock_))) return {};
   auto work = [&]() -> Status {
     NMB_TRY(place_values());
     // Everything that was put is in the file before anybody sums it.
@@ -557,15 +591,6 @@ Status Writer::Impl::write_generation(bool closing) {
     next.generation = new_generation();
     next.next_order = next_order_;
     next.stamp = stamp_;
-    if (!dictionary_.empty()) next.needs |= kNeedDictionary;
-    for (const Commitment& c : blocks) {
-      const bool coded = std::ranges::any_of(
-          c.pieces, [](const Piece& p) { return p.codec != PieceCodec::kNone; });
-      next.needs |= (state(c.id).codec != 0 ? kNeedZstdBody : 0) |
-                    (state(c.id).kind == Kind::kExtended ? kNeedExtendedBody : 0) |
-                    (coded ? kNeedPieceCodec : 0);
-    }
-    NMB_ASSIGN(next.needs, ranks_.all_reduce(next.needs, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
     index_bytes_ += cursor_ - index;
@@ -573,10 +598,11 @@ Status Writer::Impl::write_generation(bool closing) {
     const std::uint64_t file_table = cursor_;
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - file_table;
-    NMB_TRY(retire_view(next));
+    NMB_TRY(with_view ? write_view(next) : tell_of_old_view());
     NMB_TRY(write_dead_map(next));
-    NMB_TRY(write_superblock(next, with_view));
+    NMB_TRY(write_superblock(next));
     superblock_ = next;
+    new_view_.reset();
     cursor_ = kept_length_ = next.file_length;
     slot_begun_ = false;
     return closing ? Status() : ranks_.agree(settle(blocks));
@@ -664,6 +690,7 @@ Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
       return {};
     }
     void replaced(const Page&) override {}
+    void dropped(const Place&) override {}
 
    private:
     std::uint64_t position_;

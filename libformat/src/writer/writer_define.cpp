@@ -1,7 +1,9 @@
 // Define mode: blocks and their definitions (spec/format.md, sections 7 and 8).
 #include "block/name_rules.h"
+#include "block/sections.h"
 #include "extent/piece_codec.h"
 #include "wire/checked.h"
+#include "wire/endian.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -26,6 +28,31 @@ Status check_block_name(std::string_view name) {
     begin = end + 1;
   }
   return {};
+}
+
+// Sections of an extended body that this version does not know may forbid changes of the block.
+Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
+  constexpr std::uint16_t kFirstKnown = 2, kLastKnown = 5;
+  constexpr std::size_t kHeaderLengthOffset = 12;
+  if (static_cast<Kind>(entry.kind) != Kind::kExtended) return {};
+  const Result<StoredBlock> stored = core.load(entry, false);
+  if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8) return {};  // one may go
+  const std::uint64_t size = stored->body.size();
+  const std::uint64_t begin =
+      round_up(std::min(load_be<std::uint64_t>(&stored->body[kHeaderLengthOffset]), size), 8);
+  if (begin >= size) return {};
+  Status status;
+  NMB_TRY(walk_sections(
+      MemorySource(stored->body), {begin, size - begin, 0},
+      [&](const SectionFrame& frame) {
+        const bool known = frame.type >= kFirstKnown && frame.type <= kLastKnown;
+        if (!known && (frame.flags & (kCriticalForReading | kCriticalForWriting)) != 0)
+          status = Status(Code::kUnsupported, core.file().name(), kNoOffset, "",
+                          "block " + in_quotes(entry.name) + " has a section of type " +
+                              std::to_string(frame.type) + " that only a newer writer keeps up");
+      },
+      [](std::uint64_t, const std::string&, const std::string&) {}));
+  return status;
 }
 
 Status wrong_mode() {
@@ -104,6 +131,8 @@ Result<BlockId> Writer::Impl::find_block(std::string_view name) {
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                   "found no block " + in_quotes(name));
+  // A block that cannot be read is kept as it is: others may be written beside it.
+  NMB_TRY(core_->check_needs(*entry));
   const BlockId id = add_block(name);
   take_entry(id, std::move(*entry));
   return id;
@@ -264,9 +293,11 @@ Status Writer::Impl::take_pieces(BlockId id, std::vector<StoredPiece> pieces,
   for (const StoredPiece& piece : pieces) {
     const std::uint64_t window = superblock_.piece_size - length % superblock_.piece_size;
     const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
-    if (piece.length == 0 || (!hole && piece.length > window) ||
+    if (piece.length == 0 || (!hole && piece.length > (coded ? superblock_.piece_size : window)) ||
         !checked_add(length, piece.length, &length) || length >> 62)
-      return wrong("a piece across a multiple of the piece size, expected pieces within one,");
+      return wrong(
+          "a piece across a multiple of the piece size, or longer than that, expected such pieces "
+          "coded, and none longer,");
     if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
               : !hole && piece.stored_length != piece.length)
       return wrong("a piece with a stored length that its codec and length do not allow");
@@ -312,6 +343,7 @@ Status Writer::Impl::remove_block(BlockId id) {
   NMB_TRY(check_id(id));
   if (!define_mode_) return wrong_mode();
   BlockState& block = state(id);
+  if (block.committed) NMB_TRY(check_body_may_change(*core_, *block.committed));
   if (block.committed || block.extent || block.old) {
     ExtentState* extent = block.old ? block.old->extent.get() : nullptr;
     if (!extent) {
@@ -342,6 +374,7 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
     return Status(Code::kExists,
                   "found a block " + in_quotes(name) + " already, expected a new name");
   BlockState& block = state(id);
+  if (block.committed) NMB_TRY(check_body_may_change(*core_, *block.committed));
   if (block.body_from == BodyFrom::kCommitted) {
     // The body moves with the name, byte for byte.
     NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));

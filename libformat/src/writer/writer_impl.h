@@ -23,6 +23,7 @@
 #include "table/block_table.h"
 #include "table/table_build.h"
 #include "values/open_requests.h"
+#include "view/view_encoder.h"
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"
@@ -54,6 +55,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   void start_new() {
     superblock_.piece_size = options_.piece_size;
     superblock_.inline_limit = options_.inline_limit;
+    superblock_.leaf_rows = options_.leaf_rows;
+    superblock_.node_rows = options_.node_rows;
+    superblock_.map_rows = options_.map_rows;
   }
   // Of an existing file: reads the newest generation; rank 0 mends what is damaged in the head.
   // Collective.
@@ -154,6 +158,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t next_position() const override { return cursor_; }
   Status append(std::span<const std::byte> page) override;
   void replaced(const Page& page) override;
+  void dropped(const Place& place) override;
 
  private:
   // Blocks keep their place in memory.
@@ -180,6 +185,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint64_t extent_sum = 0;       // without a map
     std::uint64_t header_sum = 0;
     Place map;
+    std::uint64_t needs = 0;  // of the values
     std::vector<Piece> pieces;
     std::vector<std::byte> inline_values;  // with padding; read ahead, or not yet
   };
@@ -264,12 +270,13 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status number_files(const std::vector<Commitment>& blocks);
   Status write_file_table(Superblock& next);
   // writer_view.cpp
-  Status retire_view(Superblock& next);
+  Status tell_of_old_view();
   Status write_view(Superblock& next);
   Status encode_view_of(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
   Result<Head> settle_head();
+  Status check_continued_pages() const;
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
   struct Ordered {
@@ -287,6 +294,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status finish_extent(Commitment& block);
   Status sum_inline_values(Commitment& block);
   Status choose_stamp(const std::vector<Commitment>& blocks);
+  Result<bool> is_original(std::uint32_t number) const;
   Status write_map(Commitment& block, PageSink& sink);
   Status write_block(Commitment& block);
   // writer_statistics.cpp
@@ -304,7 +312,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status check_sections(const Superblock& superblock) const;
   Status write_sections(Superblock& next);
   Status write_dead_map(Superblock& next);
-  Status write_superblock(Superblock& next, bool with_view);
+  Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
   Status write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes);
   BlockEntry entry_of(const Commitment& block) const;
@@ -338,7 +346,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   bool has_file_id_ = false;
   Superblock superblock_;  // of the last commit, or what is known of the first
   std::array<std::byte, kSlotUnit> superblock_bytes_{};  // of the last commit, as it is in the file
-  std::array<std::byte, kIdentitySize> identity_{};      // likewise; of rank 0
+  std::optional<EncodedView> new_view_;              // of the generation that is written; of rank 0
+  std::array<std::byte, kIdentitySize> identity_{};  // likewise; of rank 0
   std::vector<std::byte> dictionary_;
   std::unique_ptr<BodyCompressor> compressor_;
   std::vector<std::string> provenance_;  // for the next commit

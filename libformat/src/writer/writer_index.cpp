@@ -1,6 +1,7 @@
 // Commits: what the index is told, and who writes it (spec/format.md, section 7).
 #include <algorithm>
 
+#include "extent/needs.h"
 #include "index/entry_message.h"
 #include "index/index_build.h"
 #include "parallel/merge_runs.h"
@@ -32,6 +33,7 @@ BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
   entry.samples = block.samples;
   entry.map = c.map;
   entry.order = block.order;
+  entry.needs = needs_of_body(entry) | c.needs;
   return entry;
 }
 
@@ -157,7 +159,7 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
     if (build) {
-      NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, kLeafRows));
+      NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, superblock_.leaf_rows));
     }
   }
   const std::vector<std::size_t> begins =
@@ -183,7 +185,7 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
   if (build) {
     NMB_ASSIGN(const BuiltIndex built,
                build_index(
-                   ranks_, merged, cursor_,
+                   ranks_, merged, {superblock_.leaf_rows, superblock_.node_rows}, cursor_,
                    [&](std::uint64_t position, std::span<const std::byte> pages) {
                      return stripes_.write_all(position, pages);
                    },
@@ -205,6 +207,7 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
   next.height = root.height;
   next.root_digest = root.digest;
   next.totals = root.totals;
+  next.needs = root.needs;
   return {};
 }
 

@@ -104,9 +104,11 @@ Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
   for (const LinkedPiece& piece : values.pieces) {
     const std::uint64_t window = superblock_.piece_size - linked->length % superblock_.piece_size;
     const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
-    if (piece.length == 0 || (!hole && piece.length > window) ||
+    if (piece.length == 0 || (!hole && piece.length > (coded ? superblock_.piece_size : window)) ||
         !checked_add(linked->length, piece.length, &linked->length) || linked->length >> 62)
-      return wrong("a piece across a multiple of the piece size, expected pieces within one,");
+      return wrong(
+          "a piece across a multiple of the piece size, or longer than that, expected such pieces "
+          "coded, and none longer,");
     if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
               : !hole && piece.stored_length != piece.length)
       return wrong("a piece with a stored length that its codec and length do not allow");
@@ -214,7 +216,8 @@ Status Writer::Impl::number_files(const std::vector<Commitment>& blocks) {
     }
     std::unordered_map<std::string, std::uint32_t> rows;
     std::uint64_t bytes = 0;
-    for (std::uint32_t row = 0; row < files_.size(); ++row) rows.emplace(files_[row].path, row);
+    for (std::uint32_t row = 0; row < files_.size(); ++row)
+      if (!files_[row].is_original) rows.emplace(files_[row].path, row);
     for (const ExternalFile& file : files_) bytes += file.path.size() + 32;
     for (const Message& message : arrived) {
       MessageWriter& answer = answers.to(message.from());
@@ -255,19 +258,21 @@ Status Writer::Impl::number_files(const std::vector<Commitment>& blocks) {
   return {};
 }
 
-// By rank 0, where there are rows that the file does not have.
+// By rank 0: a page with the rows that the file does not have, which continues those that it has.
 Status Writer::Impl::write_file_table(Superblock& next) {
-  if (files_.empty()) return {};
-  if (core_) {
+  std::size_t known = 0;
+  Place before;
+  if (core_ && !next.file_table.absent()) {
     NMB_ASSIGN(const std::shared_ptr<const FileTable> old, core_->external().table());
-    if (old->rows() == files_.size()) return {};
-    if (old->page()) replaced(*old->page());
+    known = old->rows();
+    before = old->newest_page();
   }
+  if (files_.size() <= known) return {};
   std::vector<std::byte> bytes;
   NMB_ASSIGN(const Place place,
-             write_page(*this, file_table_page(files_), new_origin(), 0, &bytes));
+             write_page(*this, file_table_page(std::span(files_).subspan(known), before),
+                        new_origin(), 0, &bytes));
   next.file_table = {place.position, place.length, sum_of(bytes)};
-  next.needs |= kNeedExternal;
   return {};
 }
 

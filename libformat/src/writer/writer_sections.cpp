@@ -10,7 +10,22 @@ Status Writer::Impl::add_provenance(std::string_view json) {
   NMB_TRY(failure_);
   if (json.empty())
     return Status(Code::kUsage, "found an empty provenance, expected a JSON object");
-  if (ranks_.rank() == 0) provenance_.emplace_back(json);
+  if (json.size() > kMostProvenance)
+    return Status(Code::kUsage, file_->name(), kNoOffset, "",
+                  "found a provenance of " + std::to_string(json.size()) +
+                      " bytes, expected at most " + std::to_string(kMostProvenance));
+  if (ranks_.rank() != 0) return {};
+  // A longer sequence would be refused by whoever reads the sections, writers among them. It may
+  // begin with the place of the one before.
+  constexpr std::uint64_t kEarlier = kSectionHeader + 24;
+  std::uint64_t bytes = kEarlier + kSectionHeader + round_up(json.size(), 8);
+  for (const std::string& text : provenance_) bytes += kSectionHeader + round_up(text.size(), 8);
+  if (bytes > kMostSections)
+    return Status(Code::kLimit, file_->name(), kNoOffset, "",
+                  "found provenance of " + std::to_string(bytes) +
+                      " bytes in one generation, expected at most " +
+                      std::to_string(kMostSections));
+  provenance_.emplace_back(json);
   return {};
 }
 
@@ -19,7 +34,8 @@ Status Writer::Impl::check_sections(const Superblock& superblock) const {
   return read_sections(
       *source_, superblock.global_sections, source_->size(),
       [&](const SectionFrame& frame, std::string_view) -> Status {
-        if (frame.type == kSectionProvenance || (frame.flags & kCriticalForWriting) == 0) return {};
+        constexpr std::uint16_t kCritical = kCriticalForReading | kCriticalForWriting;
+        if (frame.type == kSectionProvenance || (frame.flags & kCritical) == 0) return {};
         return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
                       "the file has a global section of type " + std::to_string(frame.type) +
                           " that only a newer writer keeps up");

@@ -1,6 +1,7 @@
 // Commits: the HDF5 view (spec/format.md, section 12).
 #include <algorithm>
 
+#include "superblock/view_header.h"
 #include "view/view_encoder.h"
 #include "wire/checked.h"
 #include "writer/extent_state.h"
@@ -8,26 +9,22 @@
 
 namespace nmb {
 
-// Collective: the view of the last generation does not show the next one.
-Status Writer::Impl::retire_view(Superblock& next) {
-  const Place& view = superblock_.view;
-  if (!view.absent()) {
-    Status status;
-    if (ranks_.rank() == 0) {
-      dead_.push_back({view.position, round_up(view.length, 8), 0, false});
-      if (options_.hdf5_view == Hdf5View::kOff && options_.on_no_view)
-        status = options_.on_no_view("HDF5 view: the file had one, and none was asked for");
-    }
-    NMB_TRY(ranks_.agree(status));
-  }
-  next.view = {};
-  next.hdf5 = {};
-  next.readonly_compatible &= ~kFeatureView;
-  return {};
+// Collective: that a view stays behind what is committed is told by the first commit for which it
+// is so.
+Status Writer::Impl::tell_of_old_view() {
+  if (!view_is_newest(superblock_) || options_.hdf5_view != Hdf5View::kOff) return {};
+  const bool tells = ranks_.rank() == 0 && options_.on_no_view;
+  return ranks_.agree(
+      tells ? options_.on_no_view("a new HDF5 view: the one that is there shows generation " +
+                                  std::to_string(superblock_.generation) +
+                                  ", nothing of what is added")
+            : Status());
 }
 
-// Collective: rank 0 writes the view of what all have written, behind it.
+// Collective: rank 0 writes the view of what all have written, behind it. One that was there before
+// stays where none can be made.
 Status Writer::Impl::write_view(Superblock& next) {
+  NMB_TRY(stripes_.pass_on({}));
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     // MPI-IO shows ranks what others wrote when both have synced.
@@ -77,11 +74,13 @@ Status Writer::Impl::encode_view_of(Superblock& next) {
   const ReaderCore core(source, std::move(head));
   FileSink sink(*file_);
   NMB_ASSIGN(const EncodedView view, encode_view(core, how, sink));
+  if (const Place& old = superblock_.view; !old.absent())
+    dead_.push_back({old.position, round_up(old.length, 8), 0, false});
   next.view = {how.position, view.length, 0};
   NMB_ASSIGN(next.view.sum, sum_in_file(buffer_, how.position, view.length));
   next.readonly_compatible |= kFeatureView;
   cursor_ = how.position + view.length;
-  next.hdf5 = view.superblock(round_up(cursor_, kSlotUnit) + kSlotUnit);
+  new_view_ = view;
   return {};
 }
 

@@ -1,0 +1,113 @@
+// Growth pages (see extent/growth.h).
+#include "extent/growth.h"
+
+#include <string>
+#include <utility>
+
+#include "page/page_chain.h"
+
+namespace nmb {
+
+bool add_growth_page(const std::shared_ptr<const Page>& shared, GrowthRows* rows,
+                     Findings& findings) {
+  const Page& page = *shared;
+  const std::uint32_t first = page_before(page) ? 1 : 0;
+  const auto not_ascending = [&](std::uint32_t row) {
+    findings.report({"R-GR-1", page.value_offset(row, kOrder), "growth page",
+                     "order " + std::to_string(page.value(row, kOrder)) + ", logical offset " +
+                         std::to_string(page.value(row, kLogicalOffset)),
+                     "more than in the row before"});
+  };
+  if (is_endless(page, {kOrder, kLogicalOffset}) && page.rows() - first > 1) {
+    not_ascending(first + 1);
+    return false;
+  }
+  for (std::uint32_t row = first; row < page.rows(); ++row) {
+    if (page.value(row, kState) != 0) return false;  // R-PG-9 is reported
+    const std::pair key(page.value(row, kOrder), page.value(row, kLogicalOffset));
+    if (row > first &&
+        key <= std::pair(page.value(row - 1, kOrder), page.value(row - 1, kLogicalOffset)))
+      not_ascending(row);
+    (*rows)[key.first].push_back({piece_at(page, row), page.value(row, kRecords), shared, row});
+  }
+  return true;
+}
+
+void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
+                     std::uint32_t piece_size, Findings& findings) {
+  std::uint64_t end = entry.extent_length, records = entry.records;
+  for (const GrowthRow& row : rows) {
+    const auto report = [&](const char* rule, Column column, std::string found,
+                            std::string expected) {
+      findings.report({rule, row.at(column), "growth of block \"" + entry.name + "\"",
+                       std::move(found), std::move(expected)});
+    };
+    if (row.piece.logical != end)
+      report("R-GR-2", kLogicalOffset, "logical offset " + std::to_string(row.piece.logical),
+             std::to_string(end) + ", where the values before end");
+    if (row.records < records)
+      report("R-GR-2", kRecords, std::to_string(row.records) + " records",
+             "at least " + std::to_string(records));
+    if (row.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
+    check_piece_lengths("R-GR-3", "R-GR-3", *row.page, row.row, row.piece, piece_size, findings);
+    end = row.piece.end();
+    records = row.records;
+  }
+}
+
+void grow(BlockEntry* entry, std::span<const GrowthRow> rows) {
+  const GrowthRow& last = rows.back();
+  if (last.records > entry->records) {
+    entry->grown_records = last.records - entry->records;
+    entry->records = last.records;
+  }
+  if (last.piece.end() > entry->extent_length) {
+    entry->growth = last.piece.end() - entry->extent_length;
+    entry->extent_length = last.piece.end();
+  }
+}
+
+Result<const GrowthRows*> Growth::all() const {
+  const std::lock_guard lock(mutex_);
+  if (rows_) return rows_.get();
+  NMB_ASSIGN(
+      const std::vector<std::shared_ptr<const Page>> pages,
+      read_page_chain(file_, superblock_, PageUse::kGrowth, superblock_.growth, kMaxGrowthPages));
+  auto rows = std::make_unique<GrowthRows>();
+  FirstFinding first;
+  for (const auto& page : pages) {
+    add_growth_page(page, rows.get(), first);
+    NMB_TRY(first.status(file_.name()));
+  }
+  rows_ = std::move(rows);
+  return rows_.get();
+}
+
+Status Growth::add_to(BlockEntry* entry) const {
+  if (absent()) return {};
+  NMB_ASSIGN(const GrowthRows* const rows, all());
+  const auto found = rows->find(entry->order);
+  if (found == rows->end()) return {};
+  if (!(entry->needs & ~kSupportedNeeds)) {
+    const std::lock_guard lock(mutex_);
+    if (!checked_.contains(entry->order)) {
+      FirstFinding first;
+      check_growth_of(*entry, found->second, superblock_.piece_size, first);
+      NMB_TRY(first.status(file_.name()));
+      checked_.insert(entry->order);
+    }
+  }
+  grow(entry, found->second);
+  return {};
+}
+
+Result<std::span<const GrowthRow>> Growth::rows_of(const BlockEntry& entry) const {
+  if (entry.growth == 0) return std::span<const GrowthRow>();
+  NMB_ASSIGN(const GrowthRows* const rows, all());
+  const auto found = rows->find(entry.order);
+  if (found == rows->end())
+    return Status(Code::kUsage, "found an entry with growth that the file does not have");
+  return std::span<const GrowthRow>(found->second);
+}
+
+}  // namespace nmb

@@ -1,0 +1,272 @@
+// Numbers of dimensions (see interop/dimension_ids.h).
+#include "interop/dimension_ids.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <span>
+
+#include "interop/group_order.h"
+#include "interop/netcdf_marks.h"
+#include "wire/endian.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
+
+bool is_at_or_below(std::string_view block, std::string_view above) {
+  return above.empty() || block == above ||
+         (block.starts_with(above) && block[above.size()] == '/');
+}
+
+std::string path_in(std::string_view block, std::string_view name) {
+  return (block.empty() ? "" : std::string(block) + "/") + std::string(name);
+}
+
+// Numbers in an attribute's form in place of those that are there.
+std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attribute,
+                                 const std::vector<std::int64_t>& numbers) {
+  const bool swapped = metadata.extension()->types.is_swapped(attribute.type);
+  std::vector<std::byte> bytes(attribute.values.begin(), attribute.values.end());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(numbers[i]);
+    if (swapped)
+      store_le(bytes.data() + 4 * i, number);
+    else
+      store_be(bytes.data() + 4 * i, number);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
+  DimensionIds ids(reader);
+  NMB_TRY(ids.gather());
+  NMB_TRY(ids.order_blocks());
+  bool are_unique = false;
+  NMB_TRY(ids.keep_numbers(&are_unique));
+  if (!are_unique) NMB_TRY(ids.count_anew());
+  return ids;
+}
+
+Status DimensionIds::gather() {
+  return reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
+      if (entry.dimensions > 0) blocks_[entry.name].classic_count = entry.dimensions;
+      return true;
+    }
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
+    const Metadata& metadata = block->metadata;
+    for (VarId v = 0; v < metadata.variable_count(); ++v) {
+      const Variable variable = metadata.variable(v);
+      if (variable.dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
+      Scale scale{
+          std::string(variable.name), v, metadata.dimension(variable.dimensions[0]).length, {}, 0};
+      if (metadata.dimension(variable.dimensions[0]).is_record()) scale.length = block->records;
+      const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
+      // netCDF-C counts in place of negative ones.
+      if (!id.empty() && id.front() >= 0) scale.own = id.front();
+      some_count_ = some_count_ || !scale.own;
+      Scales& scales = blocks_[entry.name];
+      scales.places.emplace(scale.name, scales.scales.size());
+      scales.scales.push_back(std::move(scale));
+    }
+    return true;
+  });
+}
+
+Status DimensionIds::order_blocks() {
+  std::vector<std::string> all;
+  // Who comes first matters to those that are counted alone.
+  if (some_count_) {
+    NMB_ASSIGN(all, group_order(*reader_));
+    std::erase_if(all, [&](const std::string& name) { return !blocks_.contains(name); });
+    order_ = std::move(all);
+    return {};
+  }
+  for (const auto& [name, scales] : blocks_) order_.push_back(name);
+  return {};
+}
+
+template <class Visit>
+void DimensionIds::for_each_in_order(Visit visit) {
+  for (const std::string& name : order_) visit(blocks_.find(name)->second);
+}
+
+// Those of classic blocks follow the others.
+Status DimensionIds::keep_numbers(bool* are_unique) {
+  std::int64_t classic = 0;
+  for_each_in_order([&](const Scales& block) {
+    for (const Scale& scale : block.scales)
+      if (scale.own) classic = std::max(classic, *scale.own + 1);
+  });
+  std::set<std::int64_t> taken;  // of blocks of kind 6
+  std::int64_t next = 0;
+  *are_unique = true;
+  const std::int64_t first_classic = classic;
+  for_each_in_order([&](Scales& block) {
+    if (block.classic_count > 0) {
+      block.first = classic;
+      classic += static_cast<std::int64_t>(std::min<std::uint64_t>(
+          block.classic_count, static_cast<std::uint64_t>(kMostDimensions)));
+      next = std::max(next, classic);
+    }
+    for (Scale& scale : block.scales) {
+      scale.id = scale.own ? *scale.own : next;
+      next = std::max(next, scale.id + 1);
+      *are_unique = *are_unique && taken.insert(scale.id).second;
+    }
+  });
+  // One that netCDF counts may have got the number of a classic block's dimension.
+  const auto at = taken.lower_bound(first_classic);
+  *are_unique = *are_unique && (at == taken.end() || *at >= classic);
+  *are_unique = *are_unique && classic <= kMostDimensions && next <= kMostDimensions;
+  return {};
+}
+
+// A block's own keep their order, unless some of them are counted by netCDF.
+Status DimensionIds::count_anew() {
+  std::int64_t next = 0;
+  for_each_in_order([&](Scales& block) {
+    block.first = next;
+    next += static_cast<std::int64_t>(
+        std::min<std::uint64_t>(block.classic_count, static_cast<std::uint64_t>(kMostDimensions)));
+    std::vector<Scale*> scales;
+    for (Scale& scale : block.scales) scales.push_back(&scale);
+    if (std::ranges::all_of(scales, [](const Scale* scale) { return scale->own.has_value(); }))
+      std::ranges::stable_sort(scales,
+                               [](const Scale* a, const Scale* b) { return *a->own < *b->own; });
+    for (Scale* scale : scales) scale->id = next++;
+  });
+  changes_ = true;
+  if (next <= kMostDimensions) return {};
+  return Status(Code::kLimit, "found more than 2^31 - 1 dimensions");
+}
+
+std::int64_t DimensionIds::first_of(std::string_view block) const {
+  const auto known = blocks_.find(block);
+  return known == blocks_.end() ? 0 : known->second.first;
+}
+
+// As netCDF-C counts in the file that the block came from: that of the block above all others of
+// kind 6.
+const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& block) const {
+  std::string root = block;
+  for (std::string above = block; !above.empty();) {
+    const std::size_t slash = above.rfind('/');
+    above.resize(slash == above.npos ? 0 : slash);
+    const Result<std::optional<BlockEntry>> entry = reader_->find(above);
+    if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended))
+      root = above;
+  }
+  const auto [known, is_new] = sources_.try_emplace(root);
+  if (!is_new) return known->second;
+  std::int64_t next = 0;
+  for (const std::string& name : order_) {
+    if (!is_at_or_below(name, root)) continue;
+    const std::vector<Scale>& scales = blocks_.find(name)->second.scales;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const std::int64_t id = scales[i].own.value_or(next);
+      next = std::max(next, id + 1);
+      known->second[id].emplace_back(name, i);
+    }
+  }
+  return known->second;
+}
+
+std::optional<DimensionIds::Dimension> DimensionIds::in_source(const std::string& block,
+                                                               std::int64_t id) const {
+  const Numbers& numbers = numbers_of_source(block);
+  const auto known = numbers.find(id);
+  if (known == numbers.end()) return std::nullopt;
+  // Of several the nearest: variables use dimensions of their group and of those above it.
+  const std::pair<std::string, std::size_t>* nearest = nullptr;
+  for (const auto& place : known->second)
+    if (is_at_or_below(block, place.first) &&
+        (!nearest || place.first.size() > nearest->first.size()))
+      nearest = &place;
+  if (!nearest) return std::nullopt;
+  const Scale& scale = blocks_.find(nearest->first)->second.scales[nearest->second];
+  return Dimension{path_in(nearest->first, scale.name), scale.length, scale.id};
+}
+
+Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string_view path) const {
+  const auto kNone = std::optional<Dimension>();
+  if (path.starts_with('/')) path.remove_prefix(1);
+  const std::size_t slash = path.rfind('/');
+  const std::string_view block = slash == path.npos ? "" : path.substr(0, slash);
+  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  const auto known = blocks_.find(block);
+  if (known == blocks_.end()) return kNone;
+  if (const auto place = known->second.places.find(std::string(name));
+      place != known->second.places.end()) {
+    const Scale& scale = known->second.scales[place->second];
+    return std::optional(Dimension{std::string(path), scale.length, scale.id});
+  }
+  if (known->second.classic_count == 0) return kNone;
+  if (!classic_ || classic_->name != block) {
+    NMB_ASSIGN(classic_, reader_->block(block));
+  }
+  const std::optional<DimId> id = classic_->metadata.find_dimension(name);
+  if (!id) return kNone;
+  const nmb::Dimension dimension = classic_->metadata.dimension(*id);
+  return std::optional(Dimension{std::string(path),
+                                 dimension.is_record() ? classic_->records : dimension.length,
+                                 known->second.first + *id});
+}
+
+Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimensions_of(
+    const Block& block, VarId variable) const {
+  const Metadata& metadata = block.metadata;
+  const Variable v = metadata.variable(variable);
+  const std::size_t rank = v.dimensions.size();
+  std::vector<std::optional<Dimension>> dimensions(rank);
+  const std::vector<std::int64_t> ids = integers(metadata, variable, kCoordinates, rank);
+  const std::vector<std::string> paths = scale_paths(metadata, variable, rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (!paths[i].empty()) {
+      NMB_ASSIGN(dimensions[i], by_path(paths[i]));
+    }
+    if (!dimensions[i] && i == 0 && is_dimension_scale(metadata, variable)) {
+      NMB_ASSIGN(dimensions[i], by_path(path_in(block.name, v.name)));
+    }
+    if (!dimensions[i] && !ids.empty()) dimensions[i] = in_source(block.name, ids[i]);
+  }
+  return dimensions;
+}
+
+Result<std::shared_ptr<const Block>> DimensionIds::renumbered(
+    std::shared_ptr<const Block> block) const {
+  if (!changes_ || !block->metadata.extension()) return block;
+  std::shared_ptr<Block> changed;
+  const auto put = [&](VarId variable, std::string_view name,
+                       const std::vector<std::int64_t>& numbers) -> Status {
+    const Attribute attribute = *block->metadata.find_attribute(variable, name);
+    const std::vector<std::byte> bytes = as_stored(block->metadata, attribute, numbers);
+    if (std::ranges::equal(bytes, attribute.values)) return {};
+    if (!changed) changed = std::make_shared<Block>(*block);
+    return changed->metadata.replace_values(variable, name, bytes);
+  };
+  for (VarId v = 0; v < block->metadata.variable_count(); ++v) {
+    std::vector<std::int64_t> ids = integers(block->metadata, v, kCoordinates);
+    std::vector<std::int64_t> id = integers(block->metadata, v, kDimensionId, 1);
+    if (ids.empty() && id.empty()) continue;
+    NMB_ASSIGN(const std::vector<std::optional<Dimension>> dimensions, dimensions_of(*block, v));
+    // Numbers that say nothing stay.
+    if (!dimensions.empty() && dimensions[0] && !id.empty() && id[0] >= 0) {
+      id[0] = dimensions[0]->id;
+      NMB_TRY(put(v, kDimensionId, id));
+    }
+    if (ids.size() != dimensions.size()) continue;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (dimensions[i]) ids[i] = dimensions[i]->id;
+    if (!ids.empty()) NMB_TRY(put(v, kCoordinates, ids));
+  }
+  if (!changed) return block;
+  return std::shared_ptr<const Block>(std::move(changed));
+}
+
+}  // namespace nmb::hdf5

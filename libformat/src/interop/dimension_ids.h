@@ -1,0 +1,90 @@
+// DimensionIds: the numbers that netCDF gives the dimensions of a file (_Netcdf4Dimid, and
+// _Netcdf4Coordinates of what uses them), where an NMB file is written as HDF5. netCDF takes two
+// dimensions of one number for one, so those of several sources get new ones.
+//
+// A scale without a number gets one from netCDF-C when it is read: the next above all that were met
+// until then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "nmb/export.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// Not thread-safe.
+class DimensionIds {
+ public:
+  // Reads the definitions of all blocks of kind 6. reader outlives the result. Numbers stay as they
+  // are where netCDF takes no two dimensions for one; else all are counted from 0. kDamaged: the
+  // hdf5 section; kLimit: more than 2^31 - 1 dimensions; kIo.
+  NMB_EXPORT static Result<DimensionIds> plan(const Reader& reader);
+
+  // Whether numbers of blocks of kind 6 change.
+  bool changes() const { return changes_; }
+  // Of a classic block's first dimension; the others follow.
+  NMB_EXPORT std::int64_t first_of(std::string_view block) const;
+  // The block with the numbers that are written; the same where none changes. kDamaged, kIo.
+  NMB_EXPORT Result<std::shared_ptr<const Block>> renumbered(
+      std::shared_ptr<const Block> block) const;
+
+  struct Dimension {
+    std::string path;  // of its scale, without the first '/'
+    std::uint64_t length = 0;
+    std::int64_t id = 0;  // as written, or as netCDF counts it
+  };
+  // Of a variable of a block of kind 6, as its marks in the source say; nullopt where they do not.
+  Result<std::vector<std::optional<Dimension>>> dimensions_of(const Block& block,
+                                                              VarId variable) const;
+  // The dimension of a number, of those that a variable of a block of kind 6 can use, in the file
+  // that the block came from; nullopt: none.
+  std::optional<Dimension> in_source(const std::string& block, std::int64_t id) const;
+
+ private:
+  struct Scale {
+    std::string name;
+    VarId variable = 0;
+    std::uint64_t length = 0;
+    std::optional<std::int64_t> own;  // in the source
+    std::int64_t id = 0;
+  };
+  struct Scales {                     // of a block that has some
+    std::uint64_t classic_count = 0;  // dimensions of a classic block
+    std::int64_t first = 0;           // of these
+    std::vector<Scale> scales;
+    std::unordered_map<std::string, std::size_t> places;  // in `scales`, by name
+  };
+  // By number, the blocks and places of scales that have it.
+  using Numbers = std::map<std::int64_t, std::vector<std::pair<std::string, std::size_t>>>;
+
+  explicit DimensionIds(const Reader& reader) : reader_(&reader) {}
+  Status gather();
+  Status order_blocks();
+  Status keep_numbers(bool* are_unique);
+  Status count_anew();
+  template <class Visit>
+  void for_each_in_order(Visit visit);
+  const Numbers& numbers_of_source(const std::string& block) const;
+  Result<std::optional<Dimension>> by_path(std::string_view path) const;
+
+  const Reader* reader_;
+  std::map<std::string, Scales, std::less<>> blocks_;
+  std::vector<std::string> order_;  // of these, as netCDF-C reads them; of no matter: by name
+  bool some_count_ = false;         // there are scales without numbers
+  bool changes_ = false;
+  mutable std::map<std::string, Numbers> sources_;
+  mutable std::shared_ptr<const Block> classic_;  // the last one that a path led to
+};
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,60 @@
+// An NMB file as HDF5 (see interop/hdf5_form.h).
+#include "interop/hdf5_form.h"
+
+#include <utility>
+
+#include "nmb/hdf5_section.h"
+
+namespace nmb::hdf5 {
+
+Result<std::vector<std::byte>> user_block(const Block& block) {
+  std::vector<std::byte> bytes;
+  if (!block.metadata.extension()) return bytes;
+  NMB_ASSIGN(std::vector<Property> properties, decode_properties(block.metadata.extension()->hdf5));
+  for (Property& p : properties)
+    if (p.number == Property::Number::kUserBlock) bytes = std::move(p.bytes);
+  return bytes;
+}
+
+Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
+  NMB_ASSIGN(DimensionIds ids, DimensionIds::plan(reader));
+  Hdf5Form form(std::move(ids));
+  std::optional<std::string> first;
+  bool is_above_all = true;
+  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (!first) first = entry.name;
+    is_above_all = is_above_all &&
+                   (first->empty() || entry.name == *first || entry.name.starts_with(*first + "/"));
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    NMB_ASSIGN(const std::vector<std::byte> bytes, user_block(*block));
+    if (bytes.empty()) return true;
+    form.with_user_block_.insert(entry.name);
+    form.losses_.push_back({"group \"/" + entry.name + "\"",
+                            "a user block of " + std::to_string(bytes.size()) +
+                                " bytes; an HDF5 file has one, that of its root group; left out"});
+    return true;
+  }));
+  // The first in the order of names is the one that others may lie below.
+  if (is_above_all && first && form.with_user_block_.contains(*first)) {
+    form.user_block_of_ = *first;
+    form.losses_.erase(form.losses_.begin());
+  }
+  return form;
+}
+
+Result<std::shared_ptr<const Block>> Hdf5Form::written(std::shared_ptr<const Block> block) const {
+  NMB_ASSIGN(block, ids_.renumbered(std::move(block)));
+  // That of the root group is where it belongs.
+  if (block->name.empty() || !with_user_block_.contains(block->name)) return block;
+  const auto copy = std::make_shared<Block>(*block);
+  auto extension = std::make_shared<Extension>(*block->metadata.extension());
+  NMB_ASSIGN(const std::vector<Property> properties, decode_properties(extension->hdf5));
+  extension->hdf5.clear();
+  for (const Property& p : properties)
+    if (p.number != Property::Number::kUserBlock) append_property(p, &extension->hdf5);
+  copy->metadata.set_extension(std::move(extension));
+  return std::shared_ptr<const Block>(copy);
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,47 @@
+// Hdf5Form: what an NMB file is to be as HDF5. Blocks of several sources do not always go together
+// as they are: dimensions get other numbers, and a file has one user block at most (docs/hdf5.md,
+// "Several sources in one file").
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "interop/dimension_ids.h"
+#include "nmb/classic_view.h"
+#include "nmb/export.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// Not thread-safe.
+class Hdf5Form {
+ public:
+  // Reads the definitions of all blocks of kind 6. reader outlives the result. kDamaged; kLimit;
+  // kIo.
+  NMB_EXPORT static Result<Hdf5Form> of(const Reader& reader);
+
+  const DimensionIds& dimensions() const { return ids_; }
+  // The block whose user block the file has: one that all others lie below.
+  const std::optional<std::string>& user_block_of() const { return user_block_of_; }
+  // User blocks that the file does not have.
+  const std::vector<Loss>& losses() const { return losses_; }
+  // The block as it is written. kDamaged, kIo.
+  NMB_EXPORT Result<std::shared_ptr<const Block>> written(std::shared_ptr<const Block> block) const;
+
+ private:
+  explicit Hdf5Form(DimensionIds ids) : ids_(std::move(ids)) {}
+
+  DimensionIds ids_;
+  std::set<std::string, std::less<>> with_user_block_;
+  std::optional<std::string> user_block_of_;
+  std::vector<Loss> losses_;
+};
+
+// The bytes of a block's user block; none: it has none. kDamaged.
+NMB_EXPORT Result<std::vector<std::byte>> user_block(const Block& block);
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,117 @@
+// What netCDF sees of dimensions (see interop/netcdf_check.h).
+#include "interop/netcdf_check.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "block/name_rules.h"
+#include "interop/netcdf_marks.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+std::string object_path(const Block& block, std::string_view name) {
+  return (block.name.empty() ? "" : block.name + "/") + std::string(name);
+}
+
+Status seen_otherwise(const std::string& variable, const std::string& seen,
+                      const std::string& expected) {
+  return Status(Code::kDamaged, "the result is not what was to be written: variable " +
+                                    in_quotes(variable) + ": netCDF sees " + seen +
+                                    ", expected dimension " + in_quotes(expected));
+}
+
+}  // namespace
+
+void NetcdfCheck::add(const Block& written) {
+  const Metadata& metadata = written.metadata;
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    if (metadata.variable(v).dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
+    const std::vector<std::int64_t> own = integers(metadata, v, kDimensionId, 1);
+    const std::int64_t id = own.empty() || own[0] < 0 ? next_ : own[0];
+    next_ = std::max(next_, id + 1);
+    scales_[id] = object_path(written, metadata.variable(v).name);
+  }
+}
+
+Status NetcdfCheck::add_classic(const Block& written, const Block& source) {
+  add(written);
+  const Metadata &metadata = written.metadata, &expected = source.metadata;
+  for (VarId v = 0; v < expected.variable_count(); ++v) {
+    const Variable variable = expected.variable(v);
+    const std::size_t rank = variable.dimensions.size();
+    if (rank == 0) continue;
+    const std::string path = object_path(source, variable.name);
+    std::optional<VarId> there =
+        metadata.find_variable(std::string(kNonCoordinate) + std::string(variable.name));
+    if (!there) there = metadata.find_variable(variable.name);
+    if (!there) return seen_otherwise(path, "no such variable", "none");
+    std::vector<std::string> names;
+    for (const DimId d : variable.dimensions)
+      names.push_back(object_path(source, expected.dimension(d).name));
+    const std::vector<std::string> paths = scale_paths(metadata, *there, rank);
+    const bool is_scale = is_dimension_scale(metadata, *there);
+    for (std::size_t i = 0; i < rank && !is_scale; ++i)
+      if (paths[i] != "/" + names[i])
+        return seen_otherwise(path, in_quotes(paths[i].substr(!paths[i].empty())), names[i]);
+    const std::vector<std::int64_t> ids = integers(metadata, *there, kCoordinates, rank);
+    if (!ids.empty()) uses_.push_back({path, ids, std::move(names)});
+  }
+  return {};
+}
+
+Status NetcdfCheck::check_numbers(const std::string& variable, const std::vector<std::int64_t>& ids,
+                                  const std::vector<std::string>& paths) const {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto seen = scales_.find(ids[i]);
+    if (seen == scales_.end())
+      return seen_otherwise(variable, "no dimension of number " + std::to_string(ids[i]), paths[i]);
+    if (seen->second != paths[i])
+      return seen_otherwise(variable, "dimension " + in_quotes(seen->second), paths[i]);
+  }
+  return {};
+}
+
+Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const {
+  const Block& source = *block;
+  const DimensionIds& dimensions = form_.dimensions();
+  std::shared_ptr<const Block> written;
+  for (VarId v = 0; v < source.metadata.variable_count(); ++v) {
+    const std::size_t rank = source.metadata.variable(v).dimensions.size();
+    const std::vector<std::int64_t> before = integers(source.metadata, v, kCoordinates, rank);
+    if (rank == 0 || before.empty()) continue;
+    if (!written) {
+      NMB_ASSIGN(written, dimensions.renumbered(block));
+    }
+    const std::vector<std::int64_t> ids = integers(written->metadata, v, kCoordinates, rank);
+    NMB_ASSIGN(const auto expected, dimensions.dimensions_of(source, v));
+    std::vector<std::string> paths;
+    bool is_told = true;  // else netCDF cannot read the source
+    for (std::size_t i = 0; i < rank && is_told; ++i) {
+      const auto seen = scales_.find(ids[i]);
+      // Where the source contradicts itself, netCDF sees what it saw there.
+      const auto in_source = dimensions.in_source(source.name, before[i]);
+      const bool as_before = seen != scales_.end() && in_source && in_source->path == seen->second;
+      is_told = expected[i] || in_source;
+      if (is_told) paths.push_back(as_before || !expected[i] ? in_source->path : expected[i]->path);
+    }
+    if (!is_told) continue;
+    NMB_TRY(check_numbers(object_path(source, source.metadata.variable(v).name), ids, paths));
+  }
+  return {};
+}
+
+Status NetcdfCheck::finish() const {
+  for (const Use& use : uses_) NMB_TRY(check_numbers(use.variable, use.ids, use.paths));
+  return reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_.block(entry));
+    NMB_TRY(check_block(block));
+    return true;
+  });
+}
+
+}  // namespace nmb::hdf5

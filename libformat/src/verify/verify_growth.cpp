@@ -1,0 +1,75 @@
+// Verifies growth pages (spec/format.md, section 10.4).
+#include "extent/needs.h"
+#include "extent/piece_codec.h"
+#include "verify/nmb_verifier.h"
+
+namespace nmb {
+
+void NmbVerifier::check_growth_pages() {
+  const Place& place = superblock().growth;
+  if (place.absent()) return;
+  used_readonly_compatible_ |= kFeatureGrowth;
+  const auto pages = check_chain(PageUse::kGrowth, place, field(in_superblock::kGrowth),
+                                 "growth page", kMaxGrowthPages);
+  growth_known_ = pages.has_value();
+  if (!pages) return;
+  for (const auto& page : *pages)
+    growth_known_ = add_growth_page(page, &growth_, findings_) && growth_known_;
+}
+
+// Ahead of the checks of a block: its rows, and its entry with them.
+void NmbVerifier::take_growth_of(const EntryRow& row) {
+  whole_ = row.entry;
+  grown_.clear();
+  const auto found = growth_.find(row.entry.order);
+  if (found == growth_.end()) return;
+  grown_ = std::move(found->second);
+  growth_.erase(found);
+  grow(&whole_, grown_);
+  grown_records_ += whole_.grown_records;
+}
+
+// Rows and pieces of the block that is being checked.
+void NmbVerifier::check_growth(const EntryRow& row) {
+  if (grown_.empty()) return;
+  check_growth_of(row.entry, grown_, superblock().piece_size, findings_);
+  for (const GrowthRow& grown : grown_) {
+    const Piece& piece = grown.piece;
+    used_needs_ |= needs_of_piece(piece, false);
+    ValueRange range{piece.position, piece.stored_length(), piece.sum, "R-GR-3", block_};
+    range.sum_at = grown.at(kSum);
+    range.codec_at = grown.at(kCodec);
+    if (piece.codec != PieceCodec::kNone && is_piece_length(piece.coded_length, piece.length) &&
+        piece.length <= superblock().piece_size) {
+      range.codec = piece.codec;
+      range.raw_length = piece.length;
+    }
+    check_values(range, grown.at(kPosition));
+  }
+}
+
+// R-GR-2 with R-BK-12: records of the last row, and where its piece ends.
+void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& metadata) {
+  class Grown final : public Findings {
+   public:
+    void report(Finding finding) override { found |= finding.rule == "R-BK-12"; }
+    bool found = false;
+  } grown;
+  (void)check_body(
+      whole_, stored.header.records, stored.body, file_, [](Column) { return kNoOffset; }, grown);
+  if (grown.found || !metadata.record_dimension())
+    report("R-GR-2", grown_.back().at(kRecords), "growth of block \"" + whole_.name + "\"",
+           std::to_string(whole_.records) + " records, values up to " +
+               std::to_string(whole_.extent_length),
+           metadata.record_dimension() ? "values of that many records"
+                                       : "none of a block without record dimension");
+}
+
+void NmbVerifier::check_growth_without_blocks() {
+  if (!index_whole_) return;
+  for (const auto& [order, rows] : growth_)
+    report("R-GR-1", rows.front().at(kOrder), "growth page", "order " + std::to_string(order),
+           "that of a block");
+}
+
+}  // namespace nmb

@@ -1,0 +1,95 @@
+// Files that are going to be written (see nmb/output_set.h).
+#include "nmb/output_set.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "nmb/output_file.h"
+
+namespace nmb {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Links to follow and folders to leave out, for one path: more than PATH_MAX allows parts.
+constexpr int kMostSteps = 8192;
+
+// The files of a resumable output get their names from it.
+std::string advice(std::string_view what) {
+  return what == "report" ? "; choose another report" : "; choose another output";
+}
+
+}  // namespace
+
+OutputSet::Identity OutputSet::identity_of(const std::string& path) {
+  fs::path at = path, rest;
+  for (int step = 0; step < kMostSteps; ++step) {
+    struct stat info;
+    if (::stat(at.empty() ? "." : at.c_str(), &info) == 0) {
+      // Folders that do not exist, and the ".." behind them, say nothing.
+      fs::path shortest = rest.lexically_normal();
+      if (shortest == rest) return {info.st_dev, info.st_ino, rest.string()};
+      at /= shortest;
+      rest.clear();
+      continue;
+    }
+    // A link to a file that does not exist: that file is what counts.
+    std::error_code is_no_link;
+    const fs::path target = fs::read_symlink(at, is_no_link);
+    if (!is_no_link) {
+      at = at.parent_path() / target;
+    } else if (at.has_relative_path()) {
+      rest = rest.empty() ? at.filename() : at.filename() / rest;
+      at = at.parent_path();
+    } else {
+      break;
+    }
+  }
+  return {0, 0, path};
+}
+
+const OutputSet::Output* OutputSet::find(const std::string& path) const {
+  const auto found = outputs_.find(identity_of(path));
+  return found == outputs_.end() ? nullptr : &found->second;
+}
+
+Status OutputSet::add(const std::string& path, std::string_view what) {
+  Identity identity = identity_of(path);
+  const bool exists = std::get<std::string>(identity).empty();
+  const auto [place, is_new] =
+      outputs_.try_emplace(std::move(identity), Output{path, std::string(what)});
+  if (!is_new)
+    return Status(Code::kUsage, path, kNoOffset, "",
+                  "is also the " + place->second.what + " " + place->second.path + advice(what));
+  replaces_ = replaces_ || exists;
+  return {};
+}
+
+Status OutputSet::add_output(const std::string& path, bool resumable) {
+  NMB_TRY(add(path, "output"));
+  if (!resumable) return {};
+  NMB_TRY(add(resumable_name(path), "unfinished output"));
+  return add(journal_name(path), "journal");
+}
+
+Status OutputSet::check_input(const std::string& path, std::string_view what) const {
+  if (!replaces_) return {};
+  const Output* output = find(path);
+  if (output == nullptr) return {};
+  return Status(Code::kUsage, output->path, kNoOffset, "",
+                "is also the " + std::string(what) + " " + path + advice(output->what));
+}
+
+Status OutputSet::check_reference(const std::string& path, const std::string& by) const {
+  const Output* output = find(path);
+  if (output == nullptr) return {};
+  return Status(
+      Code::kUsage, output->path, kNoOffset, "",
+      "is also a file that the input " + by + " refers to, " + path + advice(output->what));
+}
+
+}  // namespace nmb

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""The lock of a writer: HDF5 programs and writers do not keep one another out, a second writer is refused, and a
+generation that is complete but not committed is no finding while a writer holds the file.
+
+    writer_lock.py --tools FOLDER
+"""
+
+import fcntl
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import main  # noqa: E402
+
+F_OFD_SETLK = 37
+HEAD = 16384
+DUMP = "netcdf {} {{ dimensions: x = 5 ; variables: int v(x) ; data: v = 1, 2, 3, 4, 5 ; }}"
+
+
+def make(tools, name):
+    text = tools.work / f"{name}.cdl"
+    text.write_text(DUMP.format(name))
+    subprocess.run(["ncgen", "-k", "cdf5", "-o", tools.work / f"{name}.nc", text], check=True)
+
+
+def test(tools):
+    out = tools.work / "out.nmb"
+    for name in "abcd":
+        make(tools, name)
+    tools.run("nmcat", "a.nc", "-o", "out.nmb")
+    # As an HDF5 program that reads the file.
+    with open(out, "rb") as reader:
+        fcntl.flock(reader, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        tools.run("nmcat", "b.nc", "-o", "out.nmb", "--append")
+    before = out.read_bytes()[:HEAD]
+    tools.run("nmcat", "c.nc", "-o", "out.nmb", "--append")
+    with open(out, "r+b") as writer:
+        fcntl.fcntl(writer, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 4096, 8192, 0))
+        with open(out, "rb") as reader:
+            fcntl.flock(reader, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        busy = tools.run("nmcat", "d.nc", "-o", "out.nmb", "--append", exit_code=2)
+        tools.check(b"another writer holds the file" in busy.stderr, f"a second writer: {busy.stderr}")
+        # As a crash leaves it, or a commit that is at work.
+        writer.write(before)
+        writer.flush()
+        tools.run("nmverify", "out.nmb")
+    tools.run("nmverify", "out.nmb", exit_code=1)
+    tools.run("nmcat", "d.nc", "-o", "out.nmb", "--append")
+    tools.run("nmverify", "out.nmb")
+    found = tools.run("nminspect", "ls", "out.nmb").stdout.decode().split()
+    tools.check(found == ["a", "b", "c", "d"], f"blocks {found}")
+    tools.run("nmcat", "a.nc", "-o", "new.nmb", "--no-lock", exit_code=2)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, test))

@@ -1,0 +1,172 @@
+// open_race: one process commits as fast as it can while others open the file in a loop. Whatever a
+// commit has done so far, an opening gives a generation that is whole, and tells of no damage.
+//
+//     open_race [--opens N] [--readers R] [--verify-every N]
+//
+// Prints what was met; exit code 1: an opening failed, or something was found.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "nmb/file_source.h"
+#include "nmb/reader.h"
+#include "nmb/verify.h"
+#include "nmb/writer.h"
+#include "support/programs.h"
+
+namespace nmb::test {
+namespace {
+
+constexpr std::uint64_t kGenerationsOfAFile = 2000;
+
+struct Options {
+  std::uint64_t opens = 4000;  // of all readers together
+  int readers = 4;
+  std::uint64_t verify_every = 16;
+};
+
+[[noreturn]] void stop(const Status& status) {
+  std::fprintf(stderr, "open_race: writer: %s\n", status.text().c_str());
+  _exit(2);
+}
+
+// New files replace old ones, so that none gets too large.
+[[noreturn]] void commit_for_ever(const std::string& path) {
+  WriterOptions options;
+  options.overwrite = true;
+  options.sync = false;
+  for (;;) {
+    auto created = Writer::create(path, options);
+    if (!created.ok()) stop(created.status());
+    Writer& writer = **created;
+    const Result<BlockId> block = writer.define_block("b");
+    const Result<DimId> time = writer.def_dim(*block, "time", kUnlimited);
+    const Result<VarId> v = writer.def_var(*block, "v", Type::kInt, std::vector<DimId>{*time});
+    if (const Status status = writer.end_define(); !status.ok()) stop(status);
+    for (std::uint64_t g = 0; g < kGenerationsOfAFile; ++g) {
+      const std::int32_t value = static_cast<std::int32_t>(g);
+      if (const Status status = writer.put(*block, *v, {{g}, {1}, {}}, MemoryType::kInt32, &value);
+          !status.ok())
+        stop(status);
+      if (const Status status = writer.sync(); !status.ok()) stop(status);
+    }
+  }
+}
+
+struct Tally {
+  std::uint64_t opens = 0, behind = 0, pending = 0, findings = 0, verified = 0;
+};
+
+class Told final : public Findings {
+ public:
+  void report(Finding finding) override {
+    if (finding.severity != Severity::kWarning) text += finding.text() + "\n";
+  }
+  std::string text;
+};
+
+// What an opening says beside what every commit shows while it is at work.
+std::string open_once(const std::string& path, bool verifies, Tally* tally) {
+  auto reader = Reader::open(path);
+  ++tally->opens;
+  if (!reader.ok()) return reader.status().text();
+  for (const Finding& warning : (*reader)->warnings()) {
+    if (warning.rule == "R-FL-2")
+      ++tally->behind;
+    else if (warning.rule == "R-SB-13")
+      ++tally->pending;
+    else
+      return warning.text();
+  }
+  // All values of the generation, one a record.
+  const auto object = (*reader)->object("b/v");
+  if (!object.ok()) return object.status().text();
+  const std::uint64_t records = (*object).block->records;
+  std::vector<std::int32_t> values(records);
+  if (const Status status = object->block->read(object->variable, {{0}, {records}, {}},
+                                                MemoryType::kInt32, values.data());
+      !status.ok())
+    return status.text();
+  for (std::uint64_t i = 0; i < records; ++i)
+    if (values[i] != static_cast<std::int32_t>(i)) return "another value";
+  if (records != (*reader)->generation()) return "another number of records";
+  if (!verifies) return {};
+  ++tally->verified;
+  const auto file = FileSource::open(path);
+  if (!file.ok()) return file.status().text();
+  Told told;
+  VerifyOptions options;
+  options.level = VerifyLevel::kBlocks;
+  const auto summary = verify(**file, options, told);
+  if (!summary.ok()) return summary.status().text();
+  return told.text + (summary->incomplete.ok() ? "" : summary->incomplete.text());
+}
+
+int read_in_a_loop(const std::string& path, const Options& options, int to) {
+  Tally tally;
+  for (std::uint64_t i = 0; i < options.opens / static_cast<std::uint64_t>(options.readers); ++i) {
+    const bool verifies = options.verify_every != 0 && i % options.verify_every == 0;
+    const std::string found = open_once(path, verifies, &tally);
+    if (found.empty()) continue;
+    ++tally.findings;
+    std::fprintf(stderr, "open_race: %s\n", found.c_str());
+  }
+  return ::write(to, &tally, sizeof tally) == sizeof tally ? 0 : 2;
+}
+
+int race(const Options& options) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "f.nmb").string();
+  const pid_t writer = fork();
+  if (writer == 0) commit_for_ever(path);
+  while (::access(path.c_str(), F_OK) != 0) {
+    if (::waitpid(writer, nullptr, WNOHANG) != 0) return 2;
+    ::usleep(1000);
+  }
+  int ends[2];
+  if (::pipe(ends) != 0) return 2;
+  for (int i = 0; i < options.readers; ++i)
+    if (fork() == 0) _exit(read_in_a_loop(path, options, ends[1]));
+  Tally all;
+  for (int i = 0; i < options.readers; ++i) {
+    Tally one;
+    if (::read(ends[0], &one, sizeof one) != sizeof one) return 2;
+    all.opens += one.opens, all.behind += one.behind, all.pending += one.pending;
+    all.findings += one.findings, all.verified += one.verified;
+  }
+  int status = 0;
+  const bool ended = ::waitpid(writer, &status, WNOHANG) != 0;
+  ::kill(writer, SIGKILL);
+  std::printf(
+      "%llu opens, %llu verified, %llu with bytes behind, %llu pending, %llu findings\n",
+      static_cast<unsigned long long>(all.opens), static_cast<unsigned long long>(all.verified),
+      static_cast<unsigned long long>(all.behind), static_cast<unsigned long long>(all.pending),
+      static_cast<unsigned long long>(all.findings));
+  return ended ? 2 : all.findings != 0;
+}
+
+}  // namespace
+}  // namespace nmb::test
+
+int main(int argc, char** argv) {
+  nmb::test::Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string option = argv[i];
+    const auto value = std::strtoull(argv[i + 1], nullptr, 10);
+    if (option == "--opens")
+      options.opens = value;
+    else if (option == "--readers")
+      options.readers = static_cast<int>(value);
+    else if (option == "--verify-every")
+      options.verify_every = value;
+    else
+      return 2;
+  }
+  return options.readers > 0 ? nmb::test::race(options) : 2;
+}

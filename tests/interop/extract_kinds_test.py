@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""nmconvert --extract writes the kind that --to or the ending names; what it cannot write it refuses.
+
+    extract_kinds_test.py --tools FOLDER
+
+Skipped (exit code 77) without h5py or netCDF4-python.
+"""
+
+import json
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+
+KINDS = {"cdf1": "NETCDF3_CLASSIC", "cdf2": "NETCDF3_64BIT_OFFSET", "cdf5": "NETCDF3_64BIT_DATA", "nc4": "NETCDF4", "hdf5": "NETCDF4"}
+
+
+def make(path, kind, first):
+    with netCDF4.Dataset(path, "w", format=kind) as file:
+        file.title = path.name
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        tas = file.createVariable("tas", "f4", ("time", "x"))
+        tas.units = "K"
+        tas[:] = numpy.arange(6).reshape(2, 3) + first
+        if kind != "NETCDF4":
+            return
+        file.createVariable("x", "f4", ("x",))[:] = [1, 2, 3]
+        file.createGroup("below").createVariable("v", "i4", ("x",))[:] = [3, 4, 5]
+
+
+def check_kind(test, block, output, options, kind, group="/"):
+    test.run("nmconvert", "all.nmb", output, "--extract", block, "-f", *options)
+    with netCDF4.Dataset(test.work / f"{block}.nc") as expected, netCDF4.Dataset(test.work / output) as file:
+        what = f"--extract {block}, {output} {' '.join(options)}"
+        test.check(file.data_model == kind, f"{what}: {file.data_model}, expected {kind}")
+        found = file[group] if group != "/" else file
+        test.check(found.title == expected.title, f"{what}: title {found.title}")
+        for name, variable in expected.variables.items():
+            same = numpy.array_equal(found[name][...], variable[...])
+            test.check(same and found[name].ncattrs() == variable.ncattrs(), f"{what}: {name} differs")
+        test.check(set(found.variables) == set(expected.variables), f"{what}: variables {list(found.variables)}")
+
+
+def check_losses(test):
+    """Classic files and blocks in kinds that do not have their types: each loss is told, and left out by --lossy."""
+    with netCDF4.Dataset(test.work / "wide.nc", "w", format="NETCDF3_64BIT_DATA") as file:
+        file.createDimension("t", None)
+        file.createDimension("x", 3)
+        file.big, file.title = numpy.int64(5), "kept"
+        for i in range(30):
+            file.createVariable(f"long{i}", "i8", ("t",))[:] = numpy.arange(4) + 2**40
+        file.createVariable("short", "i2", ("t", "x"))[:] = numpy.arange(12).reshape(4, 3)
+        fixed = file.createVariable("fixed", "f4", ("x",))
+        fixed.units, fixed.code = "m", numpy.uint8(3)
+        fixed[:] = [1, 2, 3]
+    test.run("nmconvert", "wide.nc", "wide.nmb")
+    for source in "wide.nc", "wide.nmb":
+        for to in "cdf1", "cdf2":
+            words = ("nmconvert", source, "narrow.nc", "--to", to, "--json", "-f")
+            refused = json.loads(test.run(*words, exit_code=1, says="found 32 things"))
+            test.check("21 more of this: found type int64" in test.said, f"{words}: said {test.said}")
+            report = json.loads(test.run(*words, "--lossy", says="32 losses"))
+            losses = report["losses"]
+            test.check(losses == refused["losses"] and len(losses) == 32, f"{words}: losses {losses[:3]}")
+            test.check('attribute "fixed:code": found type ubyte' in " ".join(losses), f"{words}: losses {losses}")
+            with netCDF4.Dataset(test.work / "narrow.nc") as file:
+                test.check(file.data_model == KINDS[to], f"{words}: {file.data_model}")
+                test.check(list(file.variables) == ["short", "fixed"] and file.ncattrs() == ["title"], f"{words}: {file}")
+                test.check(file["short"][:].tolist() == numpy.arange(12).reshape(4, 3).tolist(), f"{words}: short differs")
+                test.check(file["fixed"][:].tolist() == [1, 2, 3] and file["fixed"].ncattrs() == ["units"], f"{words}: fixed differs")
+    told = json.loads(test.run("nmcat", "--mode", "union", "wide.nc", "-o", "no.nc", "--to", "cdf1", "--json", exit_code=1))
+    test.check(len(told["conflicts"]) == 32, f"nmcat: {len(told['conflicts'])} conflicts")
+
+
+def check(test):
+    check_losses(test)
+    make(test.work / "a.nc", "NETCDF3_64BIT_OFFSET", 10)
+    make(test.work / "b.nc", "NETCDF3_CLASSIC", 20)
+    make(test.work / "four.nc", "NETCDF4", 30)
+    test.run("nmcat", "a.nc", "b.nc", "four.nc", "-o", "all.nmb")
+    for to, kind in KINDS.items():
+        for output in "out.nc", "out.h5":
+            check_kind(test, "a", output, ("--to", to), kind)
+    check_kind(test, "a", "out.h5", (), "NETCDF4")
+    check_kind(test, "four", "out.h5", (), "NETCDF4", "four")
+    check_kind(test, "four", "out.nc", ("--to", "nc4"), "NETCDF4", "four")
+    check_kind(test, "four", "out.nc", ("--to", "nc4", "--compress", "deflate:4"), "NETCDF4", "four")
+    check_kind(test, "four", "out.nc", ("--lossy",), "NETCDF3_64BIT_DATA")
+    with h5py.File(test.work / "out.h5") as file:
+        test.check(file["four/below/v"][...].tolist() == [3, 4, 5], "four/below/v: other values")
+        test.check(list(file) == ["four"], f"out.h5: {list(file)}")
+    # The bytes that were packed.
+    for options in (), ("--to", "cdf2"):
+        test.run("nmconvert", "all.nmb", "same.nc", "--extract", "a", "-f", *options)
+        test.check((test.work / "same.nc").read_bytes() == (test.work / "a.nc").read_bytes(), f"{options}: other bytes")
+    # A list.
+    (test.work / "list").write_text("all.nmb\n")
+    test.run("nmconvert", "--files-from", "list", "--out-dir", "many", "--extract", "b", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "many/all.nc") as file:
+        test.check(file.data_model == "NETCDF4" and file.title == "b.nc", "many/all.nc: another kind or block")
+    # Refused.
+    test.run("nmconvert", "all.nmb", "no.h5", "--extract", "four/below", exit_code=1, says='block "four/below" cannot be written alone')
+    test.run("nmconvert", "all.nmb", "no.h5", "--extract", "c", exit_code=2, says='found no block "c"')
+    test.run("nmconvert", "all.nmb", "no.h5", "--extract", "a", "--compress", "zstd", exit_code=2, says="classic dataset")
+    test.run("nmconvert", "a.nc", "no.h5", "--extract", "a", exit_code=2, says="--extract")
+    left = [path.name for path in test.work.iterdir() if path.name.startswith((".", "no."))]
+    test.check(not left, f"left behind: {left}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))

@@ -1,0 +1,123 @@
+// Growth pages and originals are read as the blocks and files that they are (spec/format.md,
+// sections 10.3 and 10.4).
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "nmb/file_source.h"
+#include "nmb/reader.h"
+#include "nmb/values.h"
+#include "nmb/writer.h"
+#include "support/corpus.h"
+#include "support/counting_source.h"
+#include "support/vectors.h"
+
+namespace nmb {
+namespace {
+
+std::string vector_file(const char* name) {
+  return (test::vectors() / (std::string(name) + ".nmb")).string();
+}
+
+TEST(Growth, BlocksAreReadAsTheyAre) {
+  NMB_NEEDS_VECTORS();
+  for (const bool verify : {false, true}) {
+    const auto reader = *Reader::open(vector_file("growth"), {.verify_values = verify});
+    EXPECT_EQ(*(*reader->block("a"))->read_all<int>(0), (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
+    EXPECT_EQ(*(*reader->block("b"))->read_all<double>(0), (std::vector<double>{0.5, 1.5, 2.5}));
+    // A part, across what the entry has and what growth pages add.
+    int part[3];
+    ASSERT_TRUE(
+        (*reader->block("a"))->read(0, {{0, 1}, {3, 1}, {}}, memory_type_of<int>(), part).ok());
+    EXPECT_EQ((std::vector<int>{part, part + 3}), (std::vector<int>{2, 4, 6}));
+  }
+}
+
+TEST(Growth, CountsInEntriesAndTotals) {
+  NMB_NEEDS_VECTORS();
+  const auto reader = *Reader::open(vector_file("growth"));
+  EXPECT_EQ(reader->totals().records, 7u);
+  EXPECT_EQ(reader->totals_of_subtree("a")->records, 4u);
+  EXPECT_EQ(reader->totals_of_prefix("b")->records, 3u);
+  EXPECT_EQ(reader->totals_of_prefix("c")->records, 0u);
+  const BlockEntry a = **reader->find("a");
+  EXPECT_EQ(a.records, 4u);
+  EXPECT_EQ(a.extent_length, 32u);
+  EXPECT_GT(a.growth, 0u);
+  EXPECT_GT(a.grown_records, 0u);
+  std::uint64_t end = 0;
+  const std::vector<ExtentPiece> pieces = *reader->extent_pieces(a);
+  for (const ExtentPiece& piece : pieces) {
+    EXPECT_EQ(piece.offset, end);
+    end += piece.length;
+  }
+  EXPECT_EQ(end, a.extent_length);
+}
+
+// Of a file without growth nothing more is read, and pages are read once.
+TEST(Growth, PagesAreReadOnce) {
+  NMB_NEEDS_VECTORS();
+  const std::shared_ptr<const ByteSource> file = *FileSource::open(vector_file("growth_two_pages"));
+  const auto counted = std::make_shared<test::CountingSource>(*file);
+  const auto reader = *Reader::open(counted);
+  ASSERT_TRUE(reader->find("a").ok());
+  const auto reads = counted->reads();
+  ASSERT_TRUE(reader->find("a").ok());
+  ASSERT_TRUE(reader->find("b").ok());
+  EXPECT_EQ(counted->reads(), reads);
+}
+
+TEST(Growth, WritersRefuseIt) {
+  NMB_NEEDS_VECTORS();
+  const Status status = Writer::open(vector_file("growth"), {}).status();
+  EXPECT_EQ(status.code(), Code::kUnsupported) << status.text();
+  EXPECT_NE(status.message().find("growth pages"), std::string::npos) << status.text();
+}
+
+TEST(Originals, AreGivenBack) {
+  NMB_NEEDS_VECTORS();
+  const auto reader = *Reader::open(vector_file("originals"));
+  const std::vector<ExternalFile> files = *reader->external_files();
+  std::size_t originals = 0;
+  for (std::uint32_t number = 1; number <= files.size(); ++number) {
+    std::vector<std::byte> bytes;
+    const Status status = reader->give_back(number, [&](std::span<const std::byte> part) {
+      bytes.insert(bytes.end(), part.begin(), part.end());
+      return Status();
+    });
+    if (!files[number - 1].is_original) {
+      EXPECT_EQ(status.code(), Code::kUsage);
+      continue;
+    }
+    ++originals;
+    EXPECT_TRUE(status.ok()) << status.text();
+    EXPECT_EQ(bytes.size(), files[number - 1].size);
+    // The same by the source, which outlives the reader.
+    auto again = *Reader::open(vector_file("originals"));
+    const auto source = *again->open_external(number);
+    again.reset();
+    std::vector<std::byte> same(source->size());
+    ASSERT_TRUE(source->read_at(0, same).ok());
+    EXPECT_TRUE(same == bytes);
+  }
+  EXPECT_GE(originals, 2u);
+}
+
+TEST(Originals, OtherBytesAreTold) {
+  NMB_NEEDS_VECTORS();
+  for (const char* name : {"R-FT-7_digest", "R-EX-5_original"}) {
+    SCOPED_TRACE(name);
+    const auto reader = *Reader::open(vector_file(name));
+    const auto files = *reader->external_files();
+    std::string rules;
+    for (std::uint32_t number = 1; number <= files.size(); ++number)
+      if (files[number - 1].is_original)
+        rules +=
+            reader->give_back(number, [](std::span<const std::byte>) { return Status(); }).rule();
+    EXPECT_EQ(rules, std::string(name).substr(0, 6));
+  }
+}
+
+}  // namespace
+}  // namespace nmb
