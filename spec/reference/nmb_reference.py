@@ -1593,7 +1593,7 @@ def check_block_name(file, entry):
 SECTION = [(0, 2, "type"), (2, 2, "flags"), (4, 2, "version"), (6, 2, "codec"), (8, 8, "length")]
 
 
-KNOWN_SECTIONS = {"global sections": {(1, 1), (9, 1)}, "statistics": {(6, 1)}}
+KNOWN_SECTIONS = {"global sections": {(1, 1), (9, 1)}}
 
 
 def read_sections(file, position, length, what, on_critical):
