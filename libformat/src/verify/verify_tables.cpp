@@ -5,6 +5,7 @@
 #include "statistics/statistics_row.h"
 #include "table/tag_row.h"
 #include "verify/nmb_verifier.h"
+#include "verify/status_finding.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 
@@ -125,11 +126,14 @@ void NmbVerifier::check_table_rows(const std::shared_ptr<const Page>& leaf, Tabl
     walk->orders.insert(value.order);
     if (value.state != TableRow::State::kRow) continue;
     const Status status = is_statistics ? row_statistics(value).status() : row_tag(value).status();
-    if (!status.ok())
-      report(status.rule().c_str(), leaf->value_offset(row, kOrder),
-             std::string(name_of(walk->use)) + " \"" + std::string(value.name) + "\" of block " +
-                 std::to_string(value.order),
-             status.message(), "a row as its section says");
+    if (!status.ok()) {
+      Finding finding = finding_of(status);
+      finding.offset = leaf->value_offset(row, kOrder);
+      finding.object = std::string(name_of(walk->use)) + " \"" + std::string(value.name) +
+                       "\" of block " + std::to_string(value.order);
+      if (finding.expected.empty()) finding.expected = "a row as its section says";
+      findings_.report(std::move(finding));
+    }
     if (is_statistics && !walk->newer.contains(value.order)) ++statistics_rows_[value.order];
   }
   walk->last = table_row_at(*leaf, leaf->rows() - 1);
