@@ -318,8 +318,11 @@ Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) co
 Status Reader::for_each_statistics(
     std::string_view variable,
     const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const {
+  const Growth& growth = state_->core().index().growth();
   return state_->core().statistics().for_each(variable, [&](const FoundRow& found) -> Result<bool> {
     const TableRow row = found.value();
+    NMB_ASSIGN(const bool has_grown, growth.has_rows(row.order));
+    if (has_grown) return true;  // of what the block was before
     const Result<VariableStatistics> statistics = row_statistics(row);
     if (!statistics.ok()) return placed(statistics.status(), file(), found);
     return visit(row.order, *statistics);
