@@ -179,6 +179,22 @@ std::vector<LaterPlace> Page::later_places(std::uint32_t row) const {
   return out;
 }
 
+std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
+  std::vector<Place> out;
+  int last = -1;
+  for (const UnknownValue& value : values) {
+    if (!is_of_place(value.id)) continue;
+    const int number = (value.id - kFirstPlace) / kIdsOfPlace;
+    if (number != last) out.emplace_back();
+    last = number;
+    const int field = (value.id - kFirstPlace) % kIdsOfPlace;
+    (field == 0   ? out.back().position
+     : field == 1 ? out.back().length
+                  : out.back().sum) = value.value.low;
+  }
+  return out;
+}
+
 std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpectation& expect,
                                  Findings& findings) {
   const std::string object = std::string(kMagic[static_cast<int>(expect.use)] + 4) + " page";

@@ -104,6 +104,9 @@ struct UnknownValue {
   Digest value;       // low alone where it is not wide
 };
 
+// Places of structures of later versions among a row's values, by ascending ids.
+std::vector<Place> later_places_of(std::span<const UnknownValue> values);
+
 // A structure of a later version that a row places.
 struct LaterPlace {
   Place place;
@@ -215,7 +218,7 @@ class PageBuilder {
     std::vector<Digest> values;
     std::uint16_t width() const;
   };
-  std::vector<Kept> kept_;  // by ascending ids
+  std::vector<Kept> kept_;        // by ascending ids
   std::string heap_;              // names
   std::vector<std::byte> bytes_;  // behind them
 };

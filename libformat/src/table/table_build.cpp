@@ -147,12 +147,16 @@ void TableRows::add(const TableRow& row) {
   else
     own.name = *names_.emplace(row.name).first;
   if (!row.bytes.empty()) own.bytes = bytes_.emplace_back(row.bytes.begin(), row.bytes.end());
+  if (!row.unknown.empty())
+    own.unknown = unknown_.emplace_back(row.unknown.begin(), row.unknown.end());
 }
 
 void TableRows::put(MessageWriter& out, const TableRow& row) {
   out.put(row.state), out.put(row.kind), out.put(row.order), out.put(row.elements);
   out.put(row.missing), out.put(row.nans), out.put(row.minimum), out.put(row.maximum);
   out.put_text(row.name), out.put_bytes(row.bytes);
+  out.put<std::uint64_t>(row.unknown.size());
+  for (const UnknownValue& value : row.unknown) out.put(value);
 }
 
 void TableRows::get(MessageReader& in) {
@@ -164,6 +168,9 @@ void TableRows::get(MessageReader& in) {
     *field = in.get<std::uint64_t>();
   row.name = in.get_text();
   row.bytes = in.get_bytes();
+  std::vector<UnknownValue> unknown(in.get<std::uint64_t>());
+  for (UnknownValue& value : unknown) value = in.get<UnknownValue>();
+  row.unknown = unknown;
   add(row);
 }
 

@@ -19,7 +19,7 @@ namespace nmb {
 // Rows that a rank has, with what they view: each name once.
 class TableRows {
  public:
-  // Copies name and bytes.
+  // Copies what it views.
   void add(const TableRow& row);
   // One that put() wrote.
   void get(MessageReader& in);
@@ -39,6 +39,7 @@ class TableRows {
   std::vector<TableRow> rows_;
   std::unordered_set<std::string> names_;
   std::deque<std::vector<std::byte>> bytes_;
+  std::deque<std::vector<UnknownValue>> unknown_;
 };
 
 struct BuiltTable {

@@ -36,6 +36,7 @@ bool has_bytes(const Page& leaf, std::uint32_t row) { return !leaf.row_bytes(row
 void add_table_row(PageBuilder& leaf, const TableRow& row, std::string_view name_before,
                    const Place& before) {
   leaf.add_row(row.name == name_before ? std::string_view() : row.name);
+  leaf.keep(row.unknown);
   switch (row.state) {
     case TableRow::State::kBefore:
       leaf.set(kState, kBeforeValue);

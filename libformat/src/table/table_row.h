@@ -31,6 +31,7 @@ struct TableRow {
   std::uint64_t elements = 0, missing = 0, nans = 0;
   std::uint64_t minimum = 0, maximum = 0;
   std::span<const std::byte> bytes;
+  std::span<const UnknownValue> unknown;  // of a row that is copied
 
   static TableRow before() {
     TableRow row;

@@ -193,18 +193,24 @@ Status Writer::Impl::take_trees(const BlockTable& table, std::span<const BlockTa
   const auto take = [&]() -> Status {
     const unsigned part = static_cast<unsigned>(ranks_.rank());
     for (std::size_t tree = 0; tree < trees.size(); ++tree)
-      NMB_TRY(table.for_each_page(trees[tree], part, static_cast<unsigned>(ranks_.size()),
-                                  [&](const Page& page) -> Status {
-                                    replaced(page);
-                                    if (page.level() > 0) return {};
-                                    for (std::uint32_t row = 0; row < page.rows(); ++row) {
-                                      const TableRow value = table_row_at(page, row);
-                                      if (value.state == TableRow::State::kBefore) continue;
-                                      rows->add(value);
-                                      ages.push_back(tree + 1);
-                                    }
-                                    return {};
-                                  }));
+      NMB_TRY(table.for_each_page(
+          trees[tree], part, static_cast<unsigned>(ranks_.size()), [&](const Page& page) -> Status {
+            NMB_TRY(check_may_change(page, *source_));
+            replaced(page);
+            for (std::uint32_t row = 0; row < page.rows(); ++row) {
+              TableRow value;
+              if (page.level() == 0) value = table_row_at(page, row);
+              if (page.level() > 0 || value.state == TableRow::State::kBefore) {
+                drop_later_places(page, row, *this);
+                continue;
+              }
+              const auto unknown = page.unknown_values(row);
+              value.unknown = unknown;
+              rows->add(value);
+              ages.push_back(tree + 1);
+            }
+            return {};
+          }));
     return {};
   };
   NMB_TRY(ranks_.agree(take()));
@@ -230,8 +236,11 @@ Status Writer::Impl::take_trees(const BlockTable& table, std::span<const BlockTa
     }
   std::size_t i = 0;
   rows->keep_if([&](const TableRow& row) {
-    return newest.at(row.order) == ages[i++] &&
-           !(to_the_oldest && row.state == TableRow::State::kGone);
+    const bool stays = newest.at(row.order) == ages[i++] &&
+                       !(to_the_oldest && row.state == TableRow::State::kGone);
+    if (!stays)
+      for (const Place& place : later_places_of(row.unknown)) dropped(place);
+    return stays;
   });
   return {};
 }
