@@ -1549,7 +1549,9 @@ def read_dictionary(file):
         copies = [bytes(file.data[12288 : 12288 + length])]
         file.dictionary = copies[0] if sum64(copies[0]) == sum_ else None
         header = read_block_header(file, position, {}, b"", None, at, "dictionary block")
-        expected = dict.fromkeys(("codec", "order", "samples", "records", "flags"), 0)
+        if header["flags"] & HOLE:
+            file.fail("R-BK-13", position, "dictionary block: flag of a hole")
+        expected = dict.fromkeys(("codec", "order", "samples", "records"), 0)
         expected |= dict.fromkeys(("extent position", "extent length", "extent sum"), 0)
         expected |= {"kind": KIND_OF_A_DICTIONARY, "stored length": length, "raw length": length}
         for name, value in expected.items():

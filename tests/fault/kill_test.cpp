@@ -63,11 +63,11 @@ TEST(Kill, WhatWasCommittedIsThere) {
     }
     Model model;
     const auto write_to = [&](std::uint64_t from, std::uint64_t to) {
-      Status status;
-      for (std::uint64_t g = from; g <= to && status.ok(); ++g)
-        status = write_session(again, g == 1, seed + g, kind_of_generation(g),
+      Status done;
+      for (std::uint64_t g = from; g <= to && done.ok(); ++g)
+        done = write_session(again, g == 1, seed + g, kind_of_generation(g),
                                fault_options({}, view_of(seed + g)), &model);
-      return status;
+      return done;
     };
     ASSERT_TRUE(write_to(1, generation).ok());
     ASSERT_EQ(difference(model, path), "") << "seed " << seed << ", generation " << generation;

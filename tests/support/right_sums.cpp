@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -68,14 +69,14 @@ class RightSums {
     put_sum(512 + 248, {512, 248});
     const bool second = load_le<std::uint64_t>(&file_[8208]) > load_le<std::uint64_t>(&file_[4112]);
     const std::uint64_t slot = second ? 8192 : 4096, other = second ? 4096 : 8192;
-    const std::uint64_t root = get(slot + kRootPosition);
-    const std::uint64_t root_length = get(slot + kRootLength) & 0xffffffff;
-    const std::uint64_t height = get(slot + kRootLength) >> 32;
-    if (height >= 1 && height <= 10) fix_index(root, root_length, height - 1);
-    if (within(root, root_length)) put_digest(slot + kRootDigest, {root, root_length});
-    fix_dead(get(slot + kDeadMap), get(slot + kDeadMap + 8));
-    const std::uint64_t files = get(slot + kFileTable);
-    if (enter(files, get(slot + kFileTable + 8))) finish_page(files, get(slot + kFileTable + 8));
+    generation_ = get(slot + kGeneration);
+    stored_from_ = generation_ > 1 ? get(slot + kPreviousTrailer) + 4096 : 16384;
+    // The stamp is known behind a first walk; what carries it is written in the second one.
+    fix_structures(slot);
+    put(slot + kStamp, stamp_sum_);
+    stamp_ = stamp_sum_;
+    seen_.clear();
+    fix_structures(slot);
     if (get(other) != 0) put_sum(other + 4088, {other, 4088});
     for (const std::uint64_t place : {kPreviousTrailer, kDeadMap, kFileTable, kGrowth,
                                       kGlobalSections, kStatistics, kTags, kView}) {
@@ -97,6 +98,21 @@ class RightSums {
     std::uint64_t position, length;
   };
 
+  // From the superblock in `slot` down.
+  void fix_structures(std::uint64_t slot) {
+    stamp_sum_ = 0;
+    const std::uint64_t root = get(slot + kRootPosition);
+    const std::uint64_t root_length = get(slot + kRootLength) & 0xffffffff;
+    const std::uint64_t height = get(slot + kRootLength) >> 32;
+    if (height >= 1 && height <= 10) fix_index(root, root_length, height - 1);
+    if (within(root, root_length)) put_digest(slot + kRootDigest, {root, root_length});
+    fix_dead(get(slot + kDeadMap), get(slot + kDeadMap + 8));
+    fix_chain(get(slot + kFileTable), get(slot + kFileTable + 8), false);
+    fix_chain(get(slot + kGrowth), get(slot + kGrowth + 8), true);
+    const std::uint64_t dictionary = get(slot + kDictionary);
+    if (within(dictionary, 160)) finish_header(dictionary);
+  }
+
   bool within(std::uint64_t position, std::uint64_t length) const {
     return position >= 16384 && length != 0 && position <= file_.size() &&
            length <= file_.size() - position;
@@ -117,7 +133,11 @@ class RightSums {
   bool enter(std::uint64_t position, std::uint64_t length) {
     return length >= kPageHeaderSize && within(position, length) && seen_.insert(position).second;
   }
+  void put_stamp(std::uint64_t generation_at, std::uint64_t stamp_at) {
+    if (stamp_ && get(generation_at) == generation_) put(stamp_at, *stamp_);
+  }
   void finish_page(std::uint64_t position, std::uint64_t length) {
+    put_stamp(position + 56, position + 72);
     SumStream stream;
     stream.add(bytes({position, kPageSumOffset}));
     stream.add(bytes({position + kPageHeaderSize, length - kPageHeaderSize}));
@@ -155,6 +175,7 @@ class RightSums {
     } else if (within(extent, extent_length)) {
       put_sum(block + 88, {extent, extent_length});
       page.set(row, kExtentSum, bytes({block + 88, 8}));
+      add_to_stamp(extent, get(block + 88));
     }
     if (!within(body, stored) || !within(body, padded)) return;
     put_sum(block + 136, {body, padded});
@@ -162,11 +183,18 @@ class RightSums {
       put_digest(block + 120, {body, stored});
       page.set(row, kDigest, bytes({block + 120, 16}));
     }
+    finish_header(block);
+    page.set(row, kSum, bytes({block + 152, 8}));
+  }
+
+  void finish_header(std::uint64_t block) {
+    put_stamp(block + 40, block + 144);
+    const std::uint64_t name = load_le<std::uint32_t>(&file_[block + 64]);
+    if (!within(block, 160 + (name + 7) / 8 * 8)) return;
     SumStream stream;
     stream.add(bytes({block, 152}));
-    stream.add(bytes({block + 160, body - block - 160}));
+    stream.add(bytes({block + 160, (name + 7) / 8 * 8}));
     put(block + 152, stream.sum());
-    page.set(row, kSum, bytes({block + 152, 8}));
   }
 
   void fix_map(std::uint64_t position, std::uint64_t length, int depth) {
@@ -177,7 +205,7 @@ class RightSums {
       const std::uint64_t child = page.get(row, kPosition);
       const std::uint64_t child_length = page.get(row, kStoredLength);
       if (leaf) {
-        fix_range(page, row);
+        fix_range(page, row, true);
       } else {
         fix_map(child, child_length, depth - 1);
         if (within(child, kPageHeaderSize)) page.set(row, kSum, bytes({child + kPageSumOffset, 8}));
@@ -196,24 +224,54 @@ class RightSums {
         if (within(before, kPageHeaderSize))
           page.set(row, kSum, bytes({before + kPageSumOffset, 8}));
       } else {
-        fix_range(page, row);
+        fix_range(page, row, false);
       }
     }
     finish_page(position, length);
   }
 
+  // Growth pages, or those of a file table, from the newest down.
+  void fix_chain(std::uint64_t position, std::uint64_t length, bool growth) {
+    constexpr std::uint64_t kPageBefore = 1, kOriginal = 2;
+    if (!enter(position, length)) return;
+    RawPage page(bytes({position, length}));
+    for (std::uint32_t row = 0; row < page.rows(); ++row) {
+      const std::uint64_t before = page.get(row, kPosition), state = page.get(row, kState);
+      const std::uint64_t map = page.get(row, kMapPosition);
+      if (row == 0 && state == kPageBefore) {
+        fix_chain(before, page.get(row, kStoredLength), growth);
+        if (within(before, kPageHeaderSize))
+          page.set(row, kSum, bytes({before + kPageSumOffset, 8}));
+      } else if (growth) {
+        fix_range(page, row, true);
+      } else if (state == kOriginal) {
+        fix_map(map, page.get(row, kMapLength), 8);
+        if (within(map, kPageHeaderSize)) page.set(row, kMapSum, bytes({map + kPageSumOffset, 8}));
+      }
+    }
+    finish_page(position, length);
+  }
+
+  void add_to_stamp(std::uint64_t position, std::uint64_t sum) {
+    if (position >= stored_from_) stamp_sum_ += sum;
+  }
+
   // A piece of this file or a dead range.
-  void fix_range(RawPage& page, std::uint32_t row) {
+  void fix_range(RawPage& page, std::uint32_t row, bool piece) {
     if (page.get(row, kFileNumber) != 0) return;
     const Range range{page.get(row, kPosition), page.get(row, kStoredLength)};
     if (!within(range.position, range.length)) return;
     std::array<std::byte, 8> sum;
     store_le(sum.data(), sum_of(bytes(range)));
     page.set(row, kSum, sum);
+    if (piece) add_to_stamp(range.position, load_le<std::uint64_t>(sum.data()));
   }
 
   std::vector<std::byte>& file_;
   std::set<std::uint64_t> seen_;
+  std::uint64_t generation_ = 0, stored_from_ = 0;
+  std::uint64_t stamp_sum_ = 0;         // of the pieces met in this walk
+  std::optional<std::uint64_t> stamp_;  // known in the second walk
 };
 
 }  // namespace

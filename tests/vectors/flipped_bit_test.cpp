@@ -70,18 +70,28 @@ TEST(FlippedBit, IsFound) {
   }
 }
 
+// The shortest begin of a file by which it is known as one of NMB: a file with a view has the magic
+// of its identity at 512 alone.
+std::size_t shortest(const std::vector<std::byte>& bytes) {
+  constexpr std::size_t kMagic = 8, kIdentity = 512;
+  return std::equal(bytes.begin(), bytes.begin() + kMagic, bytes.begin() + kIdentity)
+             ? kMagic
+             : kIdentity + kMagic;
+}
+
 TEST(FlippedBit, CutsAreFound) {
   NMB_NEEDS_VECTORS();
   for (const char* name : kFiles) {
     SCOPED_TRACE(name);
     const std::vector<std::byte> bytes = load(name);
     const std::span<const std::byte> whole(bytes);
+    const std::size_t least = shortest(bytes);
     std::set<std::size_t> lengths;
-    for (std::size_t length = 8; length < bytes.size(); length += 97) lengths.insert(length);
+    for (std::size_t length = least; length < bytes.size(); length += 97) lengths.insert(length);
     for (std::size_t bound = 512; bound <= bytes.size(); bound += 512)
       for (const std::size_t length : {bound - 1, bound, bound + 1})
-        if (length < bytes.size()) lengths.insert(length);
-    for (std::size_t length = 8; length < 600; ++length) lengths.insert(length);
+        if (length >= least && length < bytes.size()) lengths.insert(length);
+    for (std::size_t length = least; length < 600; ++length) lengths.insert(length);
     for (const std::size_t length : lengths) {
       test::FindingList findings;
       const MemorySource file(whole.first(length), name);
@@ -99,7 +109,7 @@ TEST(FlippedBit, CutsAreFound) {
   }
 }
 
-// Bytes behind the file length are told, whatever they are.
+// Bytes behind the file length, which no generation has committed, are told, whatever they are.
 TEST(FlippedBit, BytesBehindAreFound) {
   NMB_NEEDS_VECTORS();
   std::vector<std::byte> bytes = load("simplest_file");
@@ -109,7 +119,8 @@ TEST(FlippedBit, BytesBehindAreFound) {
     test::FindingList findings;
     const auto summary = verify(MemorySource(bytes), {}, findings);
     ASSERT_TRUE(summary.ok());
-    EXPECT_TRUE(findings.has(Severity::kFinding, "R-FL-2", size)) << findings.text();
+    EXPECT_TRUE(findings.has(Severity::kWarning, "R-FL-2", size)) << findings.text();
+    EXPECT_EQ(findings.list.size(), 1u) << findings.text();
     EXPECT_EQ(summary->sound_blocks, summary->recorded_blocks);
   }
 }

@@ -1,9 +1,11 @@
 // Sequences of sections: their frames (spec/format.md, section 9).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,10 @@ inline constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
 struct SectionFrame {
   std::uint16_t type = 0, flags = 0, version = 1, codec = 0;
   std::uint64_t payload = 0, length = 0;
+  // Whether this version knows such a one among sections of which it knows these types.
+  bool is_one_of(std::initializer_list<std::uint16_t> types) const {
+    return version == 1 && codec == 0 && std::find(types.begin(), types.end(), type) != types.end();
+  }
 };
 
 // Calls `visit` for each section of a place, up to the first that does not fit, and `wrong` for

@@ -165,6 +165,8 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
            "that of generation " + std::to_string(reading.mark->generation) +
                ", or of another superblock",
            "that of generation " + std::to_string(generation) + " or of the one before");
+  else if (!reading.mark->reserved_zero && newest.fields.all_known())
+    report("R-SB-12", kMarkPosition, "mark", "reserved bytes that are not zero", "0");
   if (choice.pending)
     findings.report({"R-SB-13", choice.pending->position, "superblock",
                      "generation " + std::to_string(choice.pending->fields.generation) +

@@ -34,6 +34,7 @@ std::optional<Mark> Mark::decode(std::span<const std::byte> bytes) {
   mark.file_length = load_le<std::uint64_t>(p + 16);
   mark.superblock_sum = load_le<std::uint64_t>(p + 24);
   mark.file_id = {load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)};
+  mark.reserved_zero = load_le<std::uint64_t>(p + 48) == 0;
   return mark;
 }
 

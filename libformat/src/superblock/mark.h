@@ -20,11 +20,16 @@ struct Mark {
   std::uint64_t file_length = 0;     // of that generation
   std::uint64_t superblock_sum = 0;  // of all 4096 bytes of its superblock
   Digest file_id;
+  bool reserved_zero = true;
 
   std::array<std::byte, kMarkSize> encode() const;
   // nullopt: magic or sum are wrong. Whose file it is is not looked at. `bytes`: kMarkSize of them.
   static std::optional<Mark> decode(std::span<const std::byte> bytes);
-  friend bool operator==(const Mark&, const Mark&) = default;
+  // Reserved bytes, of which a later version may use some, do not count.
+  friend bool operator==(const Mark& a, const Mark& b) {
+    return a.generation == b.generation && a.file_length == b.file_length &&
+           a.superblock_sum == b.superblock_sum && a.file_id == b.file_id;
+  }
 };
 
 }  // namespace nmb

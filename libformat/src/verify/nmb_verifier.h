@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,7 +81,8 @@ class NmbVerifier {
   void check_original_digests();
   bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                    const std::string& object);
-  void check_sections(const Place& place, const std::string& object);
+  void check_sections(const Place& place, const std::string& object,
+                      std::initializer_list<std::uint16_t> known);
 
   // The index (verify_index.cpp): section 7.
   void check_index();

@@ -133,7 +133,7 @@ void NmbVerifier::check_sections_of(const EntryRow& row) {
   if (!at_least(VerifyLevel::kBlocks)) return;
   const std::string object = "storage of block \"" + e.name + "\"";
   if (!e.storage.absent() && check_place(e.storage, "R-SC-1", row.at(kStoragePosition), object))
-    check_sections(e.storage, object);
+    check_sections(e.storage, object, {});
   if (!block_->damaged && grown_.empty()) check_statistics(row);
 }
 

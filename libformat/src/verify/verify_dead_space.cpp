@@ -51,20 +51,24 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
     const Place place{segment.value(row, kPosition), segment.value(row, kStoredLength),
                       segment.value(row, kSum)};
     const std::uint64_t state = segment.value(row, kState);
-    if (state > kStateAbandoned || (state == kStatePageBefore && row != 0)) {
+    if (state > kStateAbandoned) {
       report("R-DS-1", segment.value_offset(row, kState), "dead-space segment",
-             "state " + std::to_string(state) + " in row " + std::to_string(row),
-             "0, 2, or 1 in the first row alone");
+             "state " + std::to_string(state) + " in row " + std::to_string(row), "0, 1 or 2");
       all_walked_ = false;
     } else if (state == kStatePageBefore) {
-      before = place;
+      // R-PG-9 is reported where it is not as it must be.
+      if (row == 0 && place.position < segment.position())
+        before = place;
+      else
+        all_walked_ = false;
     } else {
       if (state == kStateAbandoned) {
         check_abandoned(segment, row, !any_abandoned);
         any_abandoned = true;
       }
-      check_values({place.position, place.length, place.sum, "R-DS-2", nullptr},
-                   segment.value_offset(row, kPosition));
+      ValueRange range{place.position, place.length, place.sum, "R-DS-2", nullptr};
+      range.sum_at = segment.value_offset(row, kPosition);
+      check_values(range, *range.sum_at);
     }
   }
   return before;

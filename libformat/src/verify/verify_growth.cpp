@@ -44,6 +44,7 @@ void NmbVerifier::check_growth(const EntryRow& row) {
       range.codec = piece.codec;
       range.raw_length = piece.length;
     }
+    add_to_stamp(piece.position, piece.sum);
     check_values(range, grown.at(kPosition));
   }
 }

@@ -71,7 +71,8 @@ std::optional<Page> NmbVerifier::decode_page(std::vector<std::byte> bytes, PageE
     all_walked_ = false;
     return page;
   }
-  if (expect.use == PageUse::kFileTable || expect.use == PageUse::kGrowth)
+  if (expect.use == PageUse::kDead || expect.use == PageUse::kFileTable ||
+      expect.use == PageUse::kGrowth)
     check_page_before(*page, expect.use, findings_);
   check_later_places(*page);
   return page;

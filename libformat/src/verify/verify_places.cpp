@@ -128,7 +128,7 @@ void NmbVerifier::check_global_sections() {
   const char* rule = "R-SB-9";
   for (std::uint64_t placed_at = field(in_superblock::kGlobalSections); !place.absent();) {
     if (!check_place(place, rule, placed_at, object)) return;
-    check_sections(place, object);
+    check_sections(place, object, {kSectionProvenance, kSectionEarlier});
     const Result<EarlierSections> earlier = earlier_sections(file_, place);
     if (!earlier.ok()) return missed(earlier.status());
     if (!earlier->wrong.empty()) {
@@ -165,13 +165,6 @@ void NmbVerifier::check_dictionary() {
   std::string_view name;
   if (!BlockHeader::decode(bytes, at, &header, &name, findings_, !superblock().all_known())) return;
   auto stored = std::span(bytes).subspan(kBlockHeaderSize);
-  if (header.kind != kKindDictionary || header.codec != 0 || header.name_length != 0 ||
-      header.stored_length != place.length || header.raw_length != place.length)
-    return report("R-BK-13", at, object, "another kind, codec, name or length",
-                  "kind 255, codec 0, no name, " + std::to_string(place.length) + " bytes");
-  if (header.order != 0 || header.samples != 0 || header.records != 0 ||
-      header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0)
-    report("R-BK-13", at, object, "order, samples, records or extent other than 0", "0");
   if (header.origin.file_id != superblock().file_id)
     report("R-BK-3", at + 16, object, "another file id", "the file's");
   if (header.position != at)
@@ -184,34 +177,48 @@ void NmbVerifier::check_dictionary() {
   if (generation == superblock().generation && header.origin.stamp != superblock().stamp)
     report("R-BK-3", at + 144, object, "stamp " + std::to_string(header.origin.stamp),
            std::to_string(superblock().stamp));
-  if (header.flags != 0 && superblock().all_known())
+  if (header.name_length != 0)
+    report("R-BK-3", at + 64, object, std::to_string(header.name_length) + " bytes of name",
+           "none");
+  const int known_flags = kFlagTombstone | kFlagHole;
+  if ((header.flags & kFlagTombstone) ||
+      ((header.flags & ~known_flags) && superblock().all_known()))
     report("R-BK-4", at + 14, object, "flags " + std::to_string(header.flags), "0");
+  if (header.kind != kKindDictionary || header.codec != 0 || header.stored_length != place.length ||
+      header.raw_length != place.length)
+    return report("R-BK-13", at, object, "another kind, codec or length",
+                  "kind 255, codec 0, " + std::to_string(place.length) + " bytes");
+  if (header.order != 0 || header.samples != 0 || header.records != 0 ||
+      header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0 ||
+      (header.flags & kFlagHole))
+    report("R-BK-13", at, object, "order, samples, records, extent or a hole", "none");
+  if (header.name_length != 0) return;
   auto body = stored.first(place.length);
+  check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
   if (sum_of(stored) != header.body_sum)
     report("R-BK-6", at + kBlockHeaderSize, object, "a body with a wrong sum",
            "the one in the header");
   else if (digest_of(body) != header.digest)
     report("R-BK-9", at + kBlockHeaderSize, object, "a body with a wrong digest",
            "the one in the header");
-  check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
-  const bool sound = sum_of(body) == place.sum;
-  if (!sound)
-    report("R-SB-9", field(in_superblock::kDictionary), object, "bytes with another sum",
-           "the sum in the place");
-  if (!std::equal(body.begin(), body.end(), copy.begin())) {
+  else if (!std::equal(body.begin(), body.end(), copy.begin()))
     report("R-BK-13", at, object, "bytes other than those at 12288", "a copy of them");
-    if (sound) head_.dictionary.assign(body.begin(), body.end());
-  }
+  // One copy with the right sum is enough.
+  if (sum_of(copy) == place.sum) return;
+  if (sum_of(body) == place.sum)
+    head_.dictionary.assign(body.begin(), body.end());
+  else
+    report("R-SB-9", field(in_superblock::kDictionary), object, "two copies with other sums",
+           "one with the sum in the place");
 }
 
-void NmbVerifier::check_sections(const Place& place, const std::string& object) {
-  constexpr std::uint16_t kStatistics = 6, kTags = 7;
-  constexpr std::uint16_t kKnown[] = {kSectionProvenance, kStatistics, kTags, kSectionEarlier};
+// known: types of which version 1 is known there.
+void NmbVerifier::check_sections(const Place& place, const std::string& object,
+                                 std::initializer_list<std::uint16_t> known) {
   const Status status = walk_sections(
       file_, place,
       [&](const SectionFrame& frame) {
-        if ((frame.flags & kCriticalForReading) != 0 &&
-            std::ranges::find(kKnown, frame.type) == std::end(kKnown))
+        if ((frame.flags & kCriticalForReading) != 0 && !frame.is_one_of(known))
           findings_.report({"R-SC-1", frame.payload - kSectionHeader, object,
                             "a critical section of type " + std::to_string(frame.type),
                             "one that this version knows", Severity::kUnsupported});

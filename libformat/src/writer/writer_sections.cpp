@@ -35,7 +35,7 @@ Status Writer::Impl::check_sections(const Superblock& superblock) const {
       *source_, superblock.global_sections, source_->size(),
       [&](const SectionFrame& frame, std::string_view) -> Status {
         constexpr std::uint16_t kCritical = kCriticalForReading | kCriticalForWriting;
-        if (frame.type == kSectionProvenance || (frame.flags & kCritical) == 0) return {};
+        if ((frame.flags & kCritical) == 0 || frame.is_one_of({kSectionProvenance})) return {};
         return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
                       "the file has a global section of type " + std::to_string(frame.type) +
                           " that only a newer writer keeps up");
