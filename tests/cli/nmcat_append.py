@@ -73,8 +73,8 @@ def check_failures(tools):
 
 
 def check_kills(tools):
-    """What was there is there, and the next one that appends goes on from it."""
-    before = (tools.work / "out.nmb").stat().st_size
+    """What was there is there, and the next one that appends goes on from it. What it left behind is recorded, and goes
+    with --repack."""
     inputs = [f"in{i}.nc" for i in range(FILES)]
     for i, most in enumerate(range(1 << 20, FILES * VALUES, FILES * VALUES // 5)):
         process = subprocess.Popen(
@@ -82,12 +82,17 @@ def check_kills(tools):
         while process.poll() is None and written(process) < most:
             time.sleep(0.0005)
         process.send_signal(signal.SIGKILL)
-        if process.wait() == 0:
-            before = (tools.work / "out.nmb").stat().st_size
+        process.wait()
         tools.run("nminspect", "count", "out.nmb", "--what", "blocks")
+    left = (tools.work / "out.nmb").stat().st_size
     expect(tools, nmcat(tools, [], "more.nc", "-o", "out.nmb", "--append", "--block-name", "last"), 0, "", "after kills")
     tools.run("nmverify", "out.nmb")
-    tools.check((tools.work / "out.nmb").stat().st_size < before + 2 * VALUES, "what was not committed is still there")
+    added = (tools.work / "out.nmb").stat().st_size - left
+    tools.check(VALUES <= added < 2 * VALUES, f"after kills: {added} bytes more, of {VALUES} of values")
+    blocks = int(tools.run("nminspect", "count", "out.nmb", "--what=blocks").stdout)
+    tools.run("nmconvert", "--repack", "out.nmb", "repacked.nmb")
+    repacked = (tools.work / "repacked.nmb").stat().st_size
+    tools.check(blocks * VALUES < repacked < (blocks + 1) * VALUES, f"repacked: {repacked} bytes of {blocks} blocks")
     tools.run("nmconvert", "out.nmb", "back.nc", "--extract", "in1")
     tools.check_equal_bytes(tools.work / "back.nc", tools.work / "in1.nc", "after kills")
 

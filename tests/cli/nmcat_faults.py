@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """nmcat when the system fails: each write, reservation, sync and rename in turn says EIO or that there is no room, for all
 modes and kinds of output, by one and several threads: exit code 2, a message that names the file, nothing
-left behind, and what was at the target as it was. Skipped (exit code 77) where strace cannot inject.
+left behind, and what was at the target as it was. A file that is appended to has the generation that it had, or the
+new one whole where the failure came behind its superblock; what it had is untouched, and the next append goes on.
+Skipped (exit code 77) where strace cannot inject.
 
     nmcat_faults.py --tools FOLDER
 """
@@ -17,6 +19,7 @@ from tool_runs import Skip, main  # noqa: E402
 MOST = 60  # calls that fail, of a run
 ROWS = 150000  # 2.4 MB a file
 CALLS = "pwrite64,fallocate,ftruncate,fdatasync,renameat,rename,renameat2,link,linkat"
+HEAD = 16384
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
 
 
@@ -69,16 +72,42 @@ def commands():
         yield options, target
 
 
-def run(tools, options, target, call):
-    """nmcat with the call-th call of each of its threads failing (strace counts them thread by thread); None: there are fewer."""
+def run(tools, options, target, calls, call):
+    """nmcat with the call-th call of each of its threads failing (strace counts them thread by thread, and name by name);
+    None: there are fewer."""
     error = "ENOSPC" if call % 2 else "EIO"
     trace = tools.work / "trace"
-    command = ["strace", "-f", "-o", trace, "-e", f"trace={CALLS}", "-e",
-               f"inject={CALLS}:error={error}:when={call}", tools.folder / "nmcat", *options, "-o", target]
+    command = ["strace", "-f", "-o", trace, "-e", f"trace={calls}", "-e",
+               f"inject={calls}:error={error}:when={call}", tools.folder / "nmcat", *options, "-o", target]
     done = subprocess.run(command, cwd=tools.work, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
     injected = "INJECTED" in trace.read_text()
     trace.unlink()
     return done if injected else None
+
+
+def check_appended(tools, what, options, target, before):
+    """The head leads to what it led to, or to all that was appended; more may lie behind."""
+    found = (tools.work / target).read_bytes()
+    tools.check(found[HEAD:len(before)] == before[HEAD:], f"{what}: values or metadata that were there changed")
+    more = found[:HEAD] != before[:HEAD]
+    blocks = tools.run("nminspect", "count", target, "--what=blocks").stdout
+    tools.check(blocks == (b"3\n" if more else b"2\n"), f"{what}: found {blocks} blocks, head {'changed' if more else 'as before'}")
+    if more:
+        tools.run("nmverify", target)
+    tools.run("nmcat", *options, "-o", target, "--block-name", "again/{stem}")
+    tools.run("nmverify", target)
+    for block in ("a", "b", "again/c", *(["c"] if more else [])):
+        if tools.run("nmconvert", target, "back.nc", "--extract", block).returncode == 0:
+            tools.check_equal_bytes(tools.work / "back.nc", tools.work / f"{block[-1]}.nc", f"{what}: {block}")
+            (tools.work / "back.nc").unlink()
+
+
+def failing_calls(appends):
+    """Of a file that is there every kind of call fails by itself: the first write that fails ends a run, ahead of the
+    waits for the device."""
+    for calls in CALLS.split(",")[:4] if appends else [CALLS]:
+        for call in range(1, MOST):
+            yield calls, call
 
 
 def check(tools, options, target):
@@ -92,31 +121,34 @@ def check(tools, options, target):
     before = (tools.work / target).read_bytes()
     names = sorted(path.name for path in tools.work.iterdir())
     failed = 0
-    for call in range(1, MOST):
-        done = run(tools, options, target, call)
+    none_left = None
+    for calls, call in failing_calls(appends):
+        if calls == none_left:
+            continue
+        done = run(tools, options, target, calls, call)
         if done is None:
-            break
+            none_left = calls
+            continue
+        here = f"{what}, call {call} of {calls}"
         # What helps but is not needed may fail: reserving space, where the system cannot.
         if done.returncode == 0:
-            if appends:
-                tools.run("nmcat", "a.nc", "b.nc", "-o", target, "-f")
             (tools.work / target).write_bytes(before)
             continue
         failed += 1
-        tools.check(done.returncode == 2, f"{what}, call {call}: exit code {done.returncode}: {done.stderr[:300]}")
+        tools.check(done.returncode == 2, f"{here}: exit code {done.returncode}: {done.stderr[:300]}")
         said = [line for line in done.stderr.splitlines() if line.startswith("nmcat: ")]
-        tools.check(any("Input/output error" in line or "No space left" in line for line in said), f"{what}, call {call}: said {done.stderr[:300]!r}")
+        tools.check(any("Input/output error" in line or "No space left" in line for line in said), f"{here}: said {done.stderr[:300]!r}")
         left = sorted(path.name for path in tools.work.iterdir())
         if "--resume" in options:
             for hidden in (".out.nmb.part", ".out.nmb.journal"):
                 (tools.work / hidden).unlink(missing_ok=True)
             left = [one for one in left if not one.startswith(".out.nmb.")]
-        tools.check(left == names, f"{what}, call {call}: found files {left}")
-        found = (tools.work / target).read_bytes()
-        # An appended file may have more behind its end where that could not be cut off.
-        tools.check(found == before or (appends and found.startswith(before)), f"{what}, call {call}: the target was changed")
-        if found != before:
+        tools.check(left == names, f"{here}: found files {left}")
+        if appends:
+            check_appended(tools, here, options, target, before)
             (tools.work / target).write_bytes(before)
+        else:
+            tools.check((tools.work / target).read_bytes() == before, f"{here}: the target was changed")
     # Links have no values to write.
     tools.check(failed >= (3 if "--link" in options else 4), f"{what}: found {failed} calls that fail")
     (tools.work / target).unlink()

@@ -12,7 +12,8 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint16_t kTypes = 2, kDimensions = 3, kHdf5 = 4, kStorage = 5;
+constexpr std::uint16_t kTypesSection = 2, kDimensionsSection = 3, kHdf5Section = 4,
+                        kStorageSection = 5;
 constexpr std::uint16_t kNamed = 1;            // flag of a type
 constexpr std::uint32_t kRecordDimension = 1;  // flag of an unlimited dimension
 
@@ -303,32 +304,36 @@ std::vector<std::byte> encode_type(const ExtendedType& type) {
 
 void append_sections(const Extension& extension, std::vector<std::byte>* out) {
   if (extension.types.size() > 0)
-    append_section(kTypes, kCriticalForReading | kCriticalForWriting, out, [&](ItemsOut* to) {
-      for (std::size_t i = 0; i < extension.types.size(); ++i) put_type(extension.types[i], to);
-    });
+    append_section(kTypesSection, kCriticalForReading | kCriticalForWriting, out,
+                   [&](ItemsOut* to) {
+                     for (std::size_t i = 0; i < extension.types.size(); ++i)
+                       put_type(extension.types[i], to);
+                   });
   if (!extension.unlimited.empty())
-    append_section(kDimensions, kCriticalForReading | kCriticalForWriting, out, [&](ItemsOut* to) {
-      for (const Unlimited& u : extension.unlimited) {
-        to->put(std::uint32_t{u.dimension});
-        to->put(u.is_record ? kRecordDimension : 0);
-      }
-    });
+    append_section(kDimensionsSection, kCriticalForReading | kCriticalForWriting, out,
+                   [&](ItemsOut* to) {
+                     for (const Unlimited& u : extension.unlimited) {
+                       to->put(std::uint32_t{u.dimension});
+                       to->put(u.is_record ? kRecordDimension : 0);
+                     }
+                   });
   if (!extension.hdf5.empty())
-    append_section(kHdf5, kCriticalForWriting, out,
+    append_section(kHdf5Section, kCriticalForWriting, out,
                    [&](ItemsOut* to) { to->put(std::span<const std::byte>(extension.hdf5)); });
   if (!extension.storage.empty())
-    append_section(kStorage, kCriticalForReading | kCriticalForWriting, out, [&](ItemsOut* to) {
-      for (const Storage& s : extension.storage) put_storage(s, to);
-    });
+    append_section(kStorageSection, kCriticalForReading | kCriticalForWriting, out,
+                   [&](ItemsOut* to) {
+                     for (const Storage& s : extension.storage) put_storage(s, to);
+                   });
 }
 
 namespace {
 
 // Those of a section that is known, else any that there are.
 bool has_flags(std::uint16_t type, std::uint16_t flags) {
-  if (type == kTypes || type == kDimensions || type == kStorage)
+  if (type == kTypesSection || type == kDimensionsSection || type == kStorageSection)
     return flags == (kCriticalForReading | kCriticalForWriting);
-  if (type == kHdf5) return flags == kCriticalForWriting;
+  if (type == kHdf5Section) return flags == kCriticalForWriting;
   return flags <= (kCriticalForReading | kCriticalForWriting);
 }
 
@@ -358,13 +363,13 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     in.pad("R-XB-2");
     if (!in.ok()) break;
     ItemsIn content(payload, at);
-    if (type == kTypes) {
+    if (type == kTypesSection) {
       take_types(&content, &extension.types);
-    } else if (type == kDimensions) {
+    } else if (type == kDimensionsSection) {
       take_dimensions(&content, &extension.unlimited);
-    } else if (type == kStorage) {
+    } else if (type == kStorageSection) {
       take_storage(&content, &extension.storage);
-    } else if (type == kHdf5) {
+    } else if (type == kHdf5Section) {
       extension.hdf5.assign(payload.begin(), payload.end());
     } else if (flags & kCriticalForReading) {
       return Status(Code::kUnsupported,

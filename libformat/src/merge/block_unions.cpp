@@ -221,7 +221,8 @@ void BlockUnions::note_set_size(Entry& entry, const Metadata& metadata) {
 // Whether the inputs that have a block are the set that they say they are part of.
 void BlockUnions::check_set(const Entry& entry) {
   if (entry.set_sizes.empty()) return;
-  const auto& [first, size] = entry.set_sizes.front();
+  const std::size_t first = entry.set_sizes.front().first;
+  const std::int64_t size = entry.set_sizes.front().second;
   const auto files = [](std::int64_t count) {
     if (count < 1) return std::string("no number of files");
     return std::to_string(count) + (count == 1 ? " file" : " files");
