@@ -24,8 +24,8 @@ IDENTITY_VALUES = [  # offset, bytes, name, value
     (20, 4, "first slot", 4096),
 ]
 KNOWN = {  # section 13, in the superblock's order
-    "compatible features": 0xF,
-    "read-only compatible features": 3,
+    "compatible features": 0xC,
+    "read-only compatible features": 0xF,
     "incompatible features": 0,
     "needs": 0x7F,
 }

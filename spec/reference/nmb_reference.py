@@ -16,6 +16,7 @@ Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, not supported, o
 import bisect
 import hashlib
 import io
+import itertools
 import json
 import os
 import stat
@@ -31,6 +32,7 @@ import choosing_reference as choosing  # noqa: E402
 import classic_reference as classic  # noqa: E402
 import extended_reference as extended  # noqa: E402
 import statistics_reference as statistics  # noqa: E402
+import tables_reference as tables  # noqa: E402
 import view_reference  # noqa: E402
 
 # --- 1. Conventions --------------------------------------------------------------------------------
@@ -205,6 +207,7 @@ class File:
             read_dictionary(self)
             read_places(self)
             read_growth(self)
+            read_tables(self)
             read_index(self)
             read_dead_space(self)
             check_stamp(self)
@@ -558,8 +561,6 @@ def read_places(file):
     sb = file.superblock
     for name, feature, mask in (
         ("global sections", "compatible features", 4),
-        ("statistics", "compatible features", 1),
-        ("tags", "compatible features", 2),
         ("view", "read-only compatible features", 1),
         ("file table", None, 0),
     ):
@@ -607,20 +608,25 @@ COLUMNS = dict(
     enumerate(
         "name end/kind/codec/flags/position/stored length/raw length/digest/sum/extent position/extent length/"
         "extent sum/blocks/dimensions/variables/attributes/records/samples/data map position/data map length/"
-        "data map sum/storage position/storage length/storage sum/statistics position/statistics length/"
-        "statistics sum/tags position/tags length/tags sum/order/logical offset/file number/state/needs".split(
+        "data map sum/storage position/storage length/storage sum/25/26/27/28/29/30/order/logical offset/"
+        "file number/state/needs".split(
             "/"
         ),
         1,
     )
 )
-INDEX_LEAF = {*range(1, 13), *range(14, 32), 35}
+COLUMNS |= dict(enumerate("elements/missing/NaN/minimum/maximum/bytes end".split("/"), 48))
+INDEX_LEAF = {*range(1, 13), *range(14, 25), 31, 35}
 INDEX_NODE = {1, 5, 6, 9, *range(13, 19), 35}
 MAP_LEAF = {3, 5, 6, 7, 9, 32, 33, 34}
 MAP_NODE = {5, 6, 9, 32}
 DEAD = {5, 6, 9, 34}
 FILES = {1, 5, 6, 8, 9, 19, 20, 21, 34}
 GROWTH = {3, 5, 6, 7, 9, 17, 31, 32, 34}
+TABLE_NODE = {1, 5, 6, 9, 13, 31}
+TAGS_LEAF = {1, 2, 5, 6, 9, 31, 34, 51, 53}
+STATISTICS_LEAF = TAGS_LEAF | {48, 49, 50, 52}
+TABLE_ROWS = (65536, 65536)
 LATER_PLACES = range(256, 8192)  # three ids each: position, length, sum
 CRITICAL_FOR_READING, CRITICAL_FOR_WRITING = 0x8000, 0x4000
 
@@ -664,9 +670,11 @@ class Page:
                 b"DEAD": (DEAD, DEAD),
                 b"FILE": (FILES, FILES),
                 b"GROW": (GROWTH, GROWTH),
+                b"STAT": (STATISTICS_LEAF, TABLE_NODE),
+                b"TAGS": (TAGS_LEAF, TABLE_NODE),
             }[magic][0 if leaf else 1]
         )
-        self.read_names(magic in (b"INDX", b"FILE"))
+        self.read_names(magic in (b"INDX", b"FILE", b"STAT", b"TAGS"))
         self.check_later_places()
 
     def check_header(self, level, owner):
@@ -781,11 +789,19 @@ class Page:
                 (bytes(file.data[self.heap_at + start : self.heap_at + stop]), self.heap_at + start)
             )
             start = stop
-        if start != length:
+        self.bytes_at, end = self.heap_at + start, 0
+        self.bytes = []  # of each row
+        for row in range(rows):
+            stop = self.value("bytes end", row)
+            if stop < end or start + stop > length:
+                file.fail("R-IX-1", self.at("bytes end", row), f"{self.what}: bytes end {stop} after {end}")
+            self.bytes.append(bytes(file.data[self.bytes_at + end : self.bytes_at + stop]))
+            end = stop
+        if start + end != length:
             file.fail(
                 "R-IX-1",
-                self.at("name end", rows - 1),
-                f"{self.what}: the last name ends at {start}, the heap is {length} long",
+                self.at("bytes end" if "bytes end" in self.columns else "name end", rows - 1),
+                f"{self.what}: the last name ends at {start}, the last bytes at {end}, the heap is {length} long",
             )
         if length:
             file.trace(self.heap_at, length, self.what, "heap", b"|".join(n for n, _ in self.names))
@@ -1105,15 +1121,13 @@ def check_needs(file, entry):
 
 
 def read_entry_sections(file, entry, body):
-    for name, mask in (("storage", 0), ("statistics", 1), ("tags", 2)):
-        place = entry.place(name)
-        if any(place) and place[0] and place[1]:
-            file.used_features["compatible features"] |= mask
-            check_place(file, "R-SC-1", place, entry.at(name + " position"), name)
-            untouched = lambda writing_only: file.untouchable.add(entry.name)
-            read_sections(file, place[0], place[1], name, untouched)
-            if name == "statistics" and body and entry.pieces is not None and not entry.grown:
-                check_statistics(file, entry, body, place)
+    place = entry.place("storage")
+    if any(place) and place[0] and place[1]:
+        check_place(file, "R-SC-1", place, entry.at("storage position"), "storage")
+        untouched = lambda writing_only: file.untouchable.add(entry.name)
+        read_sections(file, place[0], place[1], "storage", untouched)
+    if body and entry.pieces is not None and not entry.grown:
+        check_statistics(file, entry, body)
 
 
 def check_entry(file, entry):
@@ -1152,7 +1166,7 @@ def check_entry(file, entry):
             entry.at("data map position"),
             f"{text(entry.name)}: an extent of {entry['extent length']} bytes without data map",
         )
-    for name in ("data map", "storage", "statistics", "tags"):
+    for name in ("data map", "storage"):
         place = entry.place(name)
         if any(place) and not (place[0] and place[1]):
             file.find(
@@ -1585,7 +1599,7 @@ def check_block_name(file, entry):
 SECTION = [(0, 2, "type"), (2, 2, "flags"), (4, 2, "version"), (6, 2, "codec"), (8, 8, "length")]
 
 
-KNOWN_SECTIONS = {"global sections": {(1, 1), (9, 1)}, "statistics": {(6, 1)}}
+KNOWN_SECTIONS = {"global sections": {(1, 1), (9, 1)}}
 
 
 def read_sections(file, position, length, what, on_critical):
@@ -1629,42 +1643,105 @@ def read_sections(file, position, length, what, on_critical):
         at = stop
 
 
-# 9.2 Statistics
+# 9.2 Tables of statistics and tags
 
 
-def check_statistics(file, entry, c, place):
-    at, end, first = place[0], place[0] + place[1], True
-    what = f"statistics of {text(entry.name)}"
-    while end - at >= 16:
-        section = Fields(file, None, at, SECTION)
-        if (section["type"], section["version"], section["codec"]) == (statistics.TYPE, 1, 0):
-            payload = bytes(file.data[at + 16 : min(end, at + 16 + section["length"])])
-            try:
-                if not first:
-                    raise statistics.Broken("a second section")
-                state, rows = statistics.decode(payload, c)
-                first = False
-            except statistics.Broken as broken:
-                file.find("R-ST-1", at, f"{what}: {broken}")
-                return
-            if state != statistics.state_of(entry):
-                file.find("R-ST-2", at, f"{what}: those of other definitions or values")
-                return
-            entry.statistics = rows
-            count_again(file, entry, c, at, what)
-        at += 16 + up(section["length"])
+def read_table(file, name):
+    """The rows that count: {order: {name: (row, what its columns say)}}."""
+    sb, counting, taken = file.superblock, {}, set()
+    magic, mask = {"statistics": (b"STAT", 4), "tags": (b"TAGS", 8)}[name]
+    place, at, parent_sum, above = sb.place(name), sb.at(name + ".position"), None, None
+    if not any(place):
+        return counting
+    if place[0] == 0 or place[1] == 0:
+        file.fail("R-SB-9", at, f"{name}: position {place[0]}, length {place[1]}")
+    file.used_features["read-only compatible features"] |= mask
+    file.check_within(place[0], place[1], name, at)
+    if sum64(file.data[place[0] : place[0] + place[1]]) != place[2]:
+        file.fail("R-SB-9", at, f"the sum of the {name} is not right")
+    for trees in itertools.count():
+        if trees == tables.MOST_TREES:
+            file.fail("R-TB-4", at, f"{name}: more than {trees} trees")
+        root = Page(file, name, magic, place[:2], at, None, max_rows=TABLE_ROWS, parent_sum=parent_sum)
+        if root.fields["level"] > 8:
+            file.fail("R-PG-4", root.fields.at("level"), f"{name}: level {root.fields['level']}")
+        if above and root.position >= above.position:
+            file.find("R-PG-9", at, f"{name}: the tree before lies at {root.position}")
+        if above and root.fields["generation"] > above.fields["generation"]:
+            file.find("R-PG-9", root.fields.at("generation"), f"{name}: a tree before of a later generation")
+        leaves = []
+        walk_table(file, root, magic, leaves)
+        rows = tables.rows_of(file, leaves, name)
+        for order in {row.order for row in rows if row.state != tables.BEFORE} - taken:
+            for row in rows:
+                if row.order == order and row.state == tables.ROW:
+                    counting.setdefault(order, {})[row.name] = row
+        taken |= {row.order for row in rows if row.state != tables.BEFORE}
+        before = next((row for row in rows if row.state == tables.BEFORE), None)
+        if before is None:
+            return counting
+        place = tuple(before.row[part] for part in ("position", "stored length", "sum"))
+        at, parent_sum, above = before.row.at("position"), place[2], root
 
 
-def count_again(file, entry, c, at, what):
-    properties = read_hdf5_section(file, entry, c)
+def walk_table(file, page, magic, leaves):
+    if page.fields["level"] == 0:
+        leaves.append(page)
+        return page.fields["rows"]
+    total, names = 0, tables.names_of(page)
+    for number in range(page.fields["rows"]):
+        row = page.row(number)
+        child = Page(
+            file,
+            page.what,
+            magic,
+            (row["position"], row["stored length"]),
+            row.at("position"),
+            page.fields["level"] - 1,
+            max_rows=TABLE_ROWS,
+            parent_sum=row["sum"],
+        )
+        if (names[number], row["order"]) != (child.names[0][0], child.value("order", 0)):
+            file.find("R-TB-2", row.at("order"), f"{page.what}: a separator that is not the first row below")
+        rows = walk_table(file, child, magic, leaves)
+        if rows != row["blocks"]:
+            file.find("R-TB-2", row.at("blocks"), f"{page.what}: {row['blocks']} rows below a child that has {rows}")
+        total += rows
+    return total
+
+
+def read_tables(file):
+    file.statistics = {}
+    for name in ("statistics", "tags"):
+        try:
+            found = read_table(file, name)
+            if name == "statistics":
+                file.statistics = found
+        except Damaged:
+            pass
+
+
+def check_statistics(file, entry, c):
+    """R-ST-2 and R-ST-3 of the rows of a block."""
+    rows, variables = file.statistics.get(entry["order"], {}), {v.name: v for v in c.variables}
+    entry.statistics = {}
+    properties = read_hdf5_section(file, entry, c) if rows else []
     fills = {p[1]: p[3] for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
-    for v, row in zip(c.variables, entry.statistics):
-        raw = read_values(file, entry, c, v, properties)[0] if row.kind else None
+    for name, row in rows.items():
+        v, what = variables.get(name), f"statistics of {text(entry.name)}: {name!r}"
+        type_ = v and statistics.classic_type(c, v.type)
+        if not type_ or type_[0] != row.row["kind"]:
+            file.find("R-ST-2", row.row.at("order"), f"{what}: of no variable, or of another type")
+            continue
+        if row.counts is None:
+            continue  # told
+        entry.statistics[name] = row.counts
+        raw = read_values(file, entry, c, v, properties)[0]
         if raw is None:
             continue
-        expected = statistics.count(c, v, bytes(raw), fills.get(v.number), row.histogram is not None)
-        if row != expected:
-            file.find("R-ST-3", at, f"{what}: {variable_path(entry, v)}: not those of its values")
+        expected = statistics.count(c, v, bytes(raw), fills.get(v.number), row.counts.histogram is not None)
+        if row.counts != expected:
+            file.find("R-ST-3", row.row.at("order"), f"{what}: not those of its values")
 
 
 # --- 10. Values ------------------------------------------------------------------------------------
@@ -2512,13 +2589,13 @@ def block_document(file, entry, header, c):
         if raw is not None and len(raw) // size <= SMALL:
             item["values"] = values
         if entry.statistics:
-            item["statistics"] = statistics_document(c, v, entry.statistics[v.number])
+            item["statistics"] = statistics_document(c, v, entry.statistics.get(v.name))
         document["variables"].append(item)
     return document
 
 
 def statistics_document(c, variable, row):
-    if not row.kind:
+    if not row:
         return None
     out = dict(zip(("elements", "missing", "nan"), row.counts))
     code = statistics.classic_type(c, variable.type)[0]

@@ -1,4 +1,4 @@
-"""Statistics of values (format.md, section 9.2): the section's payload, and what values make of it.
+"""Statistics of values (format.md, section 9.3): what a row says, and what values make of it.
 
 Part of nmb_reference.py. Slow: it looks at one value after the other.
 """
@@ -8,16 +8,14 @@ import struct
 
 import classic_reference as classic
 import extended_reference as extended
-import xxhash
 
-TYPE = 6
 ELEMENTS, MISSING, NAN = range(3)
-NOT_COUNTED, NO_RANGE, RANGE = range(3)
+NO_RANGE, RANGE = range(2)
 MOST_BITS = 24
 
 
 class Broken(Exception):
-    """The payload breaks R-ST-1."""
+    """The row breaks R-ST-1."""
 
 
 class Row:
@@ -31,11 +29,6 @@ class Row:
 
     def __eq__(self, other):
         return vars(self) == vars(other)
-
-
-def state_of(entry):
-    names = ("sum", "extent length", "extent sum", "records", "data map sum")
-    return xxhash.xxh3_64_intdigest(struct.pack("<5Q", *(entry[name] for name in names)))
 
 
 def width_of(largest):
@@ -70,48 +63,37 @@ def classic_type(c, code):
     return None
 
 
-# --- The payload -----------------------------------------------------------------------------------
+# --- Rows ------------------------------------------------------------------------------------------
 
 
-def decode(payload, c):
-    """(state, [Row]); Broken."""
-    items = Payload(payload)
-    state, count, level = items.number(8), items.number(4), items.number(1)
-    widths = [items.number(1) for _ in range(3)]
-    if count != len(c.variables):
-        raise Broken(f"{count} variables, the block has {len(c.variables)}")
-    if level not in (1, 2) or max(widths) > 8:
-        raise Broken(f"level {level}, widths {widths}")
-    types = [classic_type(c, v.type) for v in c.variables]
-    rows = [Row(kind) for kind in items.take(count)]
-    for row, type_ in zip(rows, types):
-        if row.kind > RANGE or row.kind and not type_:
-            raise Broken(f"a row of kind {row.kind}")
-    for column, width in enumerate(widths):
-        for row in rows:
-            row.counts[column] = items.number(width)
-        if width_of(max((row.counts[column] for row in rows), default=0)) != width:
-            raise Broken(f"a column of width {width}")
-    for row, type_ in zip(rows, types):
-        elements, missing, nan = row.counts
-        left = elements - missing - nan
-        code = type_ and type_[0]
-        if left < 0 or elements >> 63 or nan and code not in (5, 6) or not row.kind and elements:
-            raise Broken(f"counts {row.counts} of type {code}, kind {row.kind}")
-        if row.kind and (row.kind == RANGE) != (code != classic.CHAR and left > 0):
-            raise Broken(f"counts {row.counts} of type {code}, kind {row.kind}")
-        if row.kind == RANGE:
-            size = classic.SIZES[code]
-            row.range = tuple(items.take(size)[::-1] for _ in range(2))
-            numbers = [number_of(code, value) for value in row.range]
-            if any(map(is_nan, numbers)) or order_of(numbers[0]) > order_of(numbers[1]):
-                raise Broken(f"minimum {numbers[0]}, maximum {numbers[1]}")
-    for row in rows:
-        if level == 2 and row.kind == RANGE:
-            row.histogram = decode_histogram(items, row.counts)
-    if items.at != len(payload):
-        raise Broken(f"{len(payload) - items.at} bytes behind the last item")
-    return state, rows
+def decode(row, data):
+    """row: its columns; data: its bytes. Broken: R-ST-1."""
+    code, out = row["kind"], Row(NO_RANGE)
+    out.counts = [row["elements"], row["missing"], row["NaN"]]
+    elements, missing, nan = out.counts
+    left = elements - missing - nan
+    if code not in classic.SIZES:
+        raise Broken(f"type {code}")
+    if left < 0 or elements >> 63 or nan and code not in (5, 6):
+        raise Broken(f"counts {out.counts} of type {code}")
+    bits = row["minimum"], row["maximum"]
+    if code == classic.CHAR or left == 0:
+        if any(bits) or data:
+            raise Broken("a range or a histogram of no values")
+        return out
+    size = classic.SIZES[code]
+    if max(bits) >> 8 * size:
+        raise Broken(f"a range of more than {size} bytes")
+    out.kind, out.range = RANGE, tuple(value.to_bytes(size, "big") for value in bits)
+    numbers = [number_of(code, value) for value in out.range]
+    if any(map(is_nan, numbers)) or order_of(numbers[0]) > order_of(numbers[1]):
+        raise Broken(f"minimum {numbers[0]}, maximum {numbers[1]}")
+    if data:
+        items = Payload(data)
+        out.histogram = decode_histogram(items, out.counts)
+        if items.at != len(data):
+            raise Broken(f"{len(data) - items.at} bytes behind the last count")
+    return out
 
 
 def decode_histogram(items, counts):

@@ -16,6 +16,7 @@ import xxhash
 import zstandard
 
 import assemble_extended
+import assemble_tables
 
 # --- Text ------------------------------------------------------------------------------------------
 
@@ -345,17 +346,19 @@ COLUMNS = [
     "storage position",
     "storage length",
     "storage sum",
-    "statistics position",
-    "statistics length",
-    "statistics sum",
-    "tags position",
-    "tags length",
-    "tags sum",
+    *(f"column {id_}" for id_ in range(25, 31)),
     "order",
     "logical offset",
     "file number",
     "state",
     "needs",
+    *(f"column {id_}" for id_ in range(36, 48)),
+    "elements",
+    "missing",
+    "NaN",
+    "minimum",
+    "maximum",
+    "bytes end",
 ]
 TOTALS = ["blocks", "dimensions", "variables", "attributes", "records", "samples"]
 
@@ -503,6 +506,8 @@ class Assembler:
             "leaf rows": 64,
             "node rows": 128,
             "map rows": 128,
+            "table leaf rows": 256,
+            "table node rows": 128,
         }
         self.dictionary = None
         self.next_order = 0
@@ -519,6 +524,7 @@ class Assembler:
         self.identity = b""
         self.global_sections = self.file_table = self.view = self.growth = (0, 0, 0)
         self.statistics = self.tags = (0, 0, 0)
+        self.tables = {name: assemble_tables.Tables(name) for name in ("statistics", "tags")}
         self.files = []  # of the rows of the file table: True for an original
         self.originals = []  # pieces of each, as their data maps have them
         self.hdf5 = bytes(48)
@@ -630,6 +636,11 @@ class Assembler:
                 row.setdefault("name end", len(heap))
                 if not any(t == row.get("label") and f == "name end" for t, f, _, _ in self.sets):
                     row["name end"] = len(heap)
+        bytes_of_rows = b""
+        for row in rows:
+            bytes_of_rows += row.get("bytes", b"")
+            row.setdefault("bytes end", len(bytes_of_rows))
+        heap += bytes_of_rows
         table = []
         for column in columns:
             values = [row.get(column, 0) for row in rows]
@@ -797,24 +808,16 @@ class Assembler:
             self.write_map(entry)
         elif length and not spec["hole"]:
             entry.row |= {"extent position": extent_position, "extent sum": extent_sum}
-        if "counted" in spec:
-            parts = ("sum", "extent length", "extent sum", "records", "data map sum")
-            state = sum64(struct.pack("<5Q", *(entry.row.get(part, 0) for part in parts)))
-            payload = struct.pack("<Q", state) + spec["counted"]
-            section = struct.pack("<4HQ", 6, 0, 1, 0, len(payload)) + payload
-            spec = spec | {"statistics": section + bytes(-len(payload) % 8) + spec.get("statistics", b"")}
-        for kind, mask in (("storage", 0), ("statistics", 1), ("tags", 2)):
-            if kind in spec:
-                at = self.allocate(len(spec[kind]))
-                self.write(at, spec[kind])
-                self.name_place(f"{kind} {quote(entry.name)}", at)
-                entry.others.append((at, up(len(spec[kind]))))
-                entry.row |= {
-                    f"{kind} position": at,
-                    f"{kind} length": len(spec[kind]),
-                    f"{kind} sum": sum64(spec[kind]),
-                }
-                self.used["compatible features"] |= mask
+        if "storage" in spec:
+            at = self.allocate(len(spec["storage"]))
+            self.write(at, spec["storage"])
+            self.name_place(f"storage {quote(entry.name)}", at)
+            entry.others.append((at, up(len(spec["storage"]))))
+            entry.row |= {
+                "storage position": at,
+                "storage length": len(spec["storage"]),
+                "storage sum": sum64(spec["storage"]),
+            }
         self.find_needs(entry)
 
     def find_needs(self, entry):
@@ -1079,6 +1082,13 @@ class Assembler:
         if self.generation == 1 or changed:
             dying = self.build_tree(changed)
             dead += dying if had_tree else []
+        for name in ("statistics", "tags"):
+            rows = [row for row in text_.rows if row[0] == name]
+            if rows:
+                place_, dying = assemble_tables.write(self, self.tables[name], rows, text_.takes.get(name, 0), quote, sum64)
+                setattr(self, name, place_)
+                dead += dying
+                self.used["read-only compatible features"] |= assemble_tables.FEATURES[name]
         for label, data in text_.extra:
             position = self.allocate(len(data))
             self.write(position, data)
@@ -1091,13 +1101,6 @@ class Assembler:
                 dead.append((self.global_sections[0], up(self.global_sections[1])))
             self.global_sections = self.place_of("sections", self.continued(text_.sections))
             self.used["compatible features"] |= 4
-        for name, mask in (("statistics", 1), ("tags", 2)):
-            data = getattr(text_, name)
-            if data is not None:
-                if getattr(self, name)[0]:
-                    dead.append((getattr(self, name)[0], up(getattr(self, name)[1])))
-                setattr(self, name, self.place_of(name, data) if data else (0, 0, 0))
-                self.used["compatible features"] |= mask
         for number, data in enumerate(text_.later_places, len(self.later_places)):
             self.later_places.append(self.place_of(f"later place {number}", data))
         if text_.files:
@@ -1461,7 +1464,7 @@ class GenerationText:
     def __init__(self):
         self.files = []  # path, size, original, of one (bytes, bytes of a piece, codecs)
         self.actions, self.blocks, self.extra, self.sections, self.view = [], [], [], None, None
-        self.statistics = self.tags = self.abandoned = None
+        self.abandoned, self.rows, self.takes = None, [], {}
         self.growth = [[]]  # of each page the rows: name, records, codec, bytes
         self.later, self.later_places, self.missing = [], [], set()
         self.sets, self.pokes, self.columns = [], [], []
@@ -1532,9 +1535,7 @@ class BlockText:
             self.extent_bytes = (self.extent_bytes or b"") + encode_bytes(rest)
         elif key == "stored":
             self.spec["stored"] = encode_bytes(rest)
-        elif key == "counted":
-            self.spec[key] = self.spec.get(key, b"") + encode_bytes(rest)
-        elif key in ("tags", "statistics", "storage"):
+        elif key == "storage":
             self.spec[key] = encode_bytes(rest)
         else:
             return False
@@ -1885,9 +1886,10 @@ def parse(lines):
                 generations[-1].later_places.append(encode_bytes(words[2:]))
             elif key == "later":
                 generations[-1].later.append(later_structure(line))
-            elif key == "global" and words[1] in ("statistics", "tags"):
-                before = getattr(generations[-1], words[1]) or b""
-                setattr(generations[-1], words[1], before + encode_bytes(words[2:]))
+            elif key in assemble_tables.WORD:
+                generations[-1].rows.append(assemble_tables.parse_row(words, encode_values, encode_bytes))
+            elif key == "take":  # take N statistics
+                generations[-1].takes[words[2]] = int(words[1])
             elif key == "without":
                 generations[-1].missing |= set(words[1:])
             elif words == ["no", "view"]:

@@ -102,6 +102,24 @@ const RankPhase alike{
 
 RANK_CASE(SameBytesOfBlocksOfAllRanks) { return same_bytes(ranks, small_pieces(), {alike}); }
 
+// Rows of statistics are sorted by all ranks; a later generation takes in those before.
+RANK_CASE(SameBytesWithStatistics) {
+  WriterOptions options = small_pieces();
+  options.statistics = StatisticsLevel::kHistogram;
+  const RankPhase later{[](int rank, int, Definer& definer) {
+                          for (int i = 0; i < own_blocks(rank); i += 2)
+                            define_plain(definer, own_name(rank, i) + "/later",
+                                         own_length(rank, i));
+                        },
+                        [](int rank, int, Definer& definer) {
+                          for (int i = 0; i < own_blocks(rank); i += 2)
+                            definer.put(own_name(rank, i) + "/later", "energy", i);
+                          for (int i = 0; i < own_blocks(rank); i += 5)
+                            definer.put(own_name(rank, i), "flags", -rank);
+                        }};
+  return same_bytes(ranks, options, {own, later, alike});
+}
+
 // Elements of different ranks lie one beside the other.
 RANK_CASE(SameBytesOfInterleavedElements) {
   const RankPhase interleaved{alike.define, [](int rank, int size, Definer& definer) {

@@ -2,17 +2,25 @@
 // that they were of.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 
+#include "nmb/file_source.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "table/block_table.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb::test {
 namespace {
+
+class NullFindings final : public Findings {
+  void report(Finding) override {}
+};
 
 class WriterStatisticsTest : public testing::Test {
  protected:
@@ -173,6 +181,72 @@ TEST_F(WriterStatisticsTest, MovedValuesInManyForms) {
     EXPECT_EQ(a->variables[1].elements, n);
     EXPECT_EQ(a->not_computed(), 0u);
   }
+}
+
+TEST_F(WriterStatisticsTest, TreesOfManyGenerationsStayFew) {
+  constexpr int kBlocks = 700, kGenerations = 40;
+  auto writer = create();
+  std::vector<BlockId> blocks;
+  for (int i = 0; i < kBlocks; ++i)
+    blocks.push_back(records_block(*writer, "b" + std::to_string(i)));
+  ASSERT_TRUE(writer->end_define().ok());
+  for (int i = 0; i < kBlocks; ++i) put(*writer, blocks[i], 0, {i, i, i});
+  ASSERT_TRUE(writer->close().ok());
+  std::size_t most = 0;
+  for (int g = 1; g <= kGenerations; ++g) {
+    writer = open(g % 5 == 0 ? StatisticsLevel::kNone : StatisticsLevel::kBasic);
+    // Block 0 each time, others now and then, 600 is removed, 601 renamed.
+    std::vector<BlockId> changed{*writer->find_block("b0")};
+    for (int i = 1; i < g; ++i)
+      changed.push_back(*writer->find_block("b" + std::to_string(g * 7 + i)));
+    if (g == 20) {
+      ASSERT_TRUE(writer->remove_block(*writer->find_block("b600")).ok());
+    } else if (g == 21) {
+      ASSERT_TRUE(writer->rename_block(*writer->find_block("b601"), "c").ok());
+    }
+    ASSERT_TRUE(writer->end_define().ok());
+    for (const BlockId block : changed) put(*writer, block, 1, {1000 + g, -g, g});
+    ASSERT_TRUE(writer->close().ok());
+    const auto file = *FileSource::open(path());
+    NullFindings ignored;
+    const Head head = *read_head(*file, ignored);
+    const BlockTable table(*file, head.superblock, PageUse::kStatistics);
+    const auto trees = table.trees();
+    ASSERT_TRUE(trees.ok()) << trees.status().text();
+    for (std::size_t i = 0; i + 1 < trees->size(); ++i)
+      EXPECT_LT(2 * (*trees)[i].rows, (*trees)[i + 1].rows) << g;
+    most = std::max(most, trees->size());
+  }
+  EXPECT_GT(most, 2u);
+  EXPECT_LT(most, 12u);
+  EXPECT_FALSE(statistics("b0"));  // by a generation that counts nothing
+  expect("b222", 6, 0, -31, 1031);
+  expect("c", 3, 0, 601, 601);
+  // One name of all blocks: as block by block.
+  const auto reader = *Reader::open(path());
+  std::map<std::uint64_t, VariableStatistics> found;
+  ASSERT_TRUE(reader
+                  ->for_each_statistics("v",
+                                        [&](std::uint64_t order, const VariableStatistics& v) {
+                                          EXPECT_TRUE(found.emplace(order, v).second) << order;
+                                          return Result<bool>(true);
+                                        })
+                  .ok());
+  std::size_t with = 0;
+  ASSERT_TRUE(reader
+                  ->for_each_entry("",
+                                   [&](const BlockEntry& entry) -> Result<bool> {
+                                     const auto block = *reader->block(entry);
+                                     const auto one = *reader->statistics(*block);
+                                     EXPECT_EQ(one.has_value(), found.contains(entry.order));
+                                     if (one) {
+                                       EXPECT_EQ(one->variables.at(0), found.at(entry.order));
+                                       ++with;
+                                     }
+                                     return true;
+                                   })
+                  .ok());
+  EXPECT_GT(with, 400u);
 }
 
 TEST_F(WriterStatisticsTest, ADryRunKeepsNone) {

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/find_expression.h"
@@ -36,29 +38,46 @@ class BlockValues {
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  Status begin(std::shared_ptr<const Dataset> dataset) {
-    dataset_ = std::move(dataset);
-    statistics_.reset();
-    const auto is_statistic = [](const FindName& name) {
-      return name.kind == FindName::Kind::kStatistic;
-    };
-    if (!reader_ || !std::ranges::any_of(expression_.names(), is_statistic)) return {};
-    NMB_ASSIGN(statistics_, reader_->statistics(static_cast<const Block&>(*dataset_)));
+  // Reads the statistics that are named, of all blocks: rows of one name lie together.
+  Status read_statistics() {
+    for (const FindName& name : expression_.names()) {
+      if (!reader_ || name.kind != FindName::Kind::kStatistic) continue;
+      const auto [rows, is_new] = statistics_.try_emplace(std::string(name.variable));
+      if (!is_new) continue;
+      NMB_TRY(reader_->for_each_statistics(
+          name.variable, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
+            rows->second[order] = v;
+            rows->second[order].histogram = {};
+            return true;
+          }));
+    }
     return {};
+  }
+  // Whether blocks must be read.
+  bool has_attributes() const {
+    return std::ranges::any_of(expression_.names(), [](const FindName& name) {
+      return name.kind != FindName::Kind::kStatistic;
+    });
+  }
+  // dataset: nullptr where blocks need not be read.
+  void begin(std::shared_ptr<const Dataset> dataset, std::uint64_t order) {
+    dataset_ = std::move(dataset);
+    order_ = order;
   }
   Result<std::optional<FindValue>> value(std::size_t i) {
     const FindName& name = expression_.names()[i];
-    const Metadata& metadata = dataset_->metadata;
-    VarId variable = kGlobal;
-    if (name.kind != FindName::Kind::kBlockAttribute) {
-      const std::optional<VarId> id = metadata.find_variable(name.variable);
-      if (!id) return std::optional<FindValue>();
-      variable = *id;
+    std::optional<FindValue> value;
+    if (name.kind == FindName::Kind::kStatistic) {
+      value = statistic(name, i);
+    } else {
+      VarId variable = kGlobal;
+      if (name.kind != FindName::Kind::kBlockAttribute) {
+        const std::optional<VarId> id = dataset_->metadata.find_variable(name.variable);
+        if (!id) return std::optional<FindValue>();
+        variable = *id;
+      }
+      NMB_ASSIGN(value, attribute(variable, name));
     }
-    NMB_ASSIGN(const std::optional<FindValue> value,
-               name.kind == FindName::Kind::kStatistic
-                   ? Result<std::optional<FindValue>>(statistic(variable, name.name, i))
-                   : attribute(variable, name));
     if (value) found_[i] = true;
     return value;
   }
@@ -71,10 +90,13 @@ class BlockValues {
   }
 
  private:
-  std::optional<FindValue> statistic(VarId variable, std::string_view which, std::size_t i) {
-    if (!statistics_) return std::nullopt;
-    const VariableStatistics& v = statistics_->variables[variable];
-    if (!v.computed) return std::nullopt;
+  std::optional<FindValue> statistic(const FindName& name, std::size_t i) {
+    const auto rows = statistics_.find(name.variable);
+    if (rows == statistics_.end()) return std::nullopt;
+    const auto row = rows->second.find(order_);
+    if (row == rows->second.end()) return std::nullopt;
+    const VariableStatistics& v = row->second;
+    const std::string_view which = name.name;
     if (which == "elements") return static_cast<long double>(v.elements);
     if (which == "missing") return static_cast<long double>(v.missing);
     if (which == "nan") return static_cast<long double>(v.nans);
@@ -109,7 +131,10 @@ class BlockValues {
   const Reader* const reader_;
   std::vector<bool> found_;
   std::shared_ptr<const Dataset> dataset_;
-  std::optional<BlockStatistics> statistics_;
+  std::uint64_t order_ = 0;  // of the block
+  // By variable, then by order of the block.
+  std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
+      statistics_;
 };
 
 }  // namespace
@@ -125,7 +150,8 @@ FindCommand::FindCommand(Tool& tool)
                ".missing and .nan are statistics, "
                "which an NMB file has that was written with --stats. ` ` is around a name with "
                "other characters than letters, digits and _-/:+.\n"
-               "Blocks are read, values are not. A comparison with what a block does not have is "
+               "Attributes are read with their blocks, statistics by name; values are not read. A "
+               "comparison with what a block does not have is "
                "neither true nor false there: the block is not listed. A name that no block has is "
                "an error (exit code 2), so that an empty answer always means what it says.\n\n") +
                PatternOption::kHelp,
@@ -141,12 +167,16 @@ Status FindCommand::run(const InspectedFile& file) {
   NMB_ASSIGN(const FindExpression expression, FindExpression::parse(expression_));
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   BlockValues values(expression, file.reader());
+  NMB_TRY(values.read_statistics());
   std::vector<BlockEntry> found;
   std::uint64_t looked_at = 0;
   NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
     ++looked_at;
-    NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, file.dataset(entry));
-    NMB_TRY(values.begin(std::move(dataset)));
+    std::shared_ptr<const Dataset> dataset;
+    if (values.has_attributes()) {
+      NMB_ASSIGN(dataset, file.dataset(entry));
+    }
+    values.begin(std::move(dataset), entry.order);
     NMB_ASSIGN(const std::optional<bool> holds,
                expression.holds([&](std::size_t i) { return values.value(i); }));
     if (holds.value_or(false)) found.push_back(entry);

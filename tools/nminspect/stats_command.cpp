@@ -76,6 +76,7 @@ class StatsListing {
   }
   // statistics: nullopt: the block has none.
   Status block(const Block& block, const std::optional<BlockStatistics>& statistics) {
+    if (block.metadata.variable_count() == 0) return {};  // nothing is to be counted
     ++blocks_;
     if (!statistics) ++without_;
     const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
@@ -175,34 +176,39 @@ Status StatsCommand::run(const InspectedFile& file) {
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   StatsListing listing(tool_, histogram_);
   // Nothing goes out where there is nothing to be told.
+  std::uint64_t blocks = 0, without_histogram = 0;
   bool begun = false;
-  std::uint64_t blocks = 0, without = 0, without_histogram = 0;
-  const auto has_any = [&]() -> Status {
-    return for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
-      ++blocks;
-      begun = !entry.statistics.absent();
-      return !begun;
-    });
+  std::vector<BlockEntry> ahead;  // of the first block that has any
+  const auto list = [&](const BlockEntry& entry) -> Status {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
+    NMB_ASSIGN(const std::optional<BlockStatistics> statistics, reader->statistics(*block));
+    if (!begun && !statistics) {
+      ahead.push_back(entry);
+      return {};
+    }
+    if (!begun) {
+      begun = true;
+      NMB_TRY(listing.begin(file));
+      for (const BlockEntry& before : ahead) {
+        NMB_ASSIGN(const std::shared_ptr<const Block> without, reader->block(before));
+        NMB_TRY(listing.block(*without, std::nullopt));
+      }
+    }
+    return listing.block(*block, statistics);
   };
-  NMB_TRY(has_any());
+  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
+    ++blocks;
+    if (reader->has_statistics()) NMB_TRY(list(entry));
+    return true;
+  }));
   if (blocks == 0) return Status(Code::kNotFound, "found no block that matches");
   if (!begun)
     return Status(Code::kNotFound,
                   fmt::format("found no statistics of {}, expected a file written "
                               "with --stats",
                               blocks == 1 ? "the block" : fmt::format("{} blocks", blocks)));
-  NMB_TRY(listing.begin(file));
-  NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
-    NMB_ASSIGN(const std::optional<BlockStatistics> statistics, reader->statistics(*block));
-    NMB_TRY(listing.block(*block, statistics));
-    return true;
-  }));
   NMB_TRY(listing.end());
-  without = listing.without();
-  if (without == listing.blocks())
-    return Status(Code::kNotFound,
-                  "found statistics of a later version alone, expected those of version 1");
+  const std::uint64_t without = listing.without();
   if (without > 0)
     tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no statistics",
                                          file.file().name(), without, listing.blocks()));

@@ -29,7 +29,7 @@ struct BlockEntry {
   std::uint64_t records = 0;
   std::uint64_t samples = 0;
   Place map;  // root page of the data map
-  Place storage, statistics, tags;
+  Place storage;
   std::uint64_t order = 0;
   std::uint64_t needs =
       0;  // what a reader must know to read the block (spec/format.md, section 13)

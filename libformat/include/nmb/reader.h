@@ -21,6 +21,7 @@
 #include "nmb/piece_codec.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
+#include "nmb/tag.h"
 #include "nmb/totals.h"
 
 namespace nmb {
@@ -33,6 +34,10 @@ struct ReadOptions {
   bool verify_values = false;
   // Which other files are opened that hold values; their pieces are read whole and checked.
   ExternalPaths external = ExternalPaths::kBeneath;
+  // What a request to the file costs, as the number of bytes that take as long to arrive; 0: the
+  // file is near, and only what is needed is read. Over a network 1 to 16 MiB: near ranges then
+  // come in one request, and up to 64 MiB are kept.
+  std::size_t request_bytes = 0;
 };
 
 // A block with its decoded metadata.
@@ -142,10 +147,23 @@ class Reader {
   // the number is no original's; what `sink` returns; kIo.
   NMB_EXPORT Status give_back(std::uint32_t number,
                               const std::function<Status(std::span<const std::byte>)>& sink) const;
-  // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.2),
-  // without reading any values; nullopt: it keeps none. Read at each call. kDamaged, also where
-  // they are of other values than the block's; kIo.
+  // Whether the file keeps statistics of any block.
+  NMB_EXPORT bool has_statistics() const;
+  // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.3),
+  // without reading any values; nullopt: it keeps none of any variable. Pages that were read last
+  // are kept. kDamaged, also where they are of a variable of another type; kIo.
   NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
+  // Statistics of the variables of one name in all blocks, until `visit` returns false or fails:
+  // BlockEntry::order of the block, and the statistics. Rows of one name lie together, so this
+  // reads no others. Blocks that are not in the index any more may come, too: look their orders up.
+  // In no particular order. kDamaged, kIo.
+  NMB_EXPORT Status for_each_statistics(
+      std::string_view variable,
+      const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
+  // The same of tags of one name (spec/format.md, section 9.4).
+  NMB_EXPORT Status
+  for_each_tag(std::string_view name,
+               const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

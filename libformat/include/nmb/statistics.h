@@ -1,5 +1,5 @@
 // Statistics of values: counts, range and histogram of each variable of a block, as the file keeps
-// them beside the block (spec/format.md, section 9.2).
+// them (spec/format.md, section 9.3).
 #pragma once
 
 #include <array>

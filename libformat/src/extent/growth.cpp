@@ -101,6 +101,12 @@ Status Growth::add_to(BlockEntry* entry) const {
   return {};
 }
 
+Result<bool> Growth::has_rows(std::uint64_t order) const {
+  if (absent()) return false;
+  NMB_ASSIGN(const GrowthRows* const rows, all());
+  return rows->contains(order);
+}
+
 Result<std::span<const GrowthRow>> Growth::rows_of(const BlockEntry& entry) const {
   if (entry.growth == 0) return std::span<const GrowthRow>();
   NMB_ASSIGN(const GrowthRows* const rows, all());

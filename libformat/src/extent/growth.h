@@ -54,6 +54,8 @@ class Growth {
   // Adds to what the index says of a block what growth pages say of it. What a block needs that is
   // not supported may say more of its rows: they are not checked. kDamaged, kIo.
   Status add_to(BlockEntry* entry) const;
+  // Whether the block of an order has growth rows. kDamaged, kIo.
+  Result<bool> has_rows(std::uint64_t order) const;
   // Of an entry that add_to() has seen; they live as long as this.
   Result<std::span<const GrowthRow>> rows_of(const BlockEntry& entry) const;
 

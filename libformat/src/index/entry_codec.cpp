@@ -41,8 +41,6 @@ void add_entry(PageBuilder& leaf, const BlockEntry& e) {
   leaf.set(kSamples, e.samples);
   set_place(leaf, kMapPosition, e.map);
   set_place(leaf, kStoragePosition, e.storage);
-  set_place(leaf, kStatisticsPosition, e.statistics);
-  set_place(leaf, kTagsPosition, e.tags);
   leaf.set(kOrder, e.order);
   leaf.set(kNeeds, e.needs);
 }
@@ -68,8 +66,6 @@ BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
   e.samples = leaf.value(row, kSamples);
   e.map = place_at(leaf, row, kMapPosition);
   e.storage = place_at(leaf, row, kStoragePosition);
-  e.statistics = place_at(leaf, row, kStatisticsPosition);
-  e.tags = place_at(leaf, row, kTagsPosition);
   e.order = leaf.value(row, kOrder);
   e.needs = leaf.value(row, kNeeds);
   return e;

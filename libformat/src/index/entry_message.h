@@ -14,8 +14,7 @@ void for_each_field(Entry& e, Visit visit) {
   visit(e.raw_length), visit(e.digest), visit(e.sum), visit(e.extent_position);
   visit(e.extent_length), visit(e.extent_sum), visit(e.dimensions), visit(e.variables);
   visit(e.attributes), visit(e.records), visit(e.samples), visit(e.map), visit(e.storage);
-  visit(e.statistics), visit(e.tags), visit(e.order);
-  visit(e.needs);
+  visit(e.order), visit(e.needs);
 }
 
 inline void put_row(MessageWriter& out, const BlockEntry& entry) {

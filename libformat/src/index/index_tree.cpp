@@ -1,7 +1,11 @@
 // Reading the index (spec/format.md, section 7).
 #include "index/index_tree.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "index/entry_codec.h"
+#include "reader/far_scan.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -41,39 +45,27 @@ std::uint32_t child_row_for(const Page& node, std::string_view name) {
   return low;
 }
 
-IndexTree::IndexTree(const ByteSource& file, const Superblock& superblock)
-    : file_(file), superblock_(superblock), growth_(file, superblock_) {}
+IndexTree::IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far)
+    : file_(file), far_(far), superblock_(superblock), growth_(file, superblock_) {}
 
 Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::uint64_t position,
                                                     std::uint32_t length,
                                                     std::optional<std::uint64_t> sum) const {
-  {
-    std::lock_guard lock(mutex_);
-    if (auto it = cache_.find(position); it != cache_.end() && it->second.page->level() == level) {
-      uses_.splice(uses_.begin(), uses_, it->second.use);
-      return it->second.page;
-    }
-  }
   PageExpectation expect = superblock_.expectation(PageUse::kIndex, level);
   expect.position = position;
   expect.length = length;
   expect.sum = sum;
-  NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(file_, expect));
-  std::lock_guard lock(mutex_);
-  if (cache_.find(position) != cache_.end()) return page;
-  uses_.push_front(position);
-  cache_[position] = {page, uses_.begin()};
-  cached_bytes_ += page->bytes().size();
-  while (cached_bytes_ > kCacheBytes && uses_.size() > 1) {
-    auto oldest = cache_.find(uses_.back());
-    cached_bytes_ -= oldest->second.page->bytes().size();
-    cache_.erase(oldest);
-    uses_.pop_back();
-  }
-  return page;
+  return cache_.read(file_, expect);
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::root() const {
+  // The root is the last page of its run, nodes are before it: who reads one needs others.
+  constexpr std::uint64_t kTail = 48 << 10;
+  const std::uint64_t begin = superblock_.index_position,
+                      end = superblock_.root_position + superblock_.root_length;
+  if (far_ && begin != 0 && end > begin)
+    NMB_TRY(far_->fetch_if_missing({end - std::min(kTail, end - begin), end},
+                                   {superblock_.root_position, end}));
   NMB_ASSIGN(std::shared_ptr<const Page> page,
              load(static_cast<std::uint16_t>(superblock_.height - 1), superblock_.root_position,
                   superblock_.root_length, std::nullopt));
@@ -175,8 +167,23 @@ Result<bool> IndexTree::visit_below(
 Status IndexTree::for_each(const NameRange& range,
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   if (superblock_.height == 0) return {};
-  NMB_ASSIGN(std::shared_ptr<const Page> page, root());
-  return visit_below(*page, range, visit).status();
+  if (!far_) {
+    NMB_ASSIGN(const std::shared_ptr<const Page> page, root());
+    return visit_below(*page, range, visit).status();
+  }
+  const ByteRange root_range{superblock_.root_position,
+                             superblock_.root_position + superblock_.root_length};
+  NMB_TRY(far_->fetch({&root_range, 1}));
+  NMB_ASSIGN(const std::shared_ptr<const Page> page, root());
+  return scan_far(
+      *far_, page,
+      [&](const Page& node) {
+        std::uint32_t end = node.rows();
+        if (range.end) end = lower_bound_row(node, *range.end);
+        return std::pair(child_row_for(node, range.first), end);
+      },
+      [&](const Page& node, std::uint32_t row) { return child(node, row); },
+      [&](const std::shared_ptr<const Page>& leaf) { return visit_below(*leaf, range, visit); });
 }
 
 }  // namespace nmb

@@ -4,19 +4,18 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "extent/growth.h"
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/totals.h"
 #include "page/page.h"
+#include "page/page_cache.h"
+#include "reader/far_source.h"
 #include "superblock/superblock.h"
 
 namespace nmb {
@@ -33,7 +32,8 @@ NameRange prefix_range(std::string_view prefix);
 // Entries and totals count what growth pages add (section 10.4); pages do not. Thread-safe.
 class IndexTree {
  public:
-  IndexTree(const ByteSource& file, const Superblock& superblock);
+  // far: nullptr, or `file` where it is far away.
+  IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
   // Entries whose name is less than `name`.
@@ -64,18 +64,11 @@ class IndexTree {
   Status add_growth(const NameRange& range, Totals* totals) const;
 
   const ByteSource& file_;
+  const FarSource* far_;
   Superblock superblock_;
   Growth growth_;
 
-  static constexpr std::size_t kCacheBytes = 8 << 20;
-  struct Cached {
-    std::shared_ptr<const Page> page;
-    std::list<std::uint64_t>::iterator use;
-  };
-  mutable std::mutex mutex_;
-  mutable std::unordered_map<std::uint64_t, Cached> cache_;
-  mutable std::list<std::uint64_t> uses_;  // positions, the most recent in front
-  mutable std::size_t cached_bytes_ = 0;
+  mutable PageCache cache_;
 };
 
 // Row of the child below which `name` lies.

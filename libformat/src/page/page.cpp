@@ -15,7 +15,7 @@ namespace nmb {
 namespace {
 
 constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "\x89NMBFILE",
-                                  "\x89NMBGROW"};
+                                  "\x89NMBGROW", "\x89NMBSTAT", "\x89NMBTAGS"};
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
 constexpr std::uint16_t kCriticalForWriting = 1 << 14;
 
@@ -24,11 +24,22 @@ constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
 
 constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
 
+constexpr bool is_table(PageUse use) {
+  return use == PageUse::kStatistics || use == PageUse::kTags;
+}
+
+// Ids of this version; those between are for later ones.
+constexpr bool is_known(std::uint16_t id) {
+  return id <= kNeeds || (id >= kElements && id < kColumnCount);
+}
+
 // Columns that section 6 defines for a page's use and level.
 bool defined(PageUse use, bool leaf, std::uint16_t id) {
   switch (use) {
     case PageUse::kIndex:
-      if (leaf) return (id >= kNameEnd && id <= kOrder && id != kBlocks) || id == kNeeds;
+      if (leaf)
+        return (id >= kNameEnd && id <= kStorageSum && id != kBlocks) || id == kOrder ||
+               id == kNeeds;
       return id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum ||
              (id >= kBlocks && id <= kSamples) || id == kNeeds;
     case PageUse::kDataMap:
@@ -42,6 +53,13 @@ bool defined(PageUse use, bool leaf, std::uint16_t id) {
     case PageUse::kGrowth:
       return id == kCodec || (id >= kPosition && id <= kRawLength) || id == kSum ||
              id == kRecords || id == kOrder || id == kLogicalOffset || id == kState;
+    case PageUse::kStatistics:
+    case PageUse::kTags:
+      if (id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum || id == kOrder)
+        return true;
+      if (!leaf) return id == kBlocks;
+      return id == kKind || id == kState || id == kMinimum || id == kBytesEnd ||
+             (use == PageUse::kStatistics && id >= kElements && id <= kMaximum);
   }
   return false;
 }
@@ -93,6 +111,25 @@ std::string_view Page::name(std::uint32_t row) const {
   return {reinterpret_cast<const char*>(bytes_.data()) + heap_ + begin, end - begin};
 }
 
+std::string_view Page::shared_name(std::uint32_t row) const {
+  // Rows with the same end have the name of the first of them.
+  const std::uint64_t end = value(row, kNameEnd);
+  std::uint32_t low = 0, high = row;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (value(middle, kNameEnd) == end)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return name(low);
+}
+
+std::span<const std::byte> Page::row_bytes(std::uint32_t row) const {
+  const std::uint64_t begin = row == 0 ? 0 : value(row - 1, kBytesEnd);
+  return std::span(bytes_).subspan(row_bytes_ + begin, value(row, kBytesEnd) - begin);
+}
+
 std::uint64_t Page::name_offset(std::uint32_t row) const {
   return position_ + heap_ + name_begin(row);
 }
@@ -138,6 +175,22 @@ std::vector<LaterPlace> Page::later_places(std::uint32_t row) const {
       default:
         later.place.sum = value;
     }
+  }
+  return out;
+}
+
+std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
+  std::vector<Place> out;
+  int last = -1;
+  for (const UnknownValue& value : values) {
+    if (!is_of_place(value.id)) continue;
+    const int number = (value.id - kFirstPlace) / kIdsOfPlace;
+    if (number != last) out.emplace_back();
+    last = number;
+    const int field = (value.id - kFirstPlace) % kIdsOfPlace;
+    (field == 0   ? out.back().position
+     : field == 1 ? out.back().length
+                  : out.back().sum) = value.value.low;
   }
   return out;
 }
@@ -231,7 +284,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     const std::size_t entry = kPageHeaderSize + std::size_t{c} * 4;
     const std::uint16_t id = load_le<std::uint16_t>(p + entry);
     const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
-    const bool known = id < kColumnCount;
+    const bool known = is_known(id);
     const bool width_ok =
         id == kDigest ? width == 16
                       : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
@@ -256,7 +309,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     return std::nullopt;
   }
   for (const Found& column : found) {
-    if (column.id < kColumnCount)
+    if (is_known(column.id))
       page.columns_[column.id] = {static_cast<std::uint32_t>(column.offset), column.width};
     else
       page.unknown_.push_back({column.id, column.width, static_cast<std::uint32_t>(column.offset)});
@@ -293,9 +346,25 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     }
     end = next;
   }
-  if (end != heap_length) {
-    findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, kNameEnd), object,
-                     "last name end " + std::to_string(end), std::to_string(heap_length)});
+  page.row_bytes_ = static_cast<std::uint32_t>(page.heap_ + end);
+  std::uint64_t bytes_end = 0;
+  if (page.has(kBytesEnd)) {
+    for (std::uint32_t row = 0; row < page.rows_; ++row) {
+      const std::uint64_t next = page.value(row, kBytesEnd);
+      if (next < bytes_end || next > heap_length - end) {
+        findings.report({"R-IX-1", page.value_offset(row, kBytesEnd), object,
+                         "bytes end " + std::to_string(next),
+                         std::to_string(bytes_end) + " to " + std::to_string(heap_length - end)});
+        return std::nullopt;
+      }
+      bytes_end = next;
+    }
+  }
+  if (end + bytes_end != heap_length) {
+    const Column last = page.has(kBytesEnd) ? kBytesEnd : kNameEnd;
+    findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, last), object,
+                     "names and bytes of rows of " + std::to_string(end + bytes_end) + " bytes",
+                     std::to_string(heap_length)});
     return std::nullopt;
   }
   return page;
@@ -304,7 +373,9 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
 void PageBuilder::add_row(std::string_view name) {
   ++rows_;
   heap_ += name;
-  if (use_ == PageUse::kIndex || use_ == PageUse::kFileTable) set(kNameEnd, heap_.size());
+  if (use_ == PageUse::kIndex || use_ == PageUse::kFileTable || is_table(use_))
+    set(kNameEnd, heap_.size());
+  if (!bytes_.empty()) set(kBytesEnd, bytes_.size());
 }
 
 std::string_view PageBuilder::last_name() const {
@@ -324,6 +395,12 @@ void PageBuilder::set(Column column, std::uint64_t value) {
 void PageBuilder::set_digest(Digest digest) {
   digests_.resize(rows_);
   digests_[rows_ - 1] = digest;
+}
+
+void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  set(kBytesEnd, bytes_.size());
 }
 
 void PageBuilder::keep(std::span<const UnknownValue> values) {
@@ -350,6 +427,7 @@ void PageBuilder::clear() {
   digests_.clear();
   kept_.clear();
   heap_.clear();
+  bytes_.clear();
 }
 
 std::uint32_t PageBuilder::width(std::uint16_t column) const {
@@ -362,7 +440,7 @@ std::uint32_t PageBuilder::width(std::uint16_t column) const {
 }
 
 Result<std::uint32_t> PageBuilder::length() const {
-  std::uint64_t bytes = kPageHeaderSize + heap_.size();
+  std::uint64_t bytes = kPageHeaderSize + heap_.size() + bytes_.size();
   for (std::uint16_t c = 1; c < kColumnCount; ++c)
     if (std::uint32_t w = width(c)) bytes += 4 + std::uint64_t{w} * rows_;
   for (const Kept& kept : kept_) bytes += 4 + std::uint64_t{kept.width()} * rows_;
@@ -384,7 +462,7 @@ Result<PageBuilder::Encoded> PageBuilder::encode(const Origin& origin, std::uint
   store_le(p + 10, level_);
   store_le(p + 16, rows_);
   store_le(p + 20, static_cast<std::uint32_t>(out.bytes.size()));
-  store_le(p + 28, static_cast<std::uint32_t>(heap_.size()));
+  store_le(p + 28, static_cast<std::uint32_t>(heap_.size() + bytes_.size()));
   store_le(p + 32, origin.file_id.low);
   store_le(p + 40, origin.file_id.high);
   store_le(p + 48, position);
@@ -427,6 +505,7 @@ Result<PageBuilder::Encoded> PageBuilder::encode(const Origin& origin, std::uint
     to += std::size_t{w} * rows_;
   }
   std::memcpy(to, heap_.data(), heap_.size());
+  std::ranges::copy(bytes_, to + heap_.size());
   out.sum = page_sum(out.bytes);
   store_le(p + kPageSumOffset, out.sum);
   return out;

@@ -1,5 +1,5 @@
 // Pages: tables of rows stored by columns, which the index, data maps, dead-space segments, file
-// tables and growth are made of (spec/format.md, section 6).
+// tables, growth, statistics and tags are made of (spec/format.md, section 6).
 #pragma once
 
 #include <array>
@@ -20,7 +20,15 @@
 
 namespace nmb {
 
-enum class PageUse : std::uint8_t { kIndex, kDataMap, kDead, kFileTable, kGrowth };
+enum class PageUse : std::uint8_t {
+  kIndex,
+  kDataMap,
+  kDead,
+  kFileTable,
+  kGrowth,
+  kStatistics,
+  kTags
+};
 
 // Column ids of section 6.
 enum Column : std::uint16_t {
@@ -48,18 +56,18 @@ enum Column : std::uint16_t {
   kStoragePosition = 22,
   kStorageLength = 23,
   kStorageSum = 24,
-  kStatisticsPosition = 25,
-  kStatisticsLength = 26,
-  kStatisticsSum = 27,
-  kTagsPosition = 28,
-  kTagsLength = 29,
-  kTagsSum = 30,
   kOrder = 31,
   kLogicalOffset = 32,
   kFileNumber = 33,
   kState = 34,
   kNeeds = 35,
-  kColumnCount = 36,  // one more than the largest id of this version
+  kElements = 48,
+  kMissing = 49,
+  kNans = 50,
+  kMinimum = 51,
+  kMaximum = 52,
+  kBytesEnd = 53,
+  kColumnCount = 54,  // one more than the largest id of this version
 };
 
 // Values of column 34.
@@ -79,7 +87,7 @@ inline constexpr std::uint16_t kMaxMapLevel = 8;
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
-  bool any_level = false;  // the root of a data map: at most kMaxMapLevel
+  bool any_level = false;  // the root of a data map or table: at most kMaxMapLevel
   Origin newest;           // of the newest generation that may have written it
   std::uint64_t position = 0;
   std::uint32_t length = 0;
@@ -95,6 +103,9 @@ struct UnknownValue {
   bool wide = false;  // of 16 bytes
   Digest value;       // low alone where it is not wide
 };
+
+// Places of structures of later versions among a row's values, by ascending ids.
+std::vector<Place> later_places_of(std::span<const UnknownValue> values);
 
 // A structure of a later version that a row places.
 struct LaterPlace {
@@ -125,6 +136,10 @@ class Page {
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
+  // Of a table of section 9.2: the row's own name, or that of the row before where it has none.
+  std::string_view shared_name(std::uint32_t row) const;
+  // Column kBytesEnd: the row's bytes behind the names.
+  std::span<const std::byte> row_bytes(std::uint32_t row) const;
 
   // --- columns that this version does not know ---
   bool has_unknown() const { return !unknown_.empty(); }
@@ -154,7 +169,8 @@ class Page {
   std::array<ColumnPlace, kColumnCount> columns_{};
   std::vector<UnknownColumn> unknown_;
   std::uint32_t rows_ = 0;
-  std::uint32_t heap_ = 0;  // offset of the heap in the page
+  std::uint32_t heap_ = 0;       // offset of the heap in the page
+  std::uint32_t row_bytes_ = 0;  // of the bytes behind the names
   std::uint16_t level_ = 0;
   std::uint64_t generation_ = 0;
   std::uint64_t position_ = 0;
@@ -171,6 +187,8 @@ class PageBuilder {
   // Of the row added last.
   void set(Column column, std::uint64_t value);
   void set_digest(Digest digest);
+  // The bytes behind the names (column kBytesEnd).
+  void set_bytes(std::span<const std::byte> bytes);
   // Values of columns that this version does not know, copied from another page.
   void keep(std::span<const UnknownValue> values);
   std::uint32_t rows() const { return rows_; }
@@ -200,8 +218,9 @@ class PageBuilder {
     std::vector<Digest> values;
     std::uint16_t width() const;
   };
-  std::vector<Kept> kept_;  // by ascending ids
-  std::string heap_;
+  std::vector<Kept> kept_;        // by ascending ids
+  std::string heap_;              // names
+  std::vector<std::byte> bytes_;  // behind them
 };
 
 // Gives an encoded page another position; returns its sum.

@@ -12,8 +12,9 @@
 #include "nmb/file_source.h"
 #include "parallel/shared_reads.h"
 #include "reader/reader_core.h"
-#include "statistics/statistics_section.h"
+#include "statistics/statistics_row.h"
 #include "superblock/view_header.h"
+#include "table/tag_row.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -25,6 +26,21 @@ class Warnings final : public Findings {
   void report(Finding finding) override { list.push_back(std::move(finding)); }
   std::vector<Finding> list;
 };
+
+// The index, and the tables right behind it: a query scans both.
+ByteRange run_of(const Superblock& s) {
+  ByteRange run{s.index_position, s.index_position + s.index_length};
+  for (const Place* place : {&s.statistics, &s.tags})
+    if (s.index_position != 0 && place->position >= run.end)
+      run.end = place->position + place->length;
+  return run;
+}
+
+// A finding about a row, with its place.
+Status placed(const Status& status, const ByteSource& file, const FoundRow& row,
+              const std::string& object = {}) {
+  return {status.code(), file.name(), row.offset(), status.rule(), object + status.message()};
+}
 
 }  // namespace
 
@@ -63,9 +79,15 @@ Result<std::unique_ptr<Reader>> Reader::open(const std::string& path, const Read
 Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> file,
                                              const ReadOptions& options) {
   Warnings warnings;
+  std::shared_ptr<FarSource> far;
+  if (options.request_bytes > 0) {
+    far = std::make_shared<FarSource>(std::move(file), options.request_bytes);
+    file = far;
+  }
   NMB_ASSIGN(Head head, read_head(*file, warnings));
+  if (far) far->set_run(run_of(head.superblock));
   auto shared = std::make_shared<State::Shared>();
-  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external);
+  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external, far.get());
   shared->file = std::move(file);
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);
@@ -264,9 +286,58 @@ Status Reader::give_back(std::uint32_t number,
                 "found an original with another digest, expected the one recorded");
 }
 
+bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }
+
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
-  if (block.entry.growth != 0) return std::optional<BlockStatistics>();  // of what it was before
-  return read_statistics(file(), block.entry, block.metadata);
+  std::optional<BlockStatistics> out;
+  if (block.entry.growth != 0) return out;  // of what it was before
+  const BlockTable& table = state_->core().statistics();
+  if (table.absent()) return out;
+  BlockStatistics found;
+  found.variables.resize(block.metadata.variable_count());
+  bool any = false;
+  for (VarId v = 0; v < found.variables.size(); ++v) {
+    NMB_ASSIGN(const std::optional<FoundRow> row,
+               table.find(block.metadata.variable(v).name, block.entry.order));
+    if (!row) continue;
+    const std::string object = "block \"" + block.name + "\": statistics: ";
+    Result<VariableStatistics> statistics = row_statistics(row->value());
+    if (!statistics.ok()) return placed(statistics.status(), file(), *row, object);
+    if (statistics->type != counted_type(block.metadata, v))
+      return placed(Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
+                           "found those of a variable of another type"),
+                    file(), *row, object);
+    any = true;
+    if (!statistics->histogram.buckets.empty()) found.level = StatisticsLevel::kHistogram;
+    found.variables[v] = std::move(*statistics);
+  }
+  if (any) out = std::move(found);
+  return out;
+}
+
+Status Reader::for_each_statistics(
+    std::string_view variable,
+    const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const {
+  const Growth& growth = state_->core().index().growth();
+  return state_->core().statistics().for_each(variable, [&](const FoundRow& found) -> Result<bool> {
+    const TableRow row = found.value();
+    NMB_ASSIGN(const bool has_grown, growth.has_rows(row.order));
+    if (has_grown) return true;  // of what the block was before
+    const Result<VariableStatistics> statistics = row_statistics(row);
+    if (!statistics.ok()) return placed(statistics.status(), file(), found);
+    return visit(row.order, *statistics);
+  });
+}
+
+Status Reader::for_each_tag(
+    std::string_view name,
+    const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const {
+  return state_->core().tags().for_each(name, [&](const FoundRow& found) -> Result<bool> {
+    const TableRow row = found.value();
+    const Result<TagValue> tag = row_tag(row);
+    if (!tag.ok()) return placed(tag.status(), file(), found);
+    return visit(row.order, *tag);
+  });
 }
 
 Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {

@@ -11,11 +11,14 @@
 
 namespace nmb {
 
-ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external)
+ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external,
+                       const FarSource* far)
     : file_(file),
       head_(std::move(head)),
-      index_(file, head_.superblock),
+      index_(file, head_.superblock, far),
       external_(file, head_.superblock, external),
+      statistics_(file, head_.superblock, PageUse::kStatistics, far),
+      tags_(file, head_.superblock, PageUse::kTags, far),
       decompressor_(head_.dictionary) {}
 
 DataMap ReaderCore::map_of(const BlockEntry& entry) const {

@@ -14,6 +14,7 @@
 #include "index/index_tree.h"
 #include "nmb/reader.h"
 #include "superblock/head.h"
+#include "table/block_table.h"
 
 namespace nmb {
 
@@ -27,11 +28,15 @@ struct StoredBlock {
 class ReaderCore {
  public:
   // `file` outlives it.
-  ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath);
+  // far: nullptr, or `file` where it is far away.
+  ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
+             const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
+  const BlockTable& statistics() const { return statistics_; }
+  const BlockTable& tags() const { return tags_; }
   // The data map of an entry that has one; this outlives it.
   DataMap map_of(const BlockEntry& entry) const;
   // All pieces of a block's extent, in order; stops at the first failure. kUnsupported:
@@ -59,6 +64,7 @@ class ReaderCore {
   Head head_;
   IndexTree index_;
   ExternalFiles external_;
+  BlockTable statistics_, tags_;
   BodyDecompressor decompressor_;
   mutable PieceCache pieces_;
 };

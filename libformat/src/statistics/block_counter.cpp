@@ -52,6 +52,8 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
   made->record_begin_ = layout.record_begin - layout.header_length;
   made->variables_.resize(metadata.variable_count());
   made->totals_.resize(metadata.variable_count());
+  for (VarId v = 0; v < metadata.variable_count(); ++v)
+    made->names_.emplace_back(metadata.variable(v).name);
   const Extension* const extension = metadata.extension().get();
   std::vector<hdf5::Property> properties;
   if (extension) {

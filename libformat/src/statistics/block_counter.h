@@ -1,5 +1,5 @@
 // BlockCounter: counts the values of a block from the bytes of its extent, given in any order and
-// in any parts, each byte once (spec/format.md, section 9.2). An element that lies in several parts
+// in any parts, each byte once (spec/format.md, section 9.3). An element that lies in several parts
 // is put together.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "nmb/byte_source.h"
@@ -43,6 +44,8 @@ class BlockCounter {
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // When all bytes were given that belong to values. kDamaged: they were not.
   Result<BlockStatistics> finish();
+  // Of the variables, in order.
+  std::vector<std::string> take_names() { return std::move(names_); }
   // Of all variables, none of them computed: in place of finish() where values cannot be read.
   BlockStatistics none() const;
   // Whether there is anything to be counted.
@@ -115,6 +118,7 @@ class BlockCounter {
   std::vector<Chunked> chunked_;
   std::uint64_t record_begin_ = 0, record_size_ = 0, records_ = 0;
   std::vector<Variable> variables_;
+  std::vector<std::string> names_;
 
   std::mutex mutex_;                   // of what follows
   std::vector<Total> totals_;          // of each variable

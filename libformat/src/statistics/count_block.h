@@ -1,4 +1,4 @@
-// Statistics of a block, counted from its values (spec/format.md, section 9.2).
+// Statistics of a block, counted from its values (spec/format.md, section 9.3).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // HistogramBuilder: counts values in buckets that grow wider as there are more of them
-// (spec/format.md, section 9.2). What it holds depends on the values alone, not on their order.
+// (spec/format.md, section 9.3). What it holds depends on the values alone, not on their order.
 #pragma once
 
 #include <bit>

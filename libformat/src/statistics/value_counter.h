@@ -1,5 +1,5 @@
 // ValueCounter: counts values of one variable, given in any order and in any parts
-// (spec/format.md, section 9.2).
+// (spec/format.md, section 9.3).
 #pragma once
 
 #include <array>

@@ -10,16 +10,16 @@ inline constexpr std::uint64_t kKnownIncompatible = 0;
 
 inline constexpr std::uint64_t kFeatureView = 1 << 0;  // read-only compatible
 inline constexpr std::uint64_t kFeatureGrowth = 1 << 1;
-inline constexpr std::uint64_t kKnownReadonly = kFeatureView | kFeatureGrowth;
+inline constexpr std::uint64_t kFeatureStatistics = 1 << 2;
+inline constexpr std::uint64_t kFeatureTags = 1 << 3;
+inline constexpr std::uint64_t kKnownReadonly =
+    kFeatureView | kFeatureGrowth | kFeatureStatistics | kFeatureTags;
 // Who writes keeps them up.
-inline constexpr std::uint64_t kWrittenReadonly = kFeatureView;
+inline constexpr std::uint64_t kWrittenReadonly = kFeatureView | kFeatureStatistics | kFeatureTags;
 
-inline constexpr std::uint64_t kFeatureStatistics = 1 << 0;  // compatible
-inline constexpr std::uint64_t kFeatureTags = 1 << 1;
-inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;
+inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;  // compatible
 inline constexpr std::uint64_t kFeatureOriginals = 1 << 3;
-inline constexpr std::uint64_t kKnownCompatible =
-    kFeatureStatistics | kFeatureTags | kFeatureGlobalSections | kFeatureOriginals;
+inline constexpr std::uint64_t kKnownCompatible = kFeatureGlobalSections | kFeatureOriginals;
 
 // What a block has; the superblock has the needs of all.
 inline constexpr std::uint64_t kNeedZstdBody = 1 << 0;

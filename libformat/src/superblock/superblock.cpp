@@ -225,6 +225,7 @@ PageExpectation Superblock::expectation(PageUse use, std::uint16_t level) const 
   expect.newest = origin();
   if (use == PageUse::kIndex) expect.max_rows = level == 0 ? leaf_rows : node_rows;
   if (use == PageUse::kDataMap) expect.max_rows = map_rows;
+  if (use == PageUse::kStatistics || use == PageUse::kTags) expect.max_rows = kMaxPageRows;
   expect.reserved_in_use = !all_known();
   return expect;
 }

@@ -25,7 +25,10 @@ Result<VerifySummary> NmbVerifier::run() {
   } else if (read_head(std::move(*choice)) && check_superblock()) {
     check_places();
     check_growth_pages();
+    check_table(PageUse::kStatistics);
+    check_table(PageUse::kTags);
     check_index();
+    find_stray_statistics();
     check_dead_space();
     check_view();
     tell_values();

@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "extent/growth.h"
@@ -84,6 +86,7 @@ class NmbVerifier {
 
   // The index (verify_index.cpp): section 7.
   void check_index();
+  void check_index_run(std::uint64_t position, std::uint64_t length);
   void check_index_page(const Page& page, std::optional<Separator> low,
                         std::optional<Separator> high);
   void check_names(const Page& page, std::optional<Separator> low, std::optional<Separator> high);
@@ -100,8 +103,15 @@ class NmbVerifier {
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
 
-  // Statistics (verify_statistics.cpp): section 9.2.
+  // Tables of statistics and tags (verify_tables.cpp): section 9.2.
+  struct TableWalk;
+  void check_table(PageUse use);
+  bool check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk);
+  void check_table_rows(const std::shared_ptr<const Page>& leaf, TableWalk* walk);
+
+  // Statistics of blocks (verify_statistics.cpp): section 9.3.
   void check_statistics(const EntryRow& row);
+  void find_stray_statistics();
   void count_again(const BlockEntry& entry);
 
   // Values (verify_extent.cpp): section 10.
@@ -193,6 +203,11 @@ class NmbVerifier {
   SpaceMap orders_;
   std::uint64_t stamp_ = 0;  // of the pieces so far
   bool view_sound_ = false;  // its sum is right
+  bool index_run_told_ = false;
+  bool statistics_sound_ = false;
+  std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;  // that count, by order
+  // By order, of blocks with rows of no variable.
+  std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
   bool all_walked_ = true;   // every structure is known, so that what is left must be zero
   bool index_whole_ = true;  // every page of the index could be read
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0;

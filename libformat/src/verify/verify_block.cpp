@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "block/block_header.h"
-#include "statistics/statistics_section.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"
@@ -131,21 +130,11 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
 
 void NmbVerifier::check_sections_of(const EntryRow& row) {
   const BlockEntry& e = row.entry;
-  if (!e.statistics.absent()) used_compatible_ |= kFeatureStatistics;
-  if (!e.tags.absent()) used_compatible_ |= kFeatureTags;
   if (!at_least(VerifyLevel::kBlocks)) return;
-  const std::string object = " of block \"" + e.name + "\"";
-  for (const auto& [column, place, what] :
-       {std::tuple(kStoragePosition, &e.storage, "storage"),
-        std::tuple(kStatisticsPosition, &e.statistics, "statistics"),
-        std::tuple(kTagsPosition, &e.tags, "tags")})
-    if (!place->absent() && check_place(*place, "R-SC-1", row.at(column), what + object)) {
-      if (place == &e.statistics)
-        check_sections(*place, what + object, {kSectionStatistics});
-      else
-        check_sections(*place, what + object, {});
-    }
-  if (!e.statistics.absent() && !block_->damaged && grown_.empty()) check_statistics(row);
+  const std::string object = "storage of block \"" + e.name + "\"";
+  if (!e.storage.absent() && check_place(e.storage, "R-SC-1", row.at(kStoragePosition), object))
+    check_sections(e.storage, object, {});
+  if (!block_->damaged && grown_.empty()) check_statistics(row);
 }
 
 }  // namespace nmb

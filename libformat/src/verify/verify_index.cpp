@@ -71,7 +71,8 @@ std::optional<Page> NmbVerifier::decode_page(std::vector<std::byte> bytes, PageE
     all_walked_ = false;
     return page;
   }
-  if (expect.use != PageUse::kIndex && expect.use != PageUse::kDataMap)
+  if (expect.use == PageUse::kDead || expect.use == PageUse::kFileTable ||
+      expect.use == PageUse::kGrowth)
     check_page_before(*page, expect.use, findings_);
   check_later_places(*page);
   return page;
@@ -152,6 +153,7 @@ void NmbVerifier::check_index() {
     all_walked_ = false;
     return;
   }
+  check_index_run(s.root_position, s.root_length);
   core_ = std::make_unique<ReaderCore>(file_, head_, options_.external);
   const std::optional<Page> root = decode_page(
       std::move(*bytes),
@@ -181,6 +183,20 @@ void NmbVerifier::check_index() {
              std::to_string(sums[i]) + ", the sum of the root's rows");
 }
 
+// A page of the index, of which the superblock says where all lie.
+void NmbVerifier::check_index_run(std::uint64_t position, std::uint64_t length) {
+  const Superblock& s = superblock();
+  if (s.index_position == 0 || s.index_length == 0 || index_run_told_) return;
+  if (position >= s.index_position && length <= s.index_length &&
+      position - s.index_position <= s.index_length - length)
+    return;
+  index_run_told_ = true;
+  report("R-SB-15", field(in_superblock::kIndexPosition), "superblock",
+         "a page of the index at " + std::to_string(position),
+         "all within " + std::to_string(s.index_length) + " bytes at " +
+             std::to_string(s.index_position));
+}
+
 // The names of `page` lie from `low` up to below `high`. At most kMaxHeight deep.
 void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> low,
                                    std::optional<Separator> high) {
@@ -195,6 +211,7 @@ void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> lo
                                  page.value_offset(row, kPosition), "page of the index");
     index_whole_ = index_whole_ && bytes;
     if (!bytes) continue;
+    check_index_run(child_row.position, bytes->size());
     PageExpectation expect = expectation(PageUse::kIndex, child_row.position,
                                          static_cast<std::uint16_t>(page.level() - 1));
     expect.sum = child_row.sum;
@@ -297,10 +314,10 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
     report("R-IX-8", row.at(kMapPosition), object,
            "no data map of " + std::to_string(e.extent_length) + " bytes",
            "one for more than a piece");
-  const std::pair<Column, const Place*> places[] = {{kMapPosition, &e.map},
-                                                    {kStoragePosition, &e.storage},
-                                                    {kStatisticsPosition, &e.statistics},
-                                                    {kTagsPosition, &e.tags}};
+  const std::pair<Column, const Place*> places[] = {
+      {kMapPosition, &e.map},
+      {kStoragePosition, &e.storage},
+  };
   for (const auto& [column, place] : places)
     if (!place->absent() && (place->position == 0 || place->length == 0))
       report("R-IX-8", row.at(column), object,

@@ -1,9 +1,9 @@
-// Verifies statistics (spec/format.md, section 9.2).
+// Verifies statistics (spec/format.md, section 9.3).
 #include <string>
 
 #include "extent/data_map.h"
 #include "statistics/count_block.h"
-#include "statistics/statistics_section.h"
+#include "statistics/statistics_row.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 
@@ -21,17 +21,37 @@ std::string difference(const VariableStatistics& found, const VariableStatistics
   return found == expected ? "" : "histogram";
 }
 
+std::string statistics_of(std::string_view block, std::string_view variable) {
+  return "statistics of block \"" + std::string(block) + "\", variable " + std::string(variable);
+}
+
 }  // namespace
 
-// What they say of themselves, of a block that has been found sound so far.
+// Whether the rows of a block, which has been found sound so far, are of its variables.
 void NmbVerifier::check_statistics(const EntryRow& row) {
   const BlockEntry& entry = row.entry;
+  const auto rows = statistics_rows_.find(entry.order);
+  if (!statistics_sound_ || rows == statistics_rows_.end()) return;
   const auto check = [&]() -> Status {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, false));
     NMB_ASSIGN(const ClassicHeader header,
                decode_body(entry, stored.header.records, stored.body, file_));
-    NMB_ASSIGN(const auto statistics, read_statistics(file_, entry, header.metadata));
-    if (statistics && at_least(VerifyLevel::kData)) block_->counted = entry;
+    std::uint64_t found_rows = 0;
+    for (VarId v = 0; v < header.metadata.variable_count(); ++v) {
+      const std::string_view name = header.metadata.variable(v).name;
+      NMB_ASSIGN(const auto found, core_->statistics().find(name, entry.order));
+      if (!found) continue;
+      ++found_rows;
+      if (counted_type(header.metadata, v) != static_cast<Type>(found->value().kind))
+        report("R-ST-2", found->offset(), statistics_of(entry.name, name),
+               "those of type " + std::to_string(found->value().kind), "the variable's type");
+    }
+    if (found_rows != rows->second) {
+      auto& names = variables_of_[entry.order];
+      for (VarId v = 0; v < header.metadata.variable_count(); ++v)
+        names.emplace(header.metadata.variable(v).name);
+    }
+    if (at_least(VerifyLevel::kData)) block_->counted = entry;
     return {};
   };
   const Status status = check();
@@ -42,29 +62,51 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
   findings_.report(std::move(finding));
 }
 
+// Rows of blocks that have others than those of their variables.
+void NmbVerifier::find_stray_statistics() {
+  if (variables_of_.empty()) return;
+  const Status status =
+      core_->statistics().for_each(std::nullopt, [&](const FoundRow& found) -> Result<bool> {
+        const TableRow row = found.value();
+        const auto names = variables_of_.find(row.order);
+        if (names != variables_of_.end() && !names->second.contains(row.name))
+          report("R-ST-2", found.offset(), "statistics \"" + std::string(row.name) + "\"",
+                 "those of no variable of block " + std::to_string(row.order),
+                 "one of its variables");
+        return true;
+      });
+  if (!status.ok()) missed(status);
+}
+
 // Whether the values of a block, which have their sums, are such as its statistics say.
 void NmbVerifier::count_again(const BlockEntry& entry) {
   const auto compare = [&]() -> Status {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
     NMB_ASSIGN(const std::shared_ptr<const Block> block,
                core_->decode(entry, stored, nullptr, false));
-    NMB_ASSIGN(const auto found, read_statistics(file_, entry, block->metadata));
+    std::vector<std::optional<FoundRow>> found(block->metadata.variable_count());
+    auto level = StatisticsLevel::kBasic;
+    for (VarId v = 0; v < found.size(); ++v) {
+      NMB_ASSIGN(found[v], core_->statistics().find(block->metadata.variable(v).name, entry.order));
+      if (found[v] && !found[v]->value().bytes.empty()) level = StatisticsLevel::kHistogram;
+    }
     std::vector<ByteRange> holes;
     NMB_TRY(core_->for_each_piece(entry, [&](const Piece& piece) -> Status {
       if (piece.hole) holes.push_back({piece.logical, piece.end()});
       return {};
     }));
-    NMB_ASSIGN(const BlockStatistics expected,
-               count_block(*block, holes, found->level, options_.threads));
-    for (VarId v = 0; v < expected.variables.size(); ++v) {
-      // What is not counted says nothing.
-      if (!found->variables[v].computed) continue;
-      const std::string what = difference(found->variables[v], expected.variables[v]);
+    NMB_ASSIGN(const BlockStatistics expected, count_block(*block, holes, level, options_.threads));
+    for (VarId v = 0; v < found.size(); ++v) {
+      if (!found[v]) continue;
+      NMB_ASSIGN(const VariableStatistics recorded, row_statistics(found[v]->value()));
+      // A histogram may be left out.
+      VariableStatistics counted = expected.variables[v];
+      if (recorded.histogram.buckets.empty()) counted.histogram = {};
+      const std::string what = difference(recorded, counted);
       if (!what.empty())
-        report("R-ST-3", entry.statistics.position,
-               "statistics of block \"" + entry.name + "\", variable " +
-                   std::string(block->metadata.variable(v).name),
-               "another " + what, "that of its values");
+        report("R-ST-3", found[v]->offset(),
+               statistics_of(entry.name, block->metadata.variable(v).name), "another " + what,
+               "that of its values");
     }
     return {};
   };

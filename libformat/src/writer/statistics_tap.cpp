@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "statistics/statistics_section.h"
-
 namespace nmb {
 
 Status StatisticsTap::take(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -23,9 +21,8 @@ Status StatisticsTap::take(std::uint64_t offset, std::span<const std::byte> byte
   if (left_.fetch_sub(bytes.size(), std::memory_order_acq_rel) != bytes.size()) return {};
   for (const ByteRange& hole : holes_) counter_->add_hole(hole.begin, hole.end);
   if (counter_->has_chunks()) return {};
-  NMB_ASSIGN(const BlockStatistics statistics, counter_->finish());
-  sections_ = encode_statistics(statistics, 0);
-  not_computed_ = statistics.not_computed();
+  NMB_ASSIGN(counted_.statistics, counter_->finish());
+  counted_.names = counter_->take_names();
   counter_.reset();
   return {};
 }

@@ -1,4 +1,4 @@
-// StatisticsTap: counts the values of a block while they are moved (spec/format.md, section 9.2).
+// StatisticsTap: counts the values of a block while they are moved (spec/format.md, section 9.3).
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "nmb/byte_range.h"
@@ -17,6 +18,12 @@
 #include "writer/value_mover.h"
 
 namespace nmb {
+
+// Statistics of a block, and the names of its variables.
+struct CountedBlock {
+  BlockStatistics statistics;
+  std::vector<std::string> names;
+};
 
 class StatisticsTap final : public ValueTap {
  public:
@@ -28,12 +35,9 @@ class StatisticsTap final : public ValueTap {
       : make_(std::move(make)), left_(stored), holes_(std::move(holes)) {}
 
   Status take(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  // When all was taken: nullptr where there are sections; else chunks are left to be counted.
+  // When all was taken: nullptr where all is counted; else chunks are left to be.
   std::unique_ptr<BlockCounter> take_counter() { return std::move(counter_); }
-  // The sections; their state is not set.
-  std::vector<std::byte> take_sections() { return std::move(sections_); }
-  // Variables that were not counted.
-  std::uint64_t not_computed() const { return not_computed_; }
+  CountedBlock take_counted() { return std::move(counted_); }
 
  private:
   MakeCounter make_;
@@ -42,8 +46,7 @@ class StatisticsTap final : public ValueTap {
   Status status_;  // of making it
   std::atomic<std::uint64_t> left_;
   std::vector<ByteRange> holes_;
-  std::vector<std::byte> sections_;
-  std::uint64_t not_computed_ = 0;
+  CountedBlock counted_;
 };
 
 }  // namespace nmb

@@ -586,19 +586,18 @@ Status Writer::Impl::write_generation(bool closing) {
     NMB_TRY(write_maps(blocks));
     index_bytes_ = cursor_ - maps;
     NMB_TRY(write_blocks(blocks));
-    NMB_TRY(write_statistics(blocks));
     NMB_TRY(write_tombstones());
     Superblock next = superblock_;
     next.generation = new_generation();
     next.next_order = next_order_;
     next.stamp = stamp_;
-    for (const Commitment& c : blocks)
-      next.compatible |= c.statistics.absent() ? 0 : kFeatureStatistics;
-    NMB_ASSIGN(next.compatible, ranks_.all_reduce(next.compatible, std::bit_or<>()));
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
-    if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - index;
+    NMB_TRY(write_statistics(blocks, next));
+    const std::uint64_t file_table = cursor_;
+    if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
+    index_bytes_ += cursor_ - file_table;
     NMB_TRY(with_view ? write_view(next) : tell_of_old_view());
     NMB_TRY(write_dead_map(next));
     NMB_TRY(write_superblock(next));
@@ -759,9 +758,6 @@ Status Writer::Impl::write_tombstones() {
       const BlockEntry& entry = *block.committed;
       gone.push_back(&entry);
       parts.push_back({entry.order, block_length(entry.name.size(), 0)});
-      if (const Place& place = entry.statistics; block.removed && !place.absent())
-        dead_.push_back(
-            {place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
       if (!block.removed || !entry.has_map()) continue;
       NMB_TRY(retire_data_map(core_->map_of(entry), *this));
     }

@@ -20,6 +20,8 @@
 #include "reader/reader_core.h"
 #include "superblock/head.h"
 #include "superblock/identity.h"
+#include "table/block_table.h"
+#include "table/table_build.h"
 #include "values/open_requests.h"
 #include "view/view_encoder.h"
 #include "wire/huge_pages.h"
@@ -28,6 +30,7 @@
 #include "writer/name_matching.h"
 #include "writer/output_source.h"
 #include "writer/placement.h"
+#include "writer/statistics_tap.h"
 #include "writer/stripe_writer.h"
 #include "writer/write_buffer.h"
 
@@ -182,7 +185,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     std::uint64_t extent_sum = 0;       // without a map
     std::uint64_t header_sum = 0;
     Place map;
-    Place statistics;
     std::uint64_t needs = 0;  // of the values
     std::vector<Piece> pieces;
     std::vector<std::byte> inline_values;  // with padding; read ahead, or not yet
@@ -300,8 +302,11 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   void tap_values(BlockId id);
   Status count_extent(BlockId id, BlockCounter* counter);
   std::shared_ptr<const ByteSource> extent_source(BlockId id);
-  Result<std::vector<std::byte>> count_block(Commitment& c);
-  Status write_statistics(std::vector<Commitment>& blocks);
+  Result<CountedBlock> count_block(const Commitment& c);
+  Status add_statistics(const Commitment& c, TableRows* rows);
+  Status take_trees(const BlockTable& table, std::span<const BlockTable::Tree> trees,
+                    bool to_the_oldest, TableRows* rows);
+  Status write_statistics(const std::vector<Commitment>& blocks, Superblock& next);
   Status write_dictionary();
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
   Status check_sections(const Superblock& superblock) const;

@@ -32,7 +32,6 @@ BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
   entry.records = block.records;
   entry.samples = block.samples;
   entry.map = c.map;
-  entry.statistics = c.statistics;
   entry.order = block.order;
   entry.needs = needs_of_body(entry) | c.needs;
   return entry;
@@ -192,6 +191,8 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
                    },
                    new_origin()));
     root = built.root;
+    next.index_position = root.position == 0 ? 0 : cursor_;
+    next.index_length = built.end - cursor_;
     cursor_ = built.end;
   } else {
     auto update = [&]() -> Status {
@@ -199,6 +200,7 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
       return {};
     };
     NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? update() : Status()));
+    next.index_position = next.index_length = 0;
   }
   next.root_position = root.position;
   next.root_length = root.length;

@@ -1,14 +1,17 @@
-// Commits: statistics of the values of blocks (spec/format.md, section 9.2). Those of values that
+// Commits: statistics of the values of blocks (spec/format.md, sections 9.2 and 9.3). Values that
 // are moved are counted by the way; other values are read again.
 #include <algorithm>
 #include <atomic>
+#include <unordered_map>
+#include <utility>
 
 #include "extent/piece_codec.h"
+#include "parallel/letters.h"
 #include "parallel/workers.h"
 #include "statistics/block_counter.h"
-#include "statistics/statistics_section.h"
-#include "wire/checked.h"
-#include "wire/hash.h"
+#include "statistics/statistics_row.h"
+#include "table/block_table.h"
+#include "table/table_build.h"
 #include "writer/statistics_tap.h"
 #include "writer/writer_impl.h"
 
@@ -48,6 +51,17 @@ Status count_pieces(const Pieces& pieces, const ByteSource& source, unsigned thr
                       }
                       return {};
                     });
+}
+
+// Whether definitions and values of a block are what they were.
+bool same_values(const BlockEntry& a, const BlockEntry& b) {
+  return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
+         a.records == b.records && a.map.sum == b.map.sum;
+}
+
+// rows <= 2 * total
+bool has_at_most_twice(std::uint64_t rows, std::uint64_t total) {
+  return rows <= total || rows - total <= total;
 }
 
 }  // namespace
@@ -117,31 +131,13 @@ std::shared_ptr<const ByteSource> Writer::Impl::extent_source(BlockId id) {
   return std::make_shared<Values>(*this, id, state(id).extent_length);
 }
 
-// The sections of a block, their state not set; none: it keeps those that it has, or gets none.
-Result<std::vector<std::byte>> Writer::Impl::count_block(Commitment& c) {
+// Counts the values of a block that were not counted by the way.
+Result<CountedBlock> Writer::Impl::count_block(const Commitment& c) {
   BlockState& block = state(c.id);
-  c.statistics = {};
-  if (block.committed && !block.committed->statistics.absent()) {
-    const Place& before = block.committed->statistics;
-    if (statistics_state(*block.committed) == statistics_state(entry_of(c))) {
-      c.statistics = before;
-      return std::vector<std::byte>();
-    }
-    dead_.push_back(
-        {before.position, round_up(before.length, 8), before.sum, before.length % 8 == 0});
-  }
-  if (options_.statistics == StatisticsLevel::kNone) return std::vector<std::byte>();
-  const auto encode = [&](const BlockStatistics& statistics) {
-    without_statistics_ += statistics.not_computed();
-    return encode_statistics(statistics, 0);
-  };
   std::unique_ptr<BlockCounter> counter;
   if (block.tap) {
     counter = block.tap->take_counter();
-    if (!counter) {
-      without_statistics_ += block.tap->not_computed();
-      return block.tap->take_sections();
-    }
+    if (!counter) return block.tap->take_counted();
   } else {
     NMB_ASSIGN(counter, counter_of(c.id));
     if (c.hole)
@@ -155,7 +151,8 @@ Result<std::vector<std::byte>> Writer::Impl::count_block(Commitment& c) {
     else if (block.extent_length > 0) {
       const Status counted = count_extent(c.id, counter.get());
       // Values that were linked before are not read again.
-      if (counted.code() == Code::kUnsupported) return encode(counter->none());
+      if (counted.code() == Code::kUnsupported)
+        return CountedBlock{counter->none(), counter->take_names()};
       NMB_TRY(counted);
     }
   }
@@ -164,35 +161,142 @@ Result<std::vector<std::byte>> Writer::Impl::count_block(Commitment& c) {
     NMB_TRY(counter->count_chunks(is_packed ? block.packed->extent : extent_source(c.id),
                                   is_packed ? options_.threads : 1));
   }
-  NMB_ASSIGN(const BlockStatistics statistics, counter->finish());
-  return encode(statistics);
+  NMB_ASSIGN(BlockStatistics statistics, counter->finish());
+  return CountedBlock{std::move(statistics), counter->take_names()};
 }
 
-// Behind all else that an entry tells of, as statistics say what they are of. In the order in which
-// the blocks were created. Collective.
-Status Writer::Impl::write_statistics(std::vector<Commitment>& blocks) {
-  std::vector<std::vector<std::byte>> all(blocks.size());
-  std::vector<std::size_t> counted;
-  std::vector<Ordered> parts;
-  auto count = [&]() -> Status {
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      NMB_ASSIGN(all[i], count_block(blocks[i]));
-      if (all[i].empty()) continue;
-      set_statistics_state(all[i], statistics_state(entry_of(blocks[i])));
-      counted.push_back(i);
-      parts.push_back({state(blocks[i].id).order, all[i].size()});
+// The rows of a block that was made or changed.
+Status Writer::Impl::add_statistics(const Commitment& c, TableRows* rows) {
+  const BlockState& block = state(c.id);
+  const bool had_any = block.committed && !superblock_.statistics.absent();
+  if (had_any && same_values(*block.committed, entry_of(c))) return {};
+  const std::size_t before = rows->count();
+  if (options_.statistics != StatisticsLevel::kNone) {
+    NMB_ASSIGN(const CountedBlock counted, count_block(c));
+    without_statistics_ += counted.statistics.not_computed();
+    std::vector<std::byte> histogram;
+    for (std::size_t v = 0; v < counted.names.size(); ++v) {
+      const VariableStatistics& statistics = counted.statistics.variables[v];
+      if (statistics.computed && counted.names[v].size() <= kMostRowName)
+        rows->add(statistics_row(counted.names[v], block.order, statistics, &histogram));
     }
+  }
+  if (had_any && rows->count() == before) rows->add(TableRow::gone(block.order));
+  return {};
+}
+
+// The rows of the newest trees that count, of all ranks, and with them this rank's: all of a block
+// are one rank's then. The pages of the trees are dead.
+Status Writer::Impl::take_trees(const BlockTable& table, std::span<const BlockTable::Tree> trees,
+                                bool to_the_oldest, TableRows* rows) {
+  std::vector<std::size_t> ages(rows->count());  // of the trees; 0: those of this generation
+  const auto take = [&]() -> Status {
+    const unsigned part = static_cast<unsigned>(ranks_.rank());
+    for (std::size_t tree = 0; tree < trees.size(); ++tree)
+      NMB_TRY(table.for_each_page(
+          trees[tree], part, static_cast<unsigned>(ranks_.size()), [&](const Page& page) -> Status {
+            NMB_TRY(check_may_change(page, *source_));
+            replaced(page);
+            for (std::uint32_t row = 0; row < page.rows(); ++row) {
+              TableRow value;
+              if (page.level() == 0) value = table_row_at(page, row);
+              if (page.level() > 0 || value.state == TableRow::State::kBefore) {
+                drop_later_places(page, row, *this);
+                continue;
+              }
+              const auto unknown = page.unknown_values(row);
+              value.unknown = unknown;
+              rows->add(value);
+              ages.push_back(tree + 1);
+            }
+            return {};
+          }));
     return {};
   };
-  // Without options there is nothing to count, which cannot fail.
-  if (options_.statistics == StatisticsLevel::kNone) return count();
-  NMB_TRY(ranks_.agree(count()));
-  NMB_ASSIGN(const std::vector<std::uint64_t> positions, place_in_order(parts, &cursor_));
-  return stripes_.in_rounds(counted.size(), [&](std::size_t i) {
-    const std::vector<std::byte>& sections = all[counted[i]];
-    blocks[counted[i]].statistics = {positions[i], sections.size(), sum_of(sections)};
-    return stripes_.write_at(positions[i], sections);
+  NMB_TRY(ranks_.agree(take()));
+  // To the rank that has the block, by order.
+  Letters letters;
+  for (std::size_t i = 0; i < rows->count(); ++i) {
+    MessageWriter& out =
+        letters.to(static_cast<int>((*rows)[i].order % static_cast<std::uint64_t>(ranks_.size())));
+    out.put(ages[i]);
+    TableRows::put(out, (*rows)[i]);
+  }
+  *rows = {};
+  ages.clear();
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
+  std::unordered_map<std::uint64_t, std::size_t> newest;
+  for (const Message& message : arrived)
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      ages.push_back(in.get<std::size_t>());
+      rows->get(in);
+      const auto [found, is_new] =
+          newest.try_emplace((*rows)[rows->count() - 1].order, ages.back());
+      if (!is_new) found->second = std::min(found->second, ages.back());
+    }
+  std::size_t i = 0;
+  rows->keep_if([&](const TableRow& row) {
+    const bool stays = newest.at(row.order) == ages[i++] &&
+                       !(to_the_oldest && row.state == TableRow::State::kGone);
+    if (!stays)
+      for (const Place& place : later_places_of(row.unknown)) dropped(place);
+    return stays;
   });
+  return {};
+}
+
+// Behind the index. Collective.
+Status Writer::Impl::write_statistics(const std::vector<Commitment>& blocks, Superblock& next) {
+  const bool has_before = !superblock_.statistics.absent();
+  if (options_.statistics == StatisticsLevel::kNone && !has_before) return {};
+  TableRows rows;
+  const auto count = [&]() -> Status {
+    for (const Commitment& c : blocks) NMB_TRY(add_statistics(c, &rows));
+    if (!has_before) return {};
+    for (const BlockId id : dirty_)
+      if (state(id).removed && state(id).committed)
+        rows.add(TableRow::gone(state(id).committed->order));
+    return {};
+  };
+  NMB_TRY(ranks_.agree(count()));
+  NMB_ASSIGN(std::uint64_t total, ranks_.all_reduce(std::uint64_t{rows.count()}, std::plus<>()));
+  if (total == 0) return {};
+  Place before;
+  if (has_before) {
+    const BlockTable table(*source_, superblock_, PageUse::kStatistics);
+    std::vector<BlockTable::Tree> trees;
+    const auto open = [&]() -> Status {
+      NMB_ASSIGN(trees, table.trees());
+      return {};
+    };
+    NMB_TRY(ranks_.agree(open()));
+    std::size_t taken = 0;
+    for (; taken < trees.size() && has_at_most_twice(trees[taken].rows, total); ++taken)
+      total += trees[taken].rows;
+    const bool to_the_oldest = taken == trees.size();
+    if (taken > 0) NMB_TRY(take_trees(table, std::span(trees).first(taken), to_the_oldest, &rows));
+    if (!to_the_oldest) {
+      const BlockTable::Tree& tree = trees[taken];
+      before = {tree.place.position, tree.place.length, tree.root->sum()};
+      if (ranks_.rank() == 0) rows.add(TableRow::before());
+    }
+  }
+  // Where rank 0 has written the pages of the index that changed, it alone knows their end.
+  NMB_ASSIGN(cursor_, ranks_.broadcast_value(0, cursor_));
+  NMB_ASSIGN(const BuiltTable built,
+             build_table(
+                 ranks_, std::move(rows), before, PageUse::kStatistics, cursor_,
+                 [&](std::uint64_t position, std::span<const std::byte> pages) {
+                   return stripes_.write_all(position, pages);
+                 },
+                 new_origin()));
+  cursor_ = built.end;
+  next.statistics = built.place;
+  if (built.place.absent())
+    next.readonly_compatible &= ~kFeatureStatistics;
+  else
+    next.readonly_compatible |= kFeatureStatistics;
+  return {};
 }
 
 }  // namespace nmb

@@ -1,0 +1,143 @@
+// Verifies the tables of statistics and tags (spec/format.md, section 9.2), each row by itself.
+#include <algorithm>
+#include <unordered_set>
+
+#include "statistics/statistics_row.h"
+#include "table/tag_row.h"
+#include "verify/nmb_verifier.h"
+#include "verify/status_finding.h"
+#include "wire/checked.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+namespace {
+
+const char* name_of(PageUse use) { return use == PageUse::kStatistics ? "statistics" : "tags"; }
+
+}  // namespace
+
+// A tree as far as it was walked: leaves are looked at in order.
+struct NmbVerifier::TableWalk {
+  PageUse use;
+  std::shared_ptr<const Page> last_leaf;     // keeps what `last` views
+  std::optional<TableRow> last;              // of the leaves so far
+  std::optional<Place> before;               // the tree before
+  std::uint64_t before_at = 0;               // where its place stands
+  std::unordered_set<std::uint64_t> newer;   // blocks of which newer trees have rows
+  std::unordered_set<std::uint64_t> orders;  // likewise of this tree
+};
+
+// Trees from the newest to the oldest. Each is claimed: this ends.
+void NmbVerifier::check_table(PageUse use) {
+  const Place& newest = table_place(superblock(), use);
+  if (newest.absent()) return;
+  const std::string object = name_of(use);
+  const bool is_statistics = use == PageUse::kStatistics;
+  used_readonly_compatible_ |= is_statistics ? kFeatureStatistics : kFeatureTags;
+  const std::size_t at = is_statistics ? in_superblock::kStatistics : in_superblock::kTags;
+  if (newest.position == 0 || newest.length == 0) {
+    all_walked_ = false;
+    return;  // R-SB-9 is reported
+  }
+  const std::uint64_t findings = summary_.findings;
+  TableWalk walk{use, {}, {}, newest, field(at), {}, {}};
+  std::uint64_t above = superblock().generation, position = ~std::uint64_t{0};
+  for (std::size_t trees = 0; walk.before; ++trees) {
+    const Place place = *walk.before;
+    if (trees == kMostTrees) {
+      report("R-TB-4", walk.before_at, object, "one more tree than 64", "at most 64");
+      all_walked_ = false;
+      return;
+    }
+    auto bytes = read_page_bytes(place.position, place.length, walk.before_at, object);
+    if (!bytes) return;
+    if (trees == 0 && sum_of(*bytes) != place.sum) {
+      report("R-SB-9", field(at), object, "bytes with another sum", "the sum in the place");
+      all_walked_ = false;
+      return;
+    }
+    PageExpectation expect = expectation(use, place.position);
+    expect.any_level = true;
+    if (trees > 0) expect.sum = place.sum;
+    std::optional<Page> root = decode_page(std::move(*bytes), expect);
+    if (!root) return;
+    if (trees > 0 && place.position >= position)
+      report("R-PG-9", walk.before_at, object, "a tree before at " + std::to_string(place.position),
+             "one at a lower position");
+    if (trees > 0 && root->generation() > above)
+      report("R-PG-9", root->position() + 56, object,
+             "a tree before of generation " + std::to_string(root->generation()),
+             "at most " + std::to_string(above));
+    above = root->generation();
+    position = place.position;
+    walk.last.reset();
+    walk.before.reset();
+    walk.newer.merge(walk.orders);
+    walk.orders.clear();
+    if (!check_table_page(std::make_shared<const Page>(std::move(*root)), &walk)) return;
+  }
+  if (is_statistics && summary_.findings == findings) statistics_sound_ = true;
+}
+
+// False: pages below it are missing.
+bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk) {
+  const std::string object = name_of(walk->use);
+  if (page->level() == 0) {
+    check_table_rows(page, walk);
+    return true;
+  }
+  bool all = true;
+  for (std::uint32_t row = 0; row < page->rows(); ++row) {
+    const TableChild child = table_child_at(*page, row);
+    auto bytes = read_page_bytes(child.position, page->value(row, kStoredLength),
+                                 page->value_offset(row, kPosition), "page of " + object);
+    PageExpectation expect = expectation(walk->use, child.position);
+    expect.level = static_cast<std::uint16_t>(page->level() - 1);
+    expect.sum = child.sum;
+    std::optional<Page> below;
+    if (bytes) below = decode_page(std::move(*bytes), expect);
+    if (!below) {
+      all = false;
+      continue;
+    }
+    if (below->shared_name(0) != child.name || below->value(0, kOrder) != child.order)
+      report("R-TB-2", page->value_offset(row, kOrder), "page of " + object,
+             "separator \"" + child.name + "\", " + std::to_string(child.order),
+             "name and order of the first row below");
+    if (const std::uint64_t rows = table_rows(*below); rows != child.rows)
+      report("R-TB-2", page->value_offset(row, kBlocks), "page of " + object,
+             std::to_string(child.rows) + " rows", std::to_string(rows));
+    all = check_table_page(std::make_shared<const Page>(std::move(*below)), walk) && all;
+  }
+  return all;
+}
+
+void NmbVerifier::check_table_rows(const std::shared_ptr<const Page>& leaf, TableWalk* walk) {
+  check_table_leaf(*leaf, superblock().next_order, walk->last ? &*walk->last : nullptr, findings_);
+  if (!walk->last) {
+    walk->before = tree_before(*leaf);
+    walk->before_at = leaf->value_offset(0, kPosition);
+  }
+  const bool is_statistics = walk->use == PageUse::kStatistics;
+  for (std::uint32_t row = 0; row < leaf->rows(); ++row) {
+    const TableRow value = table_row_at(*leaf, row);
+    if (value.state == TableRow::State::kBefore) continue;
+    walk->orders.insert(value.order);
+    if (value.state != TableRow::State::kRow) continue;
+    const Status status = is_statistics ? row_statistics(value).status() : row_tag(value).status();
+    if (!status.ok()) {
+      Finding finding = finding_of(status);
+      finding.offset = leaf->value_offset(row, kOrder);
+      finding.object = std::string(name_of(walk->use)) + " \"" + std::string(value.name) +
+                       "\" of block " + std::to_string(value.order);
+      if (finding.expected.empty()) finding.expected = "a row as its section says";
+      findings_.report(std::move(finding));
+    }
+    if (is_statistics && !walk->newer.contains(value.order)) ++statistics_rows_[value.order];
+  }
+  walk->last = table_row_at(*leaf, leaf->rows() - 1);
+  walk->last_leaf = leaf;
+}
+
+}  // namespace nmb
