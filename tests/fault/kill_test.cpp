@@ -66,7 +66,7 @@ TEST(Kill, WhatWasCommittedIsThere) {
       Status done;
       for (std::uint64_t g = from; g <= to && done.ok(); ++g)
         done = write_session(again, g == 1, seed + g, kind_of_generation(g),
-                               fault_options({}, view_of(seed + g)), &model);
+                             fault_options({}, view_of(seed + g)), &model);
       return done;
     };
     ASSERT_TRUE(write_to(1, generation).ok());
