@@ -63,11 +63,11 @@ TEST(Kill, WhatWasCommittedIsThere) {
     }
     Model model;
     const auto write_to = [&](std::uint64_t from, std::uint64_t to) {
-      Status done;
-      for (std::uint64_t g = from; g <= to && done.ok(); ++g)
-        done = write_session(again, g == 1, seed + g, kind_of_generation(g),
-                             fault_options({}, view_of(seed + g)), &model);
-      return done;
+      Status written;
+      for (std::uint64_t g = from; g <= to && written.ok(); ++g)
+        written = write_session(again, g == 1, seed + g, kind_of_generation(g),
+                                fault_options({}, view_of(seed + g)), &model);
+      return written;
     };
     ASSERT_TRUE(write_to(1, generation).ok());
     ASSERT_EQ(difference(model, path), "") << "seed " << seed << ", generation " << generation;
