@@ -857,6 +857,8 @@ def chain_of_pages(file, what, magic, place, at):
     if position == 0 or length == 0:
         file.fail("R-SB-9", at, f"{what}: position {position}, length {length}")
     file.check_within(position, length, what, at)
+    if position + length > len(file.data):
+        raise Damaged  # cut: R-FL-1 tells
     if sum64(file.data[position : position + length]) != sum_:
         file.fail("R-SB-9", at, f"the sum of the {what} is not right")
     parent_sum, generation = None, None
@@ -909,6 +911,7 @@ def read_index(file):
     else:
         try:
             position, length = sb["root position"], sb["root length"]
+            file.check_within(position, length, "root", sb.at("root position"))
             if (
                 position + length <= len(file.data)
                 and digest128(file.data[position : position + length]) != sb["root digest"]
@@ -1273,6 +1276,8 @@ def read_checked_header(file, entry, what):
         name: entry[name]
         for name in ("kind", "codec", "stored length", "raw length", "digest", "samples", "order")
     }
+    length = BLOCK_HEADER + up(len(entry.name)) + up(entry["stored length"])
+    file.check_within(entry["position"], length, what, entry.at("position"))
     header = read_block_header(
         file, entry["position"], expected, entry.name, entry["sum"], entry.at("position"), what
     )
@@ -1801,6 +1806,8 @@ def read_extent(file, entry, header):
             )
         if entry["extent sum"]:
             file.find("R-EX-6", entry.at("extent sum"), f"{name}: extent sum beside a data map")
+        if pieces[0].logical or any(a.logical + a.raw != b.logical for a, b in zip(pieces, pieces[1:])):
+            raise Damaged  # R-EX-1 is told
         return pieces
     if length == 0 or entry["flags"] & 1:
         if entry["extent position"] and length == 0:
@@ -1854,7 +1861,7 @@ def read_map_page(file, page, pieces, name):
         row = page.row(number)
         expected = pieces[-1].logical + pieces[-1].raw if pieces else 0
         if row["logical offset"] != expected:
-            file.fail(
+            file.find(
                 "R-EX-1",
                 row.at("logical offset"),
                 f"{name}: logical offset {row['logical offset']}, expected {expected}",

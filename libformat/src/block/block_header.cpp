@@ -92,8 +92,10 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
   header->body_sum = load_le<std::uint64_t>(p + 136);
   *name = {reinterpret_cast<const char*>(p) + kBlockHeaderSize, length};
   bool sound = true;
-  if (!reserved_in_use && load_le<std::uint32_t>(p + 68) != 0)
-    sound = report("R-BK-5", 68, "reserved bytes that are not zero", "0");
+  constexpr std::size_t kReserved = 68, kReservedLength = 4;
+  if (std::size_t bad = first_nonzero(bytes.subspan(kReserved, kReservedLength));
+      !reserved_in_use && bad != kAllZero)
+    sound = report("R-BK-5", kReserved + bad, "reserved bytes that are not zero", "0");
   if (std::size_t bad = first_nonzero(whole.subspan(kBlockHeaderSize + length)); bad != kAllZero)
     sound = report("R-BK-5", kBlockHeaderSize + length + bad, "padding that is not zero", "0");
   return sound;

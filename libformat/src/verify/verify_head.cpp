@@ -81,7 +81,9 @@ void NmbVerifier::check_fixed_bytes() {
         return report("R-FL-6", at, "file", "another byte than the head's", "zeros and the guard");
   };
   check(kMarkPosition + kMarkSize, kIdentityPosition);
-  check(kIdentityPosition + kIdentitySize, kFirstSlot);
+  check(kIdentityPosition + kIdentitySize, kGuardPosition);
+  check(kGuardPosition, kGuardPosition + kGuard.size());
+  check(kGuardPosition + kGuard.size(), kFirstSlot);
 }
 
 // False: features that this version does not read.

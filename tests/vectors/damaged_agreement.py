@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+"""Compares what nmverify and the reference reader find in files that were damaged at random.
+
+    damaged_agreement.py --nmverify PROGRAM [--files N] [--seed N] [--show N] [--most-differ PERCENT]
+
+Half of the files are valid vectors with bytes changed, cut or added. The other half are made from the texts of
+vectors with one or two fields set to other values, with all sums made right afterwards.
+
+The two agree on a file if their verdict is the same (no file of ours, sound, damaged, or unsupported) and, where it
+is damaged, at least one finding of both has the same rule and offset. How many files have exactly the same findings
+is counted and printed too. Rules that are looked at where values of kind 6 are read (R-XC-1, R-XV-1) do not count:
+the reference reader tells them in another place. A run fails if more than --most-differ percent do not agree.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+SPEC = HERE.parent.parent / "spec"
+sys.path[:0] = [str(SPEC / "vectors"), str(SPEC / "reference")]
+import assemble  # noqa: E402
+import nmb_reference  # noqa: E402
+
+READING = {"R-XC-1", "R-XV-1"}  # rules of section 15.2 that are looked at where values are read
+BATCH = 250
+SPECIAL = [0, 1, 2, 3, 7, 8, 255, 256, 4096, 16384, 65535, 65536, 2**20, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1]
+
+
+class Base:
+    """A vector that damage starts from."""
+
+    def __init__(self, path):
+        self.name = path.stem
+        self.text = path.read_text(encoding="utf-8")
+        self.data, self.places, expects = assemble.assemble(self.text)
+        self.usable = (
+            self.data[:3] != b"CDF"
+            and len(self.data) < 1 << 20
+            and not assemble.beside(self.text)
+            and ("valid" in expects)
+        )
+        # Fields that a statement `set STRUCTURE FIELD VALUE` can change.
+        self.fields = sorted(
+            place.rsplit(".", 1) + [at] for place, at in self.places.items() if "." in place and "@" not in place
+        )
+        # Before the first line that damages the assembled bytes: `set` belongs to a generation.
+        lines = self.text.rstrip("\n").split("\n")
+        first = next((i for i, l in enumerate(lines) if l.split(" ")[0] in ("flip", "write", "cut", "append")), len(lines))
+        self.head, self.tail = "\n".join(lines[:first]), "\n".join(lines[first:])
+
+
+def damaged_bytes(base, chance):
+    """The vector's bytes with one to four changes; sums are wrong afterwards, or not looked at."""
+    data = bytearray(base.data)
+    for _ in range(chance.choice((1, 1, 1, 2, 3, 4))):
+        at = chance.choice((chance.randrange(len(data)), chance.randrange(min(len(data), 16384)), 4096 * chance.randrange(len(data) // 4096 + 1) % len(data)))
+        what = chance.randrange(8)
+        if what == 0:
+            data[at] ^= 1 << chance.randrange(8)
+        elif what == 1:
+            data[at] = chance.randrange(256)
+        elif what == 2:
+            data[at : at + 8] = chance.choice(SPECIAL).to_bytes(8, "little")
+        elif what == 3:
+            length = chance.choice((8, 64, 512, 4096))
+            data[at : at + length] = bytes(len(data[at : at + length]))
+        elif what == 4:
+            length = chance.choice((8, 64, 512, 4096))
+            other = chance.randrange(len(data))
+            data[at : at + length] = data[other : other + length]
+        elif what == 5:
+            del data[at:]
+        elif what == 6:
+            data += chance.randbytes(chance.choice((1, 8, 4096, 5000)))
+        else:
+            data += data[at & ~4095 :][:4096]
+        if not data:
+            data = bytearray(1)
+    return bytes(data), ""
+
+
+def damaged_field(base, chance):
+    """The vector assembled with one or two fields set to other values, all sums right."""
+    lines = []
+    for _ in range(chance.choice((1, 1, 2))):
+        structure, field, at = chance.choice(base.fields)
+        now = int.from_bytes(base.data[at : at + 8], "little")
+        value = chance.choice((now + 1, max(0, now - 1), now ^ 1 << chance.randrange(64), chance.choice(SPECIAL), chance.randrange(2**16), (now & 0xFFFF) + 8, now & 0xFF))
+        lines.append(f"set {structure} {field} {value}")
+    try:
+        data, _, _ = assemble.assemble("\n".join([base.head, *lines, base.tail]) + "\n")
+    except (assemble.VectorError, ValueError, KeyError, OverflowError, IndexError, TypeError, AttributeError, RecursionError):
+        return None, ""
+    return data, "; ".join(lines)
+
+
+class Verdict:
+    """What a program says of a file. findings: (rule, offset); refused: likewise of what is not supported."""
+
+    def __init__(self, known, findings=(), refused=()):
+        self.known = known
+        self.findings = {f for f in findings if f[0] not in READING}
+        self.refused = set(refused)
+
+    def __str__(self):
+        if not self.known:
+            return "another kind"
+        return "damaged" if self.findings else "unsupported" if self.refused else "sound"
+
+    def agrees(self, other):
+        return str(self) == str(other) and (str(self) != "damaged" or bool(self.findings & other.findings))
+
+    def equals(self, other):
+        return (self.known, self.findings, self.refused) == (other.known, other.findings, other.refused)
+
+
+def by_reference(data, folder):
+    document, _ = nmb_reference.document_of(data, folder=folder)
+    if document is None:
+        return Verdict(False)
+    told = [((f["rule"], f["offset"]), f["unsupported"]) for f in document["findings"]]
+    return Verdict(True, (f for f, unsupported in told if not unsupported), (f for f, unsupported in told if unsupported))
+
+
+def by_tool(nmverify, paths):
+    """For each path the verdict."""
+    run = subprocess.run(
+        [nmverify, "--json", "--files-from", "-"], input="\n".join(map(str, paths)), capture_output=True, text=True
+    )
+    if run.returncode not in (0, 1, 2):
+        raise SystemExit(f"nmverify ended with {run.returncode}: {run.stderr[-2000:]}")
+    out = {}
+    for file in json.loads(run.stdout)["files"]:
+        told = collections.defaultdict(list)
+        for f in file["findings"]:
+            told[f["severity"]].append((f["rule"], f["offset"]))
+        out[file["file"]] = Verdict(bool(file.get("kind")), told["finding"], told["unsupported"])
+    return out
+
+
+def difference(reference, tool):
+    """What the findings that one alone has are of."""
+    if str(reference) in ("another kind",) or str(tool) in ("another kind",):
+        return f"reference: {reference}; nmverify: {tool}"
+    a, b = reference.findings | reference.refused, tool.findings | tool.refused
+    sides = [" ".join(sorted({rule for rule, _ in side})) or "-" for side in (a - b, b - a)]
+    return f"reference only: {sides[0]}; nmverify only: {sides[1]}"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--nmverify", required=True)
+    arguments.add_argument("--files", type=int, default=20000)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--show", type=int, default=20, help="differences to print")
+    arguments.add_argument("--most-differ", type=float, default=0.5, metavar="PERCENT", help="of all files")
+    arguments = arguments.parse_args()
+
+    bases = [base for base in (Base(path) for path in sorted((SPEC / "vectors").glob("*.txt"))) if base.usable]
+    cases = differ = unequal = sound = number = 0
+    kinds, shown = collections.Counter(), collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        while cases < arguments.files:
+            batch = []
+            while len(batch) < min(BATCH, arguments.files - cases):
+                # One stream of chance a case: a case does not depend on how many there are.
+                chance = random.Random(f"{arguments.seed} {number}")
+                base = chance.choice(bases)
+                data, text = (damaged_field if number % 2 else damaged_bytes)(base, chance)
+                if data is not None and data != base.data:
+                    path = folder / f"{number}.nmb"
+                    path.write_bytes(data)
+                    batch.append((number, base.name, text, path, by_reference(data, folder)))
+                number += 1
+            found = by_tool(arguments.nmverify, [path for *_, path, _ in batch])
+            for case, name, text, path, reference in batch:
+                cases += 1
+                tool = found[str(path)]
+                path.unlink()
+                sound += str(reference) == "sound"
+                if reference.equals(tool):
+                    continue
+                unequal += 1
+                agrees = reference.agrees(tool)
+                differ += not agrees
+                kind = ("" if agrees else "DIFFER: ") + difference(reference, tool)
+                kinds[kind] += 1
+                if kinds[kind] <= 2 and shown[agrees] < arguments.show:
+                    shown[agrees] += 1
+                    print(f"case {case}: {name}: {text}: {kind}")
+                    for program, verdict in (("reference", reference), ("nmverify", tool)):
+                        print(f"    {program}: {verdict}: {sorted(verdict.findings | verdict.refused)}")
+    print(*(f"{count} times {kind}" for kind, count in kinds.most_common()), sep="\n")
+    print(
+        f"{cases} damaged files, {sound} of them sound for the reference reader: {differ} do not agree"
+        f" ({100 * differ / cases:.2f} %), {unequal} have not exactly the same findings"
+    )
+    return 1 if differ * 100 > arguments.most_differ * cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
