@@ -64,8 +64,9 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
   block_->unsupported = true;
   all_walked_ = false;  // what it has beside header, body and map is not known
   findings_.report({"R-IX-10", row.at(kNeeds), object,
-                    text_of_refused_needs(e.needs) +
-                        "; sums of header, body and data map are checked, nothing else",
+                    text_of_refused_needs(e.needs) + "; sums of header, body" +
+                        (e.storage.absent() ? "" : ", storage sections") +
+                        " and data map are checked, nothing else",
                     "needs that it reads", Severity::kUnsupported});
   const std::uint64_t length =
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
@@ -83,6 +84,8 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
                "the one in the header");
     }
   }
+  if (!e.storage.absent() && at_least(VerifyLevel::kBlocks))
+    check_place(e.storage, "R-SC-1", row.at(kStoragePosition), "storage of " + object);
   if (e.map.absent() || !at_least(VerifyLevel::kBlocks)) return;
   MapWalk walk;
   walk.object = "data map of " + object;
