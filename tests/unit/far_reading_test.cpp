@@ -44,7 +44,8 @@ class FarReadingTest : public testing::Test {
       for (VarId v = 0; v < 4; ++v) {
         std::vector<int> values(i == blocks - 1 ? length : 3);
         std::iota(values.begin(), values.end(), 10 * i + static_cast<int>(v));
-        ASSERT_TRUE(writer->put(ids[i], v, std::span<const int>(values)).ok());
+        ASSERT_TRUE(
+            writer->put(ids[static_cast<std::size_t>(i)], v, std::span<const int>(values)).ok());
       }
     ASSERT_TRUE(writer->close().ok());
     file_ = *FileSource::open(path());

@@ -190,7 +190,7 @@ TEST_F(WriterStatisticsTest, TreesOfManyGenerationsStayFew) {
   for (int i = 0; i < kBlocks; ++i)
     blocks.push_back(records_block(*writer, "b" + std::to_string(i)));
   ASSERT_TRUE(writer->end_define().ok());
-  for (int i = 0; i < kBlocks; ++i) put(*writer, blocks[i], 0, {i, i, i});
+  for (int i = 0; i < kBlocks; ++i) put(*writer, blocks[static_cast<std::size_t>(i)], 0, {i, i, i});
   ASSERT_TRUE(writer->close().ok());
   std::size_t most = 0;
   for (int g = 1; g <= kGenerations; ++g) {

@@ -42,12 +42,13 @@ class BlockValues {
   Status read_statistics() {
     for (const FindName& name : expression_.names()) {
       if (!reader_ || name.kind != FindName::Kind::kStatistic) continue;
-      const auto [rows, is_new] = statistics_.try_emplace(std::string(name.variable));
-      if (!is_new) continue;
+      const auto inserted = statistics_.try_emplace(std::string(name.variable));
+      if (!inserted.second) continue;
+      auto& rows = inserted.first->second;
       NMB_TRY(reader_->for_each_statistics(
           name.variable, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
-            rows->second[order] = v;
-            rows->second[order].histogram = {};
+            rows[order] = v;
+            rows[order].histogram = {};
             return true;
           }));
     }

@@ -92,8 +92,7 @@ Status BlockTable::read_orders(std::vector<Tree>* trees) const {
       return {};
     }));
     std::ranges::sort(tree.orders);
-    const auto again = std::ranges::unique(tree.orders);
-    tree.orders.erase(again.begin(), again.end());
+    tree.orders.erase(std::unique(tree.orders.begin(), tree.orders.end()), tree.orders.end());
   }
   return {};
 }
