@@ -168,7 +168,7 @@ TEST(Crash, AStopWhileTheNextWriterMendsAndCommitsLosesNothing) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "again.nmb";
   int adopted = 0, abandoned = 0;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4 / kShare; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Commit commit;
     ASSERT_NO_FATAL_FAILURE(make_commit(folder.path() / "f.nmb", seed, &commit));
