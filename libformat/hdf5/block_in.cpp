@@ -252,7 +252,7 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&
                           H5Pget_external_count(plist) == 0;
-  // Of one that was never written HDF5 adds the length of a user block to "none".
+  // For values that were never written, HDF5 returns "none" plus the length of the user block.
   if (in_one_run)
     found.offset = H5Dget_storage_size(data_set) == 0 ? HADDR_UNDEF : H5Dget_offset(data_set);
   if (file_.alike)

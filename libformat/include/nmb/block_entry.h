@@ -39,7 +39,7 @@ struct BlockEntry {
 
   Totals totals() const { return {1, dimensions, variables, attributes, records, samples}; }
   bool has_map() const { return map.position != 0; }
-  // Of the extent, what position, sum, hole and map are of.
+  // Bytes of the extent that position, sum, hole and map describe: all but growth.
   std::uint64_t settled_length() const { return extent_length - growth; }
 };
 

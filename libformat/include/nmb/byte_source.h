@@ -21,8 +21,8 @@ class ByteSource {
   virtual Result<std::uint64_t> refresh() const { return size(); }
   // Forgets bytes that are kept, so that the next read_at() sees what the file has then.
   virtual void forget() const {}
-  // Whether a process holds the lock of those who write NMB files (spec/format.md, section 5.5), as
-  // far as the system tells.
+  // Whether a process is known to hold the writer's lock (spec/format.md, section 5.5). false: none
+  // does, or the system cannot say.
   virtual bool has_writer() const { return false; }
   // Fills `out` from `offset`, whole or not at all: bytes past size() are kDamaged ("cut"),
   // failures of the system kIo. Thread-safe.

@@ -37,9 +37,9 @@ struct ClassicView {
 // by classic_view(); attributes of such a variable go with it.
 NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 
-// dataset: of kind 6, or a classic one, which comes back as it is but for type_losses(). target:
-// CDF-1, CDF-2 or CDF-5. What only netCDF's or HDF5's books say (nmb/netcdf_view.h), chunks,
-// filters and orders of bytes are no losses; nor is that blocks below it are not part of it.
+// Shows `dataset` as a classic dataset of kind `target` (CDF-1, CDF-2 or CDF-5). A classic dataset
+// stays the same but for type_losses(). No losses are: attributes that netCDF and HDF5 keep for
+// themselves (nmb/netcdf_view.h), chunks, filters, byte orders, and blocks below it.
 // kDamaged: the hdf5 section, or values of attributes; kLimit: sizes past 2^62.
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target);
 
