@@ -12,6 +12,7 @@
 #include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
+#include "merge/input_order.h"
 #include "nmb/netcdf_view.h"
 
 namespace nmb {
@@ -76,6 +77,7 @@ struct BlockUnions::Entry {
   std::optional<KeptBlock> whole;
   std::unique_ptr<DatasetUnion> united;
   std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
+  bool is_iceberg = false;               // a set of icebergs
   bool has_gaps = false;                 // inputs that lack it have fill values
 };
 
@@ -216,8 +218,10 @@ void BlockUnions::note_set_size(Entry& entry, const Metadata& metadata) {
   if (options_.mode != MergeMode::kTiles &&
       (options_.mode != MergeMode::kJoin || !has_version_of_icebergs(metadata)))
     return;
-  if (const std::optional<std::int64_t> size = files_in_set(metadata))
+  if (const std::optional<std::int64_t> size = files_in_set(metadata)) {
     entry.set_sizes.emplace_back(conflicts_.here().input, *size);
+    entry.is_iceberg = has_version_of_icebergs(metadata) && !has_decomposition(metadata);
+  }
 }
 
 // Whether the inputs that have a block are the set that they say they are part of.
@@ -230,31 +234,78 @@ void BlockUnions::check_set(const Entry& entry) {
     return std::to_string(count) + (count == 1 ? " file" : " files");
   };
   const auto tell = [&](std::size_t input, std::string found, std::string expected, bool may_fill) {
-    FoundConflict conflict = conflicts_.make(
-        {input, 0}, std::string(kSetSize), entry.name.name.empty() ? "/" : entry.name.name, first,
-        input == first ? ConflictList::kNone : input, std::move(found), std::move(expected));
-    if (may_fill && options_.fill_missing)
-      report_.filled.push_back(std::move(conflict.conflict));
-    else
-      conflicts_.add(std::move(conflict));
+    tell_set(entry, input == first ? ConflictList::kNone : input, first, std::move(found),
+             std::move(expected), may_fill);
   };
   std::int64_t largest = size;
   for (const auto& [input, other] : entry.set_sizes) {
     largest = std::max(largest, other);
     if (other != size) tell(input, "a set of " + files(other), "one of " + files(size), true);
   }
+  if (size < 1) tell(first, "a set of " + files(size), "a number (NumFilesInSet)", true);
+  if (entry.is_iceberg && check_icebergs(entry, largest)) return;
   const auto given = static_cast<std::int64_t>(entry.inputs.size());
   if (given < largest)
-    tell(first, files(given) + missing_numbers(entry, largest), files(largest) + " (NumFilesInSet)",
-         true);
+    tell(first, files(given) + missing_numbers(entry.inputs, largest),
+         files(largest) + " (NumFilesInSet)", true);
   else if (given > largest && options_.mode == MergeMode::kTiles)
     tell(first, files(given), files(largest) + " (NumFilesInSet)", false);
 }
 
-// Of files that are numbered from 0: ", none that ends in .0001".
-std::string BlockUnions::missing_numbers(const Entry& entry, std::int64_t count) const {
-  std::set<std::uint64_t> numbers;
+// second: kNone: of the first alone.
+void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
+                           std::string found, std::string expected, bool may_fill) {
+  FoundConflict conflict =
+      conflicts_.make({second == ConflictList::kNone ? first : second, 0}, std::string(kSetSize),
+                      entry.name.name.empty() ? "/" : entry.name.name, first, second,
+                      std::move(found), std::move(expected));
+  if (may_fill && options_.fill_missing)
+    report_.filled.push_back(std::move(conflict.conflict));
+  else
+    conflicts_.add(std::move(conflict));
+}
+
+// Icebergs have no place that would tell a part that is given twice: their files' numbers do. With
+// join the files whose names differ in their numbers alone are a set. size: of each set; less than
+// 1: not known. Whether the sets are known to be whole or were told of.
+bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
+  std::vector<std::string> names;
+  for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
+  // In tiles any file that is given twice is told of.
+  if (options_.mode == MergeMode::kJoin)
+    for (const auto& [first, second] : repeated_files(names))
+      tell_set(entry, entry.inputs[second], entry.inputs[first], "the same file twice",
+               "each file once", false);
+  std::map<std::string, std::map<std::uint64_t, std::size_t>> sets;
   for (const std::size_t input : entry.inputs) {
+    const std::string& name = conflicts_.input(input);
+    const auto number = number_of_file(name);
+    if (!number) return false;
+    const bool is_one = options_.mode == MergeMode::kTiles;
+    auto& set = sets[is_one ? std::string() : name.substr(0, name.rfind('.'))];
+    const auto [known, is_new] = set.emplace(*number, input);
+    if (!is_new)
+      tell_set(entry, input, known->second,
+               "a second file of the number " + std::to_string(*number), "one", false);
+  }
+  if (options_.mode == MergeMode::kTiles) return false;
+  for (const auto& [name, set] : sets) {
+    if (static_cast<std::int64_t>(set.size()) >= size) continue;
+    std::vector<std::size_t> inputs;
+    for (const auto& [number, input] : set) inputs.push_back(input);
+    tell_set(entry, ConflictList::kNone, *std::ranges::min_element(inputs),
+             std::to_string(set.size()) + (set.size() == 1 ? " file" : " files") +
+                 missing_numbers(inputs, size),
+             std::to_string(size) + (size == 1 ? " file" : " files") + " (NumFilesInSet)", true);
+  }
+  return true;
+}
+
+// Of files that are numbered from 0: ", none that ends in .0001".
+std::string BlockUnions::missing_numbers(const std::vector<std::size_t>& inputs,
+                                         std::int64_t count) const {
+  std::set<std::uint64_t> numbers;
+  for (const std::size_t input : inputs) {
     const auto number = number_of_file(conflicts_.input(input));
     if (!number || *number >= static_cast<std::uint64_t>(count)) return "";
     numbers.insert(*number);

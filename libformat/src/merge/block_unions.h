@@ -46,7 +46,10 @@ class BlockUnions final : public BlockSink {
   Status check_tile(const Entry& entry, const Metadata& metadata);
   void note_set_size(Entry& entry, const Metadata& metadata);
   void check_set(const Entry& entry);
-  std::string missing_numbers(const Entry& entry, std::int64_t count) const;
+  bool check_icebergs(const Entry& entry, std::int64_t size);
+  void tell_set(const Entry& entry, std::size_t second, std::size_t first, std::string found,
+                std::string expected, bool may_fill);
+  std::string missing_numbers(const std::vector<std::size_t>& inputs, std::int64_t count) const;
   void take_note(const Entry& entry, UnionNote note);
   void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
   Status add_gaps(const std::vector<std::size_t>& inputs);
