@@ -434,6 +434,26 @@ def check_missing_group(test):
     expect(test, "own: g/time", values(test, "own.nmb", "g/time"), [0, 1, 0, 1])
 
 
+def check_shared_records(test):
+    """A record dimension is as long as the longest variable of all groups that use it; behind others netCDF shows fill values."""
+    for i, (root, inner) in enumerate(((2, 4), (3, 1))):
+        with netCDF4.Dataset(test.work / f"long{i}.nc", "w") as out:
+            out.createDimension("time", None)
+            out.createVariable("v", "i4", ("time",), fill_value=-1)[:] = 10 * i + numpy.arange(root)
+            out.createGroup("g").createVariable("w", "i4", ("time",), fill_value=-2)[:] = 10 * i + numpy.arange(inner)
+    v, w = [0, 1, -1, -1, 10, 11, 12], [0, 1, 2, 3, 10, -2, -2]
+    for i in range(2):
+        test.run("nmcat", f"long{i}.nc", "-o", f"long{i}.nmb", "--block-name", "{group}")
+    for files in (["long0.nc", "long1.nc"], ["long0.nmb", "long1.nc"]):
+        test.run("nmcat", "--mode", "join", *files, "-o", "long.nmb", "-f")
+        expect(test, f"{files}: v", values(test, "long.nmb", "v"), v)
+        expect(test, f"{files}: w", values(test, "long.nmb", "g/w"), w)
+    test.run("nmcat", "--mode", "union", "long0.nc", "long0.nc", "-o", "both.nmb", says="the same file as the input")
+    expect(test, "union: v", values(test, "both.nmb", "v"), v[:4])
+    test.run("nmconvert", "long0.nc", "long.nc", "--to", "cdf5", "--lossy")
+    expect(test, "classic: v", values(test, "long.nc", "v"), v[:4])
+
+
 def check_union(test):
     """Halves of samples in two files become whole ones; what both have is there once."""
     for i, names in enumerate((("x", "y", "n"), ("z", "n"))):
@@ -785,6 +805,7 @@ def check(test):
     check_tables(test)
     check_fill(test)
     check_missing_group(test)
+    check_shared_records(test)
     check_widen(test)
     check_keys(test)
     check_union(test)

@@ -73,7 +73,9 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;
-  read.count_groups = by_ != By::kGroup;
+  // Blocks that are divided or united are as long as their dimensions, which groups share.
+  read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack;
+  read.count_groups = read.shared_dimensions;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
