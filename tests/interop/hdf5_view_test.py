@@ -182,7 +182,9 @@ class ViewTest:
         test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="kind 6")
         self.shown(path, 6, ["large", "names", "one", "records"])
         test.run("nmconvert", path, "repacked.nmb", "--repack")
-        test.check(not has_superblock(self.path("repacked.nmb")), "--repack keeps the view")
+        self.shown(self.path("repacked.nmb"), 1, ["large", "names", "one", "records"])
+        test.run("nmconvert", path, "without.nmb", "--repack", "--hdf5-view", "off")
+        test.check(not has_superblock(self.path("without.nmb")), "--hdf5-view off keeps the view")
         test.run("nmconvert", path, "back.nc", "--extract", "large")
         test.check(self.path("back.nc").read_bytes() == sources["large"].read_bytes(), "other bytes come back")
 

@@ -145,6 +145,12 @@ bool Page::forbids_changes() const {
                      [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
 }
 
+std::vector<std::uint16_t> Page::unknown_columns() const {
+  std::vector<std::uint16_t> ids;
+  for (const UnknownColumn& column : unknown_) ids.push_back(column.id);
+  return ids;
+}
+
 std::vector<UnknownValue> Page::unknown_values(std::uint32_t row) const {
   std::vector<UnknownValue> out;
   for (const UnknownColumn& column : unknown_)

@@ -143,6 +143,8 @@ class Page {
 
   // --- columns that this version does not know ---
   bool has_unknown() const { return !unknown_.empty(); }
+  // Their ids, ascending.
+  std::vector<std::uint16_t> unknown_columns() const;
   // Whether one of them forbids those who do not know it to change the page's rows.
   bool forbids_changes() const;
   // Those of a row that are not 0, by ascending ids.
