@@ -9,6 +9,7 @@
 #include <set>
 
 #include "fault/session_file.h"
+#include "nmb/file_kind.h"
 #include "nmb/verify.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
@@ -126,6 +127,10 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
     } else {
       ASSERT_GT(lost, 1u) << text << (reader.ok() ? "an older generation" : reader.status().text());
       ASSERT_NE(findings_of(MemorySource(image_, "image")), "") << text;
+      // Nor is it taken for the HDF5 file that its view makes it look like.
+      const auto kind = kind_of(MemorySource(image_, "image"));
+      ASSERT_TRUE(kind.ok()) << text;
+      ASSERT_TRUE(*kind == FileKind::kNmb || *kind == FileKind::kUnknown) << text;
     }
     // A writer goes on from the newest generation, or not at all.
     write_file(path_, {reinterpret_cast<const char*>(image_.data()), image_.size()});

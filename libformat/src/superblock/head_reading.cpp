@@ -36,6 +36,8 @@ std::uint64_t FoundSuperblock::sum() const { return sum_of(bytes); }
 bool is_nmb(std::span<const std::byte> bytes) {
   for (const std::uint64_t at : {kIdentityPosition, kCoverPosition})
     if (bytes.size() >= at + 8 && Identity::has_magic(bytes.subspan(at))) return true;
+  if (bytes.size() >= kMarkPosition + 8 && Mark::has_magic(bytes.subspan(kMarkPosition)))
+    return true;
   for (const std::uint64_t slot : {kFirstSlot, kFirstSlot + kSlotUnit})
     if (bytes.size() >= slot + 8 && Superblock::has_magic(bytes.subspan(slot))) return true;
   return false;

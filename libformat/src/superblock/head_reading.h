@@ -51,7 +51,7 @@ struct HeadReading {
   bool mark_fits(const FoundSuperblock& newest) const;
 };
 
-// The identity's magic stands at 512 or at 0, or a superblock's magic at 4096 or 8192.
+// The identity's magic stands at 512 or at 0, the mark's at 256, or a superblock's at 4096 or 8192.
 bool is_nmb(std::span<const std::byte> first_bytes);
 
 }  // namespace nmb
