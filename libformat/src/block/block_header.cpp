@@ -91,14 +91,13 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
   header->digest = {load_le<std::uint64_t>(p + 120), load_le<std::uint64_t>(p + 128)};
   header->body_sum = load_le<std::uint64_t>(p + 136);
   *name = {reinterpret_cast<const char*>(p) + kBlockHeaderSize, length};
-  bool sound = true;
   constexpr std::size_t kReserved = 68, kReservedLength = 4;
   if (std::size_t bad = first_nonzero(bytes.subspan(kReserved, kReservedLength));
       !reserved_in_use && bad != kAllZero)
-    sound = report("R-BK-5", kReserved + bad, "reserved bytes that are not zero", "0");
+    report("R-BK-5", kReserved + bad, "reserved bytes that are not zero", "0");
   if (std::size_t bad = first_nonzero(whole.subspan(kBlockHeaderSize + length)); bad != kAllZero)
-    sound = report("R-BK-5", kBlockHeaderSize + length + bad, "padding that is not zero", "0");
-  return sound;
+    report("R-BK-5", kBlockHeaderSize + length + bad, "padding that is not zero", "0");
+  return true;
 }
 
 }  // namespace nmb
