@@ -128,6 +128,9 @@ class File:
         self.index_whole = self.growth_whole = True  # every page of it could be read
         self.file_lengths = []  # of the newest generation, the one before, as far as trailers lead
         self.tables_sound = False  # the trees of statistics
+        # A commit that changes one block writes one row, and takes in so many trees with so many rows (9.2);
+        # it must not, where one of them has a column that is critical for writing.
+        self.trees_taken, self.rows_taken, self.statistics_stay = 0, 1, False
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
         self.decoded = 0
@@ -792,7 +795,7 @@ class Page:
                 file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
             if id_ & CRITICAL_FOR_WRITING and not known:
                 self.critical_for_writing = True
-                file.writable = file.writable and self.magic in (b"INDX", b"DMAP")
+                file.writable = file.writable and self.magic in (b"INDX", b"DMAP", b"STAT", b"TAGS")
             if id_ & CRITICAL_FOR_READING and not known:
                 file.refuse(
                     "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
@@ -1109,6 +1112,8 @@ def read_entry(file, entry):
         grown = {"records": records, "extent length": max(end, entry["extent length"])}
     check_order(file, entry)
     check_block_name(file, entry)
+    if file.statistics_stay and entry["order"] in file.statistics:
+        file.untouchable.add(entry.name)
     if unsupported_needs(entry):
         read_unsupported(file, entry)
     else:
@@ -1763,8 +1768,9 @@ def read_table(file, name):
             file.find("R-PG-9", at, f"{name}: the tree before lies at {root.position}")
         if above and root.fields["generation"] > above.fields["generation"]:
             file.find("R-PG-9", root.fields.at("generation"), f"{name}: a tree before of a later generation")
-        leaves = []
-        whole = walk_table(file, root, magic, leaves)
+        pages = []
+        whole = walk_table(file, root, magic, pages)
+        leaves = [page for page in pages if page.fields["level"] == 0]
         rows = tables.rows_of(file, leaves, name)
         if not whole:
             raise Damaged
@@ -1773,6 +1779,10 @@ def read_table(file, name):
                 if row.order == order and row.state == tables.ROW:
                     counting.setdefault(order, {})[row.name] = row
         taken |= {row.order for row in rows if row.state != tables.BEFORE}
+        if name == "statistics" and trees == file.trees_taken and len(rows) <= 2 * file.rows_taken:
+            file.trees_taken += 1
+            file.rows_taken += len(rows)
+            file.statistics_stay = file.statistics_stay or any(page.critical_for_writing for page in pages)
         before = leaves[0].row(0)
         if before["state"] != tables.BEFORE:
             return counting
@@ -1780,10 +1790,10 @@ def read_table(file, name):
         at, parent_sum, above = before.at("position"), place[2], root
 
 
-def walk_table(file, page, magic, leaves):
+def walk_table(file, page, magic, pages):
     """False: pages below cannot be read."""
+    pages.append(page)
     if page.fields["level"] == 0:
-        leaves.append(page)
         return True
     whole, names = True, tables.names_of(page)
     for number in range(page.fields["rows"]):
@@ -1809,7 +1819,7 @@ def walk_table(file, page, magic, leaves):
             rows = sum(child.value("blocks", i) for i in range(rows))
         if rows != row["blocks"]:
             file.find("R-TB-2", row.at("blocks"), f"{page.what}: {row['blocks']} rows below a child that has {rows}")
-        whole = walk_table(file, child, magic, leaves) and whole
+        whole = walk_table(file, child, magic, pages) and whole
     return whole
 
 
