@@ -100,9 +100,8 @@ def unknown_features(superblock):
 
 def is_nmb(data):
     """Section 3."""
-    return bytes(data[512:520]) == IDENTITY_MAGIC or bytes(data[:8]) == IDENTITY_MAGIC or any(
-        bytes(data[at : at + 8]) == SUPERBLOCK_MAGIC for at in (4096, 8192)
-    )
+    places = {0: IDENTITY_MAGIC, 256: MARK_MAGIC, 512: IDENTITY_MAGIC, 4096: SUPERBLOCK_MAGIC, 8192: SUPERBLOCK_MAGIC}
+    return any(bytes(data[at : at + 8]) == magic for at, magic in places.items()) or bytes(data[16384:16388]) == b"\x89NMB"
 
 
 def choose(data, search=False):

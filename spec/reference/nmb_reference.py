@@ -670,8 +670,8 @@ class Page:
         raw = self.raw = file.data[position : position + length]
         if ahead:
             ahead(self)
-        if raw[:8] != b"\x89NMB" + magic or raw[8:10] != b"\1\0":
-            file.fail("R-PG-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
+        if raw[:8] != b"\x89NMB" + magic or raw[8] != 1:
+            file.fail("R-PG-1", position, f"{what}: magic and version are {raw[:9].hex(' ')}")
         f = self.fields = Fields(file, what, position, PAGE)
         if f["length"] != length:
             file.fail(
@@ -1251,30 +1251,29 @@ def check_entry(file, entry):
 BLOCK = fields_of(
     """
     0    8  magic
-    8    2  version
+    8    1  version
+    9    1  codec
     10   2  kind
-    12   2  codec
-    14   2  flags
+    12   2  flags
+    14   2  name length
     16  16  file id
     32   8  own position
     40   8  generation
     48   8  stored length
     56   8  raw length
-    64   4  name length
-    68   4  reserved
-    72   8  extent position
-    80   8  extent length
-    88   8  extent sum
-    96   8  records
-    104  8  samples
-    112  8  order
-    120 16  digest
-    136  8  body sum
-    144  8  stamp
-    152  8  sum
+    64   8  extent position
+    72   8  extent length
+    80   8  extent sum
+    88   8  records
+    96   8  samples
+    104  8  order
+    112 16  digest
+    128  8  body sum
+    136  8  stamp
+    144  8  sum
     """
 )
-BLOCK_HEADER = 160
+BLOCK_HEADER = 152
 BLOCK_MAGIC = b"\x89NMBBLCK"
 TOMBSTONE, HOLE = 1, 2
 KIND_OF_A_DICTIONARY = 255
@@ -1283,16 +1282,15 @@ KIND_OF_A_DICTIONARY = 255
 def read_block_header(file, position, end, parent_sum, what):
     """The fields, where magic, version and sum are right. end: of the block; its bytes are there."""
     raw = file.data[position : position + BLOCK_HEADER]
-    if raw[:8] != BLOCK_MAGIC or raw[8:10] != b"\1\0":
+    if raw[:8] != BLOCK_MAGIC or raw[8] != 1:
         file.everything_walked = False
-        file.fail("R-BK-1", position, f"{what}: magic and version are {raw[:10].hex(' ')}")
+        file.fail("R-BK-1", position, f"{what}: magic and version are {raw[:9].hex(' ')}")
     f = Fields(file, what, position, BLOCK)
     f.fits = True  # the body is as the entry says
     f.body_at = position + BLOCK_HEADER + up(f["name length"])
-    covered = raw[:152] + file.data[position + BLOCK_HEADER : f.body_at]
+    covered = raw[:144] + file.data[position + BLOCK_HEADER : f.body_at]
     if (
-        f["name length"] > 65535
-        or f.body_at > end
+        f.body_at > end
         or f["sum"] != sum64(covered)
         or parent_sum not in (None, f["sum"])
     ):
@@ -1334,8 +1332,6 @@ def check_block_header(file, f, expected, name, what):
     unknown_flags = 0 if file.unknown_features else f["flags"] & ~(TOMBSTONE | HOLE)
     if unknown_flags or f["flags"] & TOMBSTONE:
         file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
-    if f["reserved"] and not file.unknown_features:
-        file.check_zero("R-BK-5", f.at("reserved"), f.at("reserved") + 4, (what, "reserved"))
     file.check_zero(
         "R-BK-5",
         position + BLOCK_HEADER + f["name length"],
@@ -1415,7 +1411,7 @@ def scan_blocks(file):
             and f["file id"] == file.file_id
             and 1 <= f["generation"] <= file.superblock["generation"]
             and f["kind"] != KIND_OF_A_DICTIONARY
-            and f["sum"] == sum64(file.data[at : at + 152] + name)
+            and f["sum"] == sum64(file.data[at : at + BLOCK_HEADER - 8] + name)
         ):
             live = not f["flags"] & TOMBSTONE
             rank = (f["generation"], live)

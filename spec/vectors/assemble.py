@@ -297,17 +297,16 @@ PAGE = layout(
 PAGE_HEADER = 88
 BLOCK = layout(
     (8, "magic"),
-    (2, "version"),
+    (1, "version"),
+    (1, "codec"),
     (2, "kind"),
-    (2, "codec"),
     (2, "flags"),
+    (2, "name length"),
     (16, "file id"),
     (8, "own position"),
     (8, "generation"),
     (8, "stored length"),
     (8, "raw length"),
-    (4, "name length"),
-    (4, "reserved"),
     (8, "extent position"),
     (8, "extent length"),
     (8, "extent sum"),
@@ -319,7 +318,7 @@ BLOCK = layout(
     (8, "stamp"),
     (8, "sum"),
 )
-BLOCK_HEADER = 160
+BLOCK_HEADER = 152
 COLUMNS = [
     "",
     "name end",
@@ -768,7 +767,7 @@ class Assembler:
             "stamp": self.stamp,
         }
         data, total = self.structure(
-            label, BLOCK, values, bytes(padded), position, lambda b: b[:152] + b[160:]
+            label, BLOCK, values, bytes(padded), position, lambda b: b[:144] + b[152:]
         )
         self.write(position, data + stored_padded)
         self.name_place(label, position + BLOCK_HEADER, "name")
@@ -1234,7 +1233,7 @@ class Assembler:
                 },
                 b"",
                 position,
-                lambda b: b[:152],
+                lambda b: b[:144],
             )
             self.write(position, data + padded)
             self.dictionary_place = (position, len(body), sum64(body))

@@ -92,6 +92,7 @@ def main():
     parser.add_argument("new")
     parser.add_argument("--work", required=True, type=pathlib.Path, help="a folder for files, made and left")
     parser.add_argument("--samples", type=int, default=4000, help="graph samples of 16 variables")
+    parser.add_argument("--files", type=int, default=64, help="input files, which share the samples")
     parser.add_argument("--runs", type=int, default=11, help="turns of the time measurement")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -101,7 +102,7 @@ def main():
 
     inputs = folder / "in"
     if not inputs.exists():
-        run([builds["base"].program("make_graph_samples"), inputs, "--files", 4, "--samples", arguments.samples])
+        run([builds["base"].program("make_graph_samples"), inputs, "--files", arguments.files, "--samples", arguments.samples])
     files = sorted(inputs.glob("*.nc"))
 
     works = {}

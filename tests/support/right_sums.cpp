@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "block/block_header.h"
 #include "page/page.h"
 #include "superblock/superblock.h"
 #include "wire/endian.h"
@@ -110,7 +111,7 @@ class RightSums {
     fix_chain(get(slot + kFileTable), get(slot + kFileTable + 8), false);
     fix_chain(get(slot + kGrowth), get(slot + kGrowth + 8), true);
     const std::uint64_t dictionary = get(slot + kDictionary);
-    if (within(dictionary, 160)) finish_header(dictionary);
+    if (within(dictionary, kBlockHeaderSize)) finish_header(dictionary);
   }
 
   bool within(std::uint64_t position, std::uint64_t length) const {
@@ -165,36 +166,36 @@ class RightSums {
     const std::uint64_t extent = page.get(row, kExtentPosition);
     const std::uint64_t extent_length = page.get(row, kExtentLength);
     const std::uint64_t map = page.get(row, kMapPosition);
-    if (!within(block, 160)) return;
-    const std::uint64_t name = load_le<std::uint32_t>(&file_[block + 64]);
-    const std::uint64_t body = block + 160 + (name + 7) / 8 * 8;
+    if (!within(block, kBlockHeaderSize)) return;
+    const std::uint64_t name = load_le<std::uint16_t>(&file_[block + 14]);
+    const std::uint64_t body = block + kBlockHeaderSize + (name + 7) / 8 * 8;
     const std::uint64_t stored = get(block + 48), padded = (stored + 7) / 8 * 8;
     if (map != 0) {
       fix_map(map, page.get(row, kMapLength), 8);
       if (within(map, kPageHeaderSize)) page.set(row, kMapSum, bytes({map + kPageSumOffset, 8}));
     } else if (within(extent, extent_length)) {
-      put_sum(block + 88, {extent, extent_length});
-      page.set(row, kExtentSum, bytes({block + 88, 8}));
-      add_to_stamp(extent, get(block + 88));
+      put_sum(block + 80, {extent, extent_length});
+      page.set(row, kExtentSum, bytes({block + 80, 8}));
+      add_to_stamp(extent, get(block + 80));
     }
     if (!within(body, stored) || !within(body, padded)) return;
-    put_sum(block + 136, {body, padded});
-    if (load_le<std::uint16_t>(&file_[block + 12]) == 0) {
-      put_digest(block + 120, {body, stored});
-      page.set(row, kDigest, bytes({block + 120, 16}));
+    put_sum(block + 128, {body, padded});
+    if (load_le<std::uint8_t>(&file_[block + 9]) == 0) {
+      put_digest(block + 112, {body, stored});
+      page.set(row, kDigest, bytes({block + 112, 16}));
     }
     finish_header(block);
-    page.set(row, kSum, bytes({block + 152, 8}));
+    page.set(row, kSum, bytes({block + 144, 8}));
   }
 
   void finish_header(std::uint64_t block) {
-    put_stamp(block + 40, block + 144);
-    const std::uint64_t name = load_le<std::uint32_t>(&file_[block + 64]);
-    if (!within(block, 160 + (name + 7) / 8 * 8)) return;
+    put_stamp(block + 40, block + 136);
+    const std::uint64_t name = load_le<std::uint16_t>(&file_[block + 14]);
+    if (!within(block, kBlockHeaderSize + (name + 7) / 8 * 8)) return;
     SumStream stream;
-    stream.add(bytes({block, 152}));
-    stream.add(bytes({block + 160, (name + 7) / 8 * 8}));
-    put(block + 152, stream.sum());
+    stream.add(bytes({block, 144}));
+    stream.add(bytes({block + kBlockHeaderSize, (name + 7) / 8 * 8}));
+    put(block + 144, stream.sum());
   }
 
   void fix_map(std::uint64_t position, std::uint64_t length, int depth) {

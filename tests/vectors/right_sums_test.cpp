@@ -26,10 +26,10 @@ TEST(RightSums, ChangedValuesBecomeSound) {
   NMB_NEEDS_VECTORS();
   const auto bytes = test::read_file(test::vectors() / "simplest_file.nmb");
   auto changed = bytes;
-  changed[16680 + 3] ^= std::byte{2};  // the first value
+  changed[16672 + 3] ^= std::byte{2};  // the first value
   test::FindingList findings;
   ASSERT_TRUE(verify(MemorySource(changed), {}, findings).ok());
-  EXPECT_TRUE(findings.has(Severity::kFinding, "R-EX-6", 16680));
+  EXPECT_TRUE(findings.has(Severity::kFinding, "R-EX-6", 16672));
   test::make_sums_right(changed);
   findings.list.clear();
   ASSERT_TRUE(verify(MemorySource(changed), {}, findings).ok());

@@ -14,7 +14,16 @@
 
 namespace nmb {
 
-inline constexpr std::size_t kBlockHeaderSize = 160;
+inline constexpr std::size_t kBlockHeaderSize = 152;
+// Offsets of fields in it.
+namespace in_block_header {
+inline constexpr std::size_t kCodec = 9, kKind = 10, kFlags = 12, kNameLength = 14, kFileId = 16,
+                             kPosition = 32, kGeneration = 40, kStoredLength = 48, kRawLength = 56,
+                             kExtentPosition = 64, kExtentLength = 72, kExtentSum = 80,
+                             kRecords = 88, kSamples = 96, kOrder = 104, kDigest = 112,
+                             kBodySum = 128, kStamp = 136, kSum = 144;
+}
+
 inline constexpr std::uint16_t kFlagTombstone = 1;
 inline constexpr std::uint16_t kFlagHole = 2;
 inline constexpr std::uint16_t kKindDictionary = 255;
@@ -31,14 +40,14 @@ constexpr std::uint64_t block_length(std::uint64_t name_length, std::uint64_t st
 }
 
 struct BlockHeader {
+  std::uint8_t codec = 0;
   std::uint16_t kind = 0;
-  std::uint16_t codec = 0;
   std::uint16_t flags = 0;
   Origin origin;
   std::uint64_t position = 0;
   std::uint64_t stored_length = 0;
   std::uint64_t raw_length = 0;
-  std::uint32_t name_length = 0;
+  std::uint16_t name_length = 0;
   std::uint64_t extent_position = 0;
   std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;
@@ -50,13 +59,12 @@ struct BlockHeader {
   std::uint64_t sum = 0;  // set by encode and decode
 
   // Writes header, name and padding to `out` (block_body_offset(name.size()) bytes); name_length
-  // and sum are set from them.
+  // and sum are set from them. A name has at most 65,535 bytes.
   void encode(std::string_view name, std::span<std::byte> out);
   // `bytes` begins with a header at file position `at`. Checks R-BK-1, R-BK-2 (own sum) and R-BK-5;
-  // the name is a view into `bytes`. reserved_in_use: by a feature that this version does not know.
-  // false: unusable.
+  // the name is a view into `bytes`. false: unusable.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
-                     std::string_view* name, Findings& findings, bool reserved_in_use);
+                     std::string_view* name, Findings& findings);
 };
 
 }  // namespace nmb

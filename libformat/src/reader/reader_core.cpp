@@ -76,7 +76,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   NMB_TRY(file_.read_at(at, bytes));
   StoredBlock block;
   std::string_view name;
-  if (!BlockHeader::decode(bytes, at, &block.header, &name, findings, !superblock.all_known()))
+  if (!BlockHeader::decode(bytes, at, &block.header, &name, findings))
     return std::optional<StoredBlock>();
   const BlockHeader& header = block.header;
   if (header.sum != entry.sum) {
@@ -90,42 +90,46 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
            std::to_string(expected));
     return false;
   };
-  bool same = expect(10, header.kind, entry.kind, "kind");
-  same &= expect(12, header.codec, entry.codec, "codec");
+  bool same = expect(in_block_header::kKind, header.kind, entry.kind, "kind");
+  same &= expect(in_block_header::kCodec, header.codec, entry.codec, "codec");
   if (header.origin.file_id != superblock.file_id)
-    report("R-BK-3", at + 16, "another file id", "the file's");
-  expect(32, header.position, at, "own position");
+    report("R-BK-3", at + in_block_header::kFileId, "another file id", "the file's");
+  expect(in_block_header::kPosition, header.position, at, "own position");
   const std::uint64_t generation = header.origin.generation;
   if (generation == 0 || generation > superblock.generation)
-    report("R-BK-3", at + 40, "generation " + std::to_string(generation),
+    report("R-BK-3", at + in_block_header::kGeneration, "generation " + std::to_string(generation),
            "1 to " + std::to_string(superblock.generation));
   if (generation == superblock.generation)
-    expect(144, header.origin.stamp, superblock.stamp, "stamp");
-  same &= expect(48, header.stored_length, entry.stored_length, "stored length");
-  same &= expect(56, header.raw_length, entry.raw_length, "raw length");
-  expect(104, header.samples, entry.samples, "samples");
-  expect(112, header.order, entry.order, "order");
+    expect(in_block_header::kStamp, header.origin.stamp, superblock.stamp, "stamp");
+  same &= expect(in_block_header::kStoredLength, header.stored_length, entry.stored_length,
+                 "stored length");
+  same &= expect(in_block_header::kRawLength, header.raw_length, entry.raw_length, "raw length");
+  expect(in_block_header::kSamples, header.samples, entry.samples, "samples");
+  expect(in_block_header::kOrder, header.order, entry.order, "order");
   if (header.digest != entry.digest) {
-    report("R-BK-3", at + 120, "another digest", "the one in the index");
+    report("R-BK-3", at + in_block_header::kDigest, "another digest", "the one in the index");
     same = false;
   }
   if (name.size() != entry.name.size()) {
-    report("R-BK-3", at + 64, "a name of " + std::to_string(name.size()) + " bytes",
+    report("R-BK-3", at + in_block_header::kNameLength,
+           "a name of " + std::to_string(name.size()) + " bytes",
            std::to_string(entry.name.size()));
     same = false;
   } else if (name != entry.name) {
     report("R-BK-3", at + kBlockHeaderSize, "another name", "the one in the index");
   }
   if (header.flags & ~kFlagHole & (superblock.all_known() ? 0xffff : kFlagTombstone))
-    report("R-BK-4", at + 14, "flags " + std::to_string(header.flags), "0 or hole");
+    report("R-BK-4", at + in_block_header::kFlags, "flags " + std::to_string(header.flags),
+           "0 or hole");
   const std::uint16_t codecs = head_.superblock.dictionary.absent() ? 1 : 2;
   if (header.codec > codecs) {
-    report("R-BK-7", at + 12, "codec " + std::to_string(header.codec),
+    report("R-BK-7", at + in_block_header::kCodec, "codec " + std::to_string(header.codec),
            codecs == 1 ? "0 or 1 without a dictionary" : "0, 1 or 2");
     same = false;
   }
   if (header.kind != 1 && header.kind != 2 && header.kind != 5 && header.kind != 6) {
-    report("R-BK-7", at + 10, "kind " + std::to_string(header.kind), "1, 2, 5 or 6");
+    report("R-BK-7", at + in_block_header::kKind, "kind " + std::to_string(header.kind),
+           "1, 2, 5 or 6");
     same = false;
   }
   if (!same) return std::optional<StoredBlock>();

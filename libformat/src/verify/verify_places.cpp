@@ -189,30 +189,32 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   }
   BlockHeader header;
   std::string_view name;
-  if (!BlockHeader::decode(bytes, at, &header, &name, findings_, !superblock().all_known())) {
+  if (!BlockHeader::decode(bytes, at, &header, &name, findings_)) {
     all_walked_ = false;
     return std::nullopt;
   }
   auto stored = std::span(bytes).subspan(kBlockHeaderSize);
   if (header.origin.file_id != superblock().file_id)
-    report("R-BK-3", at + 16, object, "another file id", "the file's");
+    report("R-BK-3", at + in_block_header::kFileId, object, "another file id", "the file's");
   if (header.position != at)
-    report("R-BK-3", at + 32, object, "own position " + std::to_string(header.position),
-           std::to_string(at));
+    report("R-BK-3", at + in_block_header::kPosition, object,
+           "own position " + std::to_string(header.position), std::to_string(at));
   const std::uint64_t generation = header.origin.generation;
   if (generation == 0 || generation > superblock().generation)
-    report("R-BK-3", at + 40, object, "generation " + std::to_string(generation),
+    report("R-BK-3", at + in_block_header::kGeneration, object,
+           "generation " + std::to_string(generation),
            "1 to " + std::to_string(superblock().generation));
   if (generation == superblock().generation && header.origin.stamp != superblock().stamp)
-    report("R-BK-3", at + 144, object, "stamp " + std::to_string(header.origin.stamp),
-           std::to_string(superblock().stamp));
+    report("R-BK-3", at + in_block_header::kStamp, object,
+           "stamp " + std::to_string(header.origin.stamp), std::to_string(superblock().stamp));
   if (header.name_length != 0)
-    report("R-BK-3", at + 64, object, std::to_string(header.name_length) + " bytes of name",
-           "none");
+    report("R-BK-3", at + in_block_header::kNameLength, object,
+           std::to_string(header.name_length) + " bytes of name", "none");
   const int known_flags = kFlagTombstone | kFlagHole;
   if ((header.flags & kFlagTombstone) ||
       ((header.flags & ~known_flags) && superblock().all_known()))
-    report("R-BK-4", at + 14, object, "flags " + std::to_string(header.flags), "0");
+    report("R-BK-4", at + in_block_header::kFlags, object, "flags " + std::to_string(header.flags),
+           "0");
   const bool is_one = header.kind == kKindDictionary && header.codec == 0 &&
                       header.stored_length == place.length && header.raw_length == place.length;
   if (!is_one)

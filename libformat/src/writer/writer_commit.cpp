@@ -91,6 +91,25 @@ Status choose_sound(const ByteSource& file, Choice* choice) {
   return {};
 }
 
+// What stands where the trailer of the newest generation belongs may be all that is left of another
+// file: two files with the same definitions have the same file id, and a copy of one over the other
+// may have ended in the head. Then nothing of it is written over.
+Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
+                              const FoundSuperblock& newest) {
+  const std::uint64_t trailer = newest.fields.trailer_position();
+  TrailerSearch search(file, reading.size, std::nullopt);
+  NMB_ASSIGN(const std::optional<FoundSuperblock> found,
+             search.ending_at(newest.fields.file_length));
+  if (!found || found->bytes == newest.bytes) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, reading, newest));
+  if (sound) return {};
+  return Status(Code::kDamaged, file.name(), trailer, "R-SB-2",
+                "found another superblock than the one in the slot of generation " +
+                    std::to_string(newest.fields.generation) +
+                    ", and that generation is not sound: head and end may be of two files; "
+                    "nmverify tells what is damaged");
+}
+
 }  // namespace
 
 // By rank 0: makes the state settled (spec/format.md, section 5.4) before anything else is written.
@@ -100,6 +119,7 @@ Result<Head> Writer::Impl::settle_head() {
   NMB_TRY(choose_sound(*source_, &choice));
   NMB_ASSIGN(const std::vector<std::byte> settled,
              settled_head(*source_, choice.reading, choice.newest));
+  NMB_TRY(check_no_other_trailer(*source_, choice.reading, choice.newest));
   const std::vector<std::byte> found = choice.reading.bytes;
   FirstFinding ignored;
   NMB_ASSIGN(Head head, head_of(*source_, std::move(choice), ignored));
