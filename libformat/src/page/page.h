@@ -80,6 +80,7 @@ inline constexpr std::size_t kPageSumOffset = 80;
 // writer is asked for others.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
+inline constexpr std::size_t kPageLengthOffset = 20;
 inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
 
