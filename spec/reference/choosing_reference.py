@@ -100,9 +100,8 @@ def unknown_features(superblock):
 
 def is_nmb(data):
     """Section 3."""
-    return bytes(data[512:520]) == IDENTITY_MAGIC or bytes(data[:8]) == IDENTITY_MAGIC or any(
-        bytes(data[at : at + 8]) == SUPERBLOCK_MAGIC for at in (4096, 8192)
-    )
+    places = {0: IDENTITY_MAGIC, 256: MARK_MAGIC, 512: IDENTITY_MAGIC, 4096: SUPERBLOCK_MAGIC, 8192: SUPERBLOCK_MAGIC}
+    return any(bytes(data[at : at + 8]) == magic for at, magic in places.items()) or bytes(data[16384:16388]) == b"\x89NMB"
 
 
 def choose(data, search=False):
@@ -262,6 +261,7 @@ def find_file_id(c, data, mark, slots):
                 if found != value:
                     c.findings.append(("R-ID-3", at + offset, f"{name} is {found}, expected {value}"))
                     c.unsupported = True
+                    break
             c.file_id, c.identity = raw[24:40], raw
             return
     slots = sorted((s for s in slots if s.sound), key=lambda s: -s.generation)

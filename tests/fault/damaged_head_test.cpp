@@ -218,6 +218,47 @@ TEST_F(DamagedHeadTest, ASlotAndTheMarkMayBeLost) {
   EXPECT_TRUE(read_file(folder_.path() / "f.nmb") == file);
 }
 
+TEST_F(DamagedHeadTest, AReaderSaysThatTheGuardIsDamaged) {
+  std::vector<std::byte> file = image();
+  std::memset(&file[kGuardPosition], 0, 512);
+  FindingList warnings;
+  EXPECT_EQ(opened(file, model(), &warnings), kGenerations);
+  EXPECT_TRUE(warnings.has(Severity::kWarning, "R-FL-6", kGuardPosition)) << warnings.text();
+}
+
+// Two files with the same definitions have the same file id: of a copy of one over the other that
+// ended in the head, nothing is written over.
+TEST_F(DamagedHeadTest, AnotherTrailerStaysWhereTheGenerationIsNotSound) {
+  const auto path = folder_.path() / "f.nmb";
+  auto member = [&](double value) {
+    auto writer = Writer::create(path.string(), fault_options());
+    const BlockId block = (*writer)->define_block("b").value();
+    const DimId x = (*writer)->def_dim(block, "x", 9000).value();
+    const VarId v = (*writer)->def_var(block, "v", Type::kDouble, {{x}}).value();
+    EXPECT_TRUE((*writer)->end_define().ok());
+    const std::vector<double> values(9000, value);
+    EXPECT_TRUE((*writer)->put(block, v, std::span<const double>(values)).ok());
+    EXPECT_TRUE((*writer)->close().ok());
+    std::vector<std::byte> bytes = read_file(path);
+    std::filesystem::remove(path);
+    return bytes;
+  };
+  std::vector<std::byte> file = member(1);
+  const std::vector<std::byte> other = member(2);
+  ASSERT_EQ(file.size(), other.size());
+  std::memcpy(file.data(), other.data(), 2 * kSlotUnit);
+  write_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
+  const Status refused = Writer::open(path.string(), fault_options()).status();
+  EXPECT_EQ(refused.rule(), "R-SB-2") << refused.text();
+  EXPECT_TRUE(read_file(path) == file);
+  // All but the trailer: it is restored.
+  file = other;
+  std::memcpy(&file[file.size() - kSlotUnit], &member(1)[file.size() - kSlotUnit], kSlotUnit);
+  write_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
+  EXPECT_TRUE(Writer::open(path.string(), fault_options()).ok());
+  EXPECT_TRUE(read_file(path) == other);
+}
+
 TEST_F(DamagedHeadTest, AWriterThatIsGivenUpLeavesWhatItFound) {
   std::vector<std::byte> file = image();
   file.resize(file.size() + 5003, std::byte{0xA5});

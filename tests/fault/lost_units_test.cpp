@@ -9,6 +9,7 @@
 #include <set>
 
 #include "fault/session_file.h"
+#include "nmb/file_kind.h"
 #include "nmb/verify.h"
 #include "superblock/superblock.h"
 #include "support/corpus.h"
@@ -117,6 +118,9 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
 
   void look(std::size_t lost, const std::string& text) {
     ++checked_;
+    // Not an HDF5 file, which a view and values make it look like, nor one of no kind.
+    const auto kind = kind_of(MemorySource(image_, "image"));
+    ASSERT_TRUE(kind.ok() && *kind == FileKind::kNmb) << text;
     auto reader = Reader::open(std::make_shared<MemorySource>(image_, "image"));
     const bool newest = reader.ok() && (*reader)->generation() == history_.generation;
     if (newest) {

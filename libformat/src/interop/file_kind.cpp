@@ -30,10 +30,12 @@ std::string_view kind_name(FileKind kind) {
 Result<FileKind> kind_of(const ByteSource& file) {
   std::vector<std::byte> head(static_cast<std::size_t>(std::min(file.size(), kBodyStart)));
   NMB_TRY(file.read_at(0, head));
-  if (is_nmb(head)) return FileKind::kNmb;
+  // Values of a classic file may hold an NMB file; an NMB file does not begin as a classic one.
   if (has(head, 0, "CDF\x01")) return FileKind::kCdf1;
   if (has(head, 0, "CDF\x02")) return FileKind::kCdf2;
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
+  NMB_ASSIGN(const bool nmb, is_nmb(file, head));
+  if (nmb) return FileKind::kNmb;
   if (has(head, 0, kHdf5Magic)) return FileKind::kHdf5;
   for (std::size_t at = 512; at < kBodyStart; at *= 2)
     if (has(head, at, kHdf5Magic)) return FileKind::kHdf5;

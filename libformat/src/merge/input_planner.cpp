@@ -73,6 +73,8 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;
+  read.statistics =
+      options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
   // Blocks that are divided or united are as long as their dimensions, which groups share.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack;
   read.count_groups = read.shared_dimensions;

@@ -1,6 +1,7 @@
 // What the head of a file says of the newest generation (see superblock/head.h).
 #include "superblock/head.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -51,6 +52,12 @@ Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings) 
 Result<Head> read_head(const ByteSource& file, Findings& findings) {
   NMB_ASSIGN(Choice choice, choose_newest(file, Lookout::kLastUnit));
   report_head(choice, Severity::kWarning, Severity::kWarning, findings);
+  if (!std::ranges::equal(std::span(choice.reading.bytes).subspan(kGuardPosition, kGuard.size()),
+                          kGuard))
+    findings.report({"R-FL-6", kGuardPosition, "guard", "other bytes",
+                     "the guard, without which HDF5 programs may open what is packed in the file, "
+                     "and cut it",
+                     Severity::kWarning});
   return head_of(file, std::move(choice), findings);
 }
 

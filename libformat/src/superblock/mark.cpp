@@ -24,9 +24,13 @@ std::array<std::byte, kMarkSize> Mark::encode() const {
   return out;
 }
 
+bool Mark::has_magic(std::span<const std::byte> bytes) {
+  return std::memcmp(bytes.data(), kMarkMagic, 8) == 0;
+}
+
 std::optional<Mark> Mark::decode(std::span<const std::byte> bytes) {
   const std::byte* p = bytes.data();
-  if (std::memcmp(p, kMarkMagic, 8) != 0 ||
+  if (!has_magic(bytes) ||
       load_le<std::uint64_t>(p + kMarkSumOffset) != sum_of(bytes.first(kMarkSumOffset)))
     return std::nullopt;
   Mark mark;

@@ -23,6 +23,8 @@ struct Mark {
   bool reserved_zero = true;
 
   std::array<std::byte, kMarkSize> encode() const;
+  // `bytes`: at least 8.
+  static bool has_magic(std::span<const std::byte> bytes);
   // nullopt: magic or sum are wrong. Whose file it is is not looked at. `bytes`: kMarkSize of them.
   static std::optional<Mark> decode(std::span<const std::byte> bytes);
   // Reserved bytes, of which a later version may use some, do not count.

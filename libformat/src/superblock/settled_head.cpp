@@ -8,33 +8,50 @@ namespace nmb {
 
 namespace {
 
-// A source with other first bytes and another end.
-class WithHead final : public ByteSource {
+// A source with another head, which ends with the trailer of a generation.
+class Settled final : public ByteSource {
  public:
-  WithHead(const ByteSource& base, std::vector<std::byte> head, std::uint64_t size)
-      : base_(base), head_(std::move(head)), size_(size) {}
+  Settled(const ByteSource& base, std::vector<std::byte> head, const FoundSuperblock& newest)
+      : base_(base),
+        head_(std::move(head)),
+        trailer_(newest.bytes),
+        size_(newest.fields.file_length) {}
   std::uint64_t size() const override { return size_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
       return Status(Code::kDamaged, name(), size_, "R-FL-1",
                     "cut: found " + std::to_string(size_) + " bytes, expected " +
                         std::to_string(out.size()) + " more at " + std::to_string(offset));
-    const std::size_t from_head =
-        offset < head_.size() ? std::min<std::size_t>(out.size(), head_.size() - offset) : 0;
+    const std::uint64_t trailer = size_ - kSlotUnit;
+    const std::size_t from_head = part_before(head_.size(), offset, out.size());
+    const std::size_t from_file = part_before(trailer, offset, out.size()) - from_head;
     if (from_head != 0) std::memcpy(out.data(), head_.data() + offset, from_head);
-    if (from_head == out.size()) return {};
-    return base_.read_at(offset + from_head, out.subspan(from_head));
+    if (from_file != 0)
+      NMB_TRY(base_.read_at(offset + from_head, out.subspan(from_head, from_file)));
+    const auto rest = out.subspan(from_head + from_file);
+    if (!rest.empty())
+      std::memcpy(rest.data(), trailer_.data() + (offset + from_head + from_file - trailer),
+                  rest.size());
+    return {};
   }
   const std::string& name() const override { return base_.name(); }
   const std::string* path() const override { return base_.path(); }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return offset >= head_.size() && base_.is_unallocated(offset, length);
+    return offset >= head_.size() &&
+           length <= size_ - kSlotUnit - std::min(offset, size_ - kSlotUnit) &&
+           base_.is_unallocated(offset, length);
   }
   bool may_be_sparse() const override { return base_.may_be_sparse(); }
 
  private:
+  // Of `length` bytes from `offset` on those that lie before `end`.
+  static std::size_t part_before(std::uint64_t end, std::uint64_t offset, std::size_t length) {
+    return offset < end ? std::min<std::uint64_t>(length, end - offset) : 0;
+  }
+
   const ByteSource& base_;
   const std::vector<std::byte> head_;
+  const std::array<std::byte, kSlotUnit> trailer_;
   const std::uint64_t size_;
 };
 
@@ -76,7 +93,7 @@ Result<std::unique_ptr<const ByteSource>> as_committed(const ByteSource& file,
                                                        const FoundSuperblock& newest) {
   NMB_ASSIGN(std::vector<std::byte> head, settled_head(file, reading, newest));
   return std::unique_ptr<const ByteSource>(
-      std::make_unique<WithHead>(file, std::move(head), newest.fields.file_length));
+      std::make_unique<Settled>(file, std::move(head), newest));
 }
 
 }  // namespace nmb

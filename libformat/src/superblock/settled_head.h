@@ -17,8 +17,8 @@ namespace nmb {
 Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadReading& reading,
                                             const FoundSuperblock& newest);
 
-// The file as it would be if `newest` were committed: with its settled head, and as long as it
-// says. `file` outlives it.
+// The file as it would be if `newest` were committed: with its settled head and its trailer,
+// and as long as it says. `file` outlives it.
 Result<std::unique_ptr<const ByteSource>> as_committed(const ByteSource& file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest);

@@ -91,6 +91,25 @@ Status choose_sound(const ByteSource& file, Choice* choice) {
   return {};
 }
 
+// What stands where the trailer of the newest generation belongs may be all that is left of another
+// file: two files with the same definitions have the same file id, and a copy of one over the other
+// may have ended in the head. Then nothing of it is written over.
+Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
+                              const FoundSuperblock& newest) {
+  const std::uint64_t trailer = newest.fields.trailer_position();
+  TrailerSearch search(file, reading.size, std::nullopt);
+  NMB_ASSIGN(const std::optional<FoundSuperblock> found,
+             search.ending_at(newest.fields.file_length));
+  if (!found || found->bytes == newest.bytes) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, reading, newest));
+  if (sound) return {};
+  return Status(Code::kDamaged, file.name(), trailer, "R-SB-2",
+                "found another superblock than the one in the slot of generation " +
+                    std::to_string(newest.fields.generation) +
+                    ", and that generation is not sound: head and end may be of two files; "
+                    "nmverify tells what is damaged");
+}
+
 }  // namespace
 
 // By rank 0: makes the state settled (spec/format.md, section 5.4) before anything else is written.
@@ -100,6 +119,7 @@ Result<Head> Writer::Impl::settle_head() {
   NMB_TRY(choose_sound(*source_, &choice));
   NMB_ASSIGN(const std::vector<std::byte> settled,
              settled_head(*source_, choice.reading, choice.newest));
+  NMB_TRY(check_no_other_trailer(*source_, choice.reading, choice.newest));
   const std::vector<std::byte> found = choice.reading.bytes;
   FirstFinding ignored;
   NMB_ASSIGN(Head head, head_of(*source_, std::move(choice), ignored));
@@ -481,13 +501,26 @@ Status Writer::Impl::write_superblock(Superblock& next) {
     return options_.sync && ranks_.leads_node() && ranks_.rank() != 0 ? file_->sync() : Status();
   };
   NMB_TRY(ranks_.agree(finish()));
+  // Made ahead, as there may be no memory for it.
+  const Status out_of_memory = std::exchange(out_of_memory_, in_doubt(out_of_memory_));
   Status status;
   if (leads) status = publish(next);
-  NMB_TRY(ranks_.agree(status));
+  NMB_TRY(ranks_.agree(slot_begun_ ? in_doubt(status) : status));
   NMB_ASSIGN(superblock_bytes_, ranks_.broadcast_value(0, superblock_bytes_));
+  out_of_memory_ = out_of_memory;
   FirstFinding wrong;
   Superblock::decode(superblock_bytes_, next.trailer_position(), &next, wrong);
   return wrong.status(file_->name());
+}
+
+// A failure behind the slot leaves open which generation the file has: the status says so, on all
+// ranks, as it is the one that they agree on.
+Status Writer::Impl::in_doubt(const Status& status) const {
+  // A file without a name goes.
+  if (status.ok() || superblock_.generation == 0) return status;
+  return status.with("generation " + std::to_string(new_generation()) +
+                     " may be in the file all the same: see which one it has (nminspect) before "
+                     "you write again");
 }
 
 // What cover and mark say, in one write.
@@ -547,16 +580,17 @@ Status Writer::Impl::write_generation(bool closing) {
   const bool first = superblock_.generation == 0;
   // What any rank has to do.
   struct Work {
-    bool any, links;
+    bool any, links, rows;
   };
   NMB_ASSIGN(
       const Work has,
-      ranks_.all_reduce(Work{!dirty_.empty(),
-                             std::ranges::any_of(
-                                 dirty_, [&](BlockId id) { return state(id).linked != nullptr; })},
-                        [](Work a, Work b) {
-                          return Work{a.any || b.any, a.links || b.links};
-                        }));
+      ranks_.all_reduce(
+          Work{!dirty_.empty(),
+               std::ranges::any_of(dirty_, [&](BlockId id) { return state(id).linked != nullptr; }),
+               std::ranges::any_of(dirty_, [&](BlockId id) { return state(id).keeps_rows(); })},
+          [](Work a, Work b) {
+            return Work{a.any || b.any, a.links || b.links, a.rows || b.rows};
+          }));
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
   if (!first && !has.any && (!with_view || view_is_newest(superblock_))) return {};
   auto work = [&]() -> Status {
@@ -594,7 +628,10 @@ Status Writer::Impl::write_generation(bool closing) {
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
     index_bytes_ += cursor_ - index;
-    NMB_TRY(write_statistics(blocks, next));
+    if (options_.statistics != StatisticsLevel::kNone || !superblock_.statistics.absent() ||
+        has.rows)
+      NMB_TRY(write_statistics(blocks, next));
+    if (has.rows) NMB_TRY(write_tags(blocks, next));
     const std::uint64_t file_table = cursor_;
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - file_table;
@@ -605,7 +642,10 @@ Status Writer::Impl::write_generation(bool closing) {
     new_view_.reset();
     cursor_ = kept_length_ = next.file_length;
     slot_begun_ = false;
-    return closing ? Status() : ranks_.agree(settle(blocks));
+    if (closing) return {};
+    const std::string fate =
+        "generation " + std::to_string(next.generation) + " is committed all the same";
+    return ranks_.agree(settle(blocks).with(fate));
   };
   // A commit that stopped half-way has accounted for pages that are not there: nothing can follow
   // it.

@@ -307,6 +307,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status take_trees(const BlockTable& table, std::span<const BlockTable::Tree> trees,
                     bool to_the_oldest, TableRows* rows);
   Status write_statistics(const std::vector<Commitment>& blocks, Superblock& next);
+  Status write_tags(const std::vector<Commitment>& blocks, Superblock& next);
+  Status write_table(PageUse use, std::uint64_t feature, TableRows rows, Superblock& next);
   Status write_dictionary();
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
   Status check_sections(const Superblock& superblock) const;
@@ -314,6 +316,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_dead_map(Superblock& next);
   Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
+  Status in_doubt(const Status& status) const;
   Status write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes);
   BlockEntry entry_of(const Commitment& block) const;
   Status settle(std::vector<Commitment>& blocks);
