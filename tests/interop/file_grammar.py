@@ -356,7 +356,8 @@ class MergedFile(Rules):
             self.have("unlimited", "text attribute")
             self.variable(root, "x", ("x",), shared=True)
             self.have("coordinate variable")
-            if joins or self.chance(0.6):
+            self.has_records = joins or self.chance(0.6)
+            if self.has_records:
                 self.variable(root, "record", ("time", "y"), shared=not joins)
             if joins:
                 self.variable(root, "time", ("time",), shared=False)
@@ -381,7 +382,8 @@ class MergedFile(Rules):
             return
         group = root.createGroup(f"only{self.index}")
         self.variable(group, "alone", ("x", "y"), shared=False)
-        self.variable(group, "other", ("y", "time"), shared=False)
+        # What is united has the same records.
+        self.variable(group, "other", ("y", "time") if self.has_records else ("y",), shared=False)
         if self.chance(0.85, "group of one input alone, with dimensions"):
             group.createDimension("k", self.random.randrange(2, 4))
             self.variable(group, "table", ("k", "y"), shared=False)
