@@ -475,8 +475,8 @@ def check_limits(file):
     if sb["inline limit"] > 65536:
         file.find("R-SB-11", sb.at("inline limit"), f"inline limit is {sb['inline limit']}, expected at most 65536")
     for name in ("leaf rows", "node rows", "map rows"):
-        if not 1 <= sb[name] <= 65536:
-            file.find("R-SB-11", sb.at(name), f"{name} is {sb[name]}, expected 1 to 65536")
+        if not 2 <= sb[name] <= 65536:
+            file.find("R-SB-11", sb.at(name), f"{name} is {sb[name]}, expected 2 to 65536")
     file.index_rows = sb["leaf rows"], sb["node rows"]
     file.map_rows = sb["map rows"], sb["map rows"]
 
