@@ -158,7 +158,8 @@ Result<std::uint64_t> Reader::hdf5_view_generation() const {
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
   std::vector<std::string> texts;
-  NMB_TRY(read_sections(file(), state_->core().head().superblock.global_sections, kMostSections,
+  const Superblock& superblock = state_->core().head().superblock;
+  NMB_TRY(read_sections(file(), superblock.global_sections, kMostSections, !superblock.all_known(),
                         [&](const SectionFrame& frame, std::string_view payload) -> Status {
                           if (frame.type == kSectionProvenance && frame.version == 1 &&
                               frame.codec == 0 && !payload.empty())
