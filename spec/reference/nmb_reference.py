@@ -572,8 +572,8 @@ def read_places(file):
                 file.files = None
                 file.files = read_file_table(file, place, sb.at(name + ".position"))
                 continue
-            check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
             file.used_features[feature] |= mask
+            check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
             if name == "global sections":
                 read_global_sections(file, place, name)
         except Damaged:
@@ -1655,9 +1655,9 @@ def read_table(file, name):
     place, at, parent_sum, above = sb.place(name), sb.at(name + ".position"), None, None
     if not any(place):
         return counting
+    file.used_features["read-only compatible features"] |= mask
     if place[0] == 0 or place[1] == 0:
         file.fail("R-SB-9", at, f"{name}: position {place[0]}, length {place[1]}")
-    file.used_features["read-only compatible features"] |= mask
     file.check_within(place[0], place[1], name, at)
     if sum64(file.data[place[0] : place[0] + place[1]]) != place[2]:
         file.fail("R-SB-9", at, f"the sum of the {name} is not right")
