@@ -56,6 +56,8 @@ class Converter {
                     "found an HDF5 file and an ending that does not tell the kind, expected --to "
                     "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
     NMB_TRY(check_options(kind));
+    // Its digest would be that of a file which nobody has any more.
+    if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
     compare_ = options_.accept_equal && !options_.overwrite &&
@@ -71,6 +73,13 @@ class Converter {
   }
 
  private:
+  // Others may add to an NMB file while it is read.
+  void watch_generation() {
+    const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
+    if (reader.ok()) unchanged_ = (*reader)->generation_check();
+    // Otherwise what is wrong with the file is told where it is read.
+  }
+
   Status make_folders() {
     const fs::path folder = fs::path(record_.of.output).parent_path();
     std::error_code error;
@@ -106,8 +115,8 @@ class Converter {
 
   OutputLayer layer() {
     return [this](std::unique_ptr<OutputFile> file) {
-      return hand_over(std::move(file), {file_.get(), options_.digest, compare_, threads_,
-                                         options_.cancel, &record_});
+      return hand_over(std::move(file), {file_.get(), unchanged_, options_.digest, compare_,
+                                         threads_, options_.cancel, &record_});
     };
   }
 
@@ -357,6 +366,7 @@ class Converter {
   const unsigned threads_;
   ConversionRecord& record_;
   std::shared_ptr<const FileSource> file_;
+  std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
   bool compare_ = false;
 };
 

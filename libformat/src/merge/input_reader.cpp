@@ -13,6 +13,7 @@
 #include "nmb/file_kind.h"
 #include "nmb/references.h"
 #include "wire/owned_bytes.h"
+#include "wire/pooled_file.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
@@ -99,6 +100,9 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                                  .verify_values = true,
                                  .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
+  // Somebody may add to the file meanwhile.
+  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get()))
+    pooled->set_unchanged(reader->generation_check());
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
   if (options_.outputs) NMB_TRY(check_file_table(*options_.outputs, *reader));
@@ -158,7 +162,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
   NMB_ASSIGN(block.packed.holes, reader->holes(entry));
   if (entry.extent_length > 0) block.values = std::make_shared<LazyExtent>(reader, entry);
   if (!entry.hole) block.packed.extent = block.values;
-  block.packed.origin = origin(index, 0, entry.name);
+  if (options_.origins) block.packed.origin = origin(index, sum_of_entry(entry), entry.name);
   if (options_.coded_pieces) {
     NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
     for (const CodedPiece& piece : block.coded) {

@@ -209,7 +209,10 @@ class Packer {
   Status plan(std::size_t index, BlockSink& sink) {
     const std::string& path = options_.inputs[index];
     conflicts_.begin_input(index);
-    NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
+    // Kept open: between two openings somebody may add to an NMB file, and until it is known to be
+    // one that would be a change.
+    NMB_ASSIGN(std::shared_ptr<PooledFile> file,
+               PooledFile::open_and_keep(pool_, [path] { return FileSource::open(path); }));
     files_[index - share_.begin] = file;
     ++report_.inputs;
     report_.bytes_in += file->size();

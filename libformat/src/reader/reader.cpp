@@ -173,6 +173,24 @@ const Totals& Reader::totals() const { return state_->core().head().superblock.t
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
 
+// By the superblock, whose sums cover all that a reader reaches. It stands in its trailer and,
+// until the generation after the next one, in its slot: either may be damaged.
+std::function<Status(const ByteSource&)> Reader::generation_check() const {
+  const Head& head = state_->core().head();
+  return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),
+          slot = Superblock::slot_position(head.superblock.generation)](const ByteSource& now) {
+    std::array<std::byte, kSlotUnit> found;
+    for (const std::uint64_t at : {trailer, slot}) {
+      const Status status = now.read_at(at, found);
+      if (status.ok() && found == bytes) return Status();
+      if (!status.ok() && status.code() != Code::kDamaged) return status;
+    }
+    return Status(Code::kDamaged, now.name(), kNoOffset, "",
+                  "the file changed while it was read: the generation that was read is not there "
+                  "any more");
+  };
+}
+
 Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
   if (name.empty()) return totals();
   NMB_ASSIGN(Totals totals, totals_of_prefix(std::string(name) + "/"));
