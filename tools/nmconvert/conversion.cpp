@@ -19,6 +19,7 @@
 #include "nmb/reader.h"
 #include "nmb/references.h"
 #include "nmb/text.h"
+#include "nmb/verify.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
 
@@ -220,6 +221,7 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes,
                                     .verify_values = true,
                                     .external = options_.external}));
+    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? check_nothing_pending(*reader) : Status()));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());

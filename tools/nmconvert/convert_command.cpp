@@ -174,6 +174,9 @@ Status ConvertCommand::add_view() {
   options.sync = !no_sync_;
   options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
   options.cancel = catch_interrupts();
+  options.on_repair = [this](const std::string& what) {
+    tool_.diagnostics().warning(add_hdf5_view_, what);
+  };
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
     return ranks.agree(ranks.rank() == 0 ? add_hdf5_view(add_hdf5_view_, options) : Status());
   });

@@ -12,6 +12,7 @@
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
 #include "nmb/references.h"
+#include "nmb/verify.h"
 #include "wire/owned_bytes.h"
 #include "wire/pooled_file.h"
 #include "wire/shared_range.h"
@@ -100,6 +101,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                                  .verify_values = true,
                                  .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
+  NMB_TRY(check_nothing_pending(*reader));
   // Somebody may add to the file meanwhile.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get()))
     pooled->set_unchanged(reader->generation_check());
