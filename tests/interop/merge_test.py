@@ -468,6 +468,11 @@ def check_outputs(test):
     test.run("nmcat", *files, "-o", "packed.nmb")
     test.run("nmconvert", "packed.nmb", "packed.h5")
     test.run("nmcat", "packed.nmb", "-o", "moved.nmb", says="they keep their paths")
+    with h5py.File(test.work / "linked.h5", "w") as out:
+        out.create_dataset("g/d", data=numpy.arange(3))
+        out["g/again"] = out["g/d"]
+    test.run("nmconvert", "linked.h5", "linked.nmb")
+    test.run("nmcat", "linked.nmb", "-o", "moved_linked.nmb", says="merge the HDF5 files instead")
     test.run("nmcat", "packed.nmb", "-o", "same.nmb", "-f", "--block-name", "{group}", "--strict")
     test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "many.nc", exit_code=1, says="--to nc4 or hdf5")
     test.run("nmcat", "--mode", "union", "o0.nc", "o0.nc", "-o", "one.nc")

@@ -1,10 +1,12 @@
 // Blocks for a Writer (see merge/written_blocks.h).
 #include "merge/written_blocks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "block/name_rules.h"
 #include "merge/pack_plan.h"
+#include "nmb/hdf5_section.h"
 
 namespace nmb {
 
@@ -86,7 +88,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   if (shares_empty_ && !name.has_input_name && is_empty(block)) return take_empty(name);
   PackedBlock& packed = block.packed;
   packed.name = name.name;
-  warn_of_paths(name, block);
+  NMB_TRY(warn_of_paths(name, block));
   NMB_ASSIGN(packed.samples,
              samples_of(name, block.dataset.metadata, packed.records, block.samples));
   ValuesToCode values;
@@ -101,22 +103,33 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
+static Result<bool> has_hard_links(const Extension& extension) {
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties, hdf5::decode_properties(extension.hdf5));
+  return std::ranges::any_of(properties, [](const hdf5::Property& p) {
+    return p.number == hdf5::Property::Number::kLinks &&
+           std::ranges::any_of(
+               p.links, [](const hdf5::Link& link) { return link.kind == hdf5::LinkKind::kHard; });
+  });
+}
+
 // What leads to objects by path leads nowhere once these are called otherwise.
-void WrittenBlocks::warn_of_paths(const BlockName& name, const InputBlock& block) {
+Status WrittenBlocks::warn_of_paths(const BlockName& name, const InputBlock& block) {
   const auto& extension = block.dataset.metadata.extension();
-  if (!extension || block.is_placed || name.name == block.group || is_warned_of_) return;
-  bool has_paths = false;
+  if (!extension || block.is_placed || name.name == block.group || is_warned_of_) return {};
+  NMB_ASSIGN(bool has_paths, has_hard_links(*extension));
   for (std::size_t i = 0; i < extension->types.size(); ++i) {
     const ExtendedType& type = extension->types[i];
     has_paths |= type.type_class == TypeClass::kReference || !type.name.empty();
   }
-  if (!has_paths) return;
+  if (!has_paths) return {};
   is_warned_of_ = true;
-  report_.warnings.push_back(
-      file_->name() + ": found references or named datatypes in block " + in_quotes(block.group) +
-      ", which is " + in_quotes(name.name) +
-      " now: they keep their paths, by which HDF5 will not find them (--block-name '{group}' keeps "
-      "names)");
+  report_.warnings.push_back(file_->name() +
+                             ": found references, hard links or named datatypes in block " +
+                             in_quotes(block.group) + ", which is " + in_quotes(name.name) +
+                             " now: they keep their paths, by which HDF5 will not find them; merge "
+                             "the HDF5 files instead, "
+                             "or keep names (--block-name '{group}')");
+  return {};
 }
 
 Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {

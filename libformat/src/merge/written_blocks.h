@@ -57,7 +57,7 @@ class WrittenBlocks final : public BlockSink {
                                    std::uint64_t records, std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
-  void warn_of_paths(const BlockName& name, const InputBlock& block);
+  Status warn_of_paths(const BlockName& name, const InputBlock& block);
 
   Writer& writer_;
   const SampleRule samples_;
