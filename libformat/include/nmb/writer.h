@@ -33,6 +33,8 @@
 
 namespace nmb {
 
+class KeptRows;
+
 // A writer's handle of a block, valid from its definition to close().
 using BlockId = std::uint32_t;
 
@@ -148,6 +150,11 @@ struct PackedBlock {
   // fill values there. Whole pieces of the new file in them stay holes; the rest is stored.
   std::vector<ByteRange> holes;
   std::string origin;  // what WriterOptions::open_values opens `extent` by; empty: nothing
+  // What another NMB file keeps of this block (Reader::kept_rows()), of which it is the whole:
+  // tags, and statistics, which are kept where WriterOptions::statistics is kNone. nullptr:
+  // nothing.
+  std::shared_ptr<const KeptRows> kept{};
+  std::uint64_t kept_order = 0;  // BlockEntry::order there
 };
 
 // Values that lie elsewhere in external form, `count` runs of `length` bytes.

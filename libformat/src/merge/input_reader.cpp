@@ -13,6 +13,7 @@
 #include "nmb/file_kind.h"
 #include "nmb/references.h"
 #include "nmb/verify.h"
+#include "table/kept_rows.h"
 #include "wire/owned_bytes.h"
 #include "wire/pooled_file.h"
 #include "wire/shared_range.h"
@@ -109,6 +110,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
     warnings_.push_back(name + ": " + finding.text());
   if (options_.outputs) NMB_TRY(check_file_table(*options_.outputs, *reader));
   if (options_.provenance) NMB_TRY(read_provenance(*reader));
+  NMB_TRY(read_rows(*reader));
   if (options_.only_block) {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, reader->find(*options_.only_block));
     if (!entry)
@@ -122,8 +124,50 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
       return read_entry(index, file, reader, other, visit);
     });
   }
-  return reader->for_each_entry(
-      "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); });
+  NMB_TRY(reader->for_each_entry(
+      "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); }));
+  return find_losses(*reader);
+}
+
+Status InputReader::read_rows(const Reader& reader) {
+  extras_ = {};
+  std::vector<Status> damaged;
+  NMB_ASSIGN(extras_.rows, reader.kept_rows(options_.statistics, &damaged));
+  for (const Status& status : damaged)
+    extras_.losses.emplace_back("statistics or tags",
+                                "not kept, since their table cannot be read: " + status.text());
+  return {};
+}
+
+// What the file has beside blocks, and no copy of these has.
+Status InputReader::find_losses(const Reader& reader) {
+  NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
+  for (const ExternalFile& file : files)
+    if (file.is_original)
+      extras_.losses.emplace_back(
+          "original " + in_quotes(file.path),
+          "a file of " + std::to_string(file.size) +
+              " bytes that lies whole in the input; values of blocks in it are copied, the file "
+              "is not");
+  NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
+  for (const std::string& addition : additions)
+    extras_.losses.emplace_back(addition, "of a later version of the format; not copied");
+  return {};
+}
+
+// Statistics and tags go with a block that is taken over whole.
+Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
+  const KeptRows& rows = *extras_.rows;
+  const std::uint64_t order = block.entry.order;
+  const std::size_t tags = rows.count(PageUse::kTags, order);
+  const std::size_t statistics = rows.count(PageUse::kStatistics, order);
+  if (statistics > 0) NMB_TRY(rows.check_statistics(block.metadata, order));
+  if (tags + statistics == 0) return {};
+  extras_.tagged += tags > 0;
+  extras_.counted += statistics > 0;
+  packed->kept = extras_.rows;
+  packed->kept_order = order;
+  return {};
 }
 
 // What cannot be read of it hinders nobody.
@@ -165,6 +209,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
   if (entry.extent_length > 0) block.values = std::make_shared<LazyExtent>(reader, entry);
   if (!entry.hole) block.packed.extent = block.values;
   if (options_.origins) block.packed.origin = origin(index, sum_of_entry(entry), entry.name);
+  NMB_TRY(keep_rows(*loaded, &block.packed));
   if (options_.coded_pieces) {
     NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
     for (const CodedPiece& piece : block.coded) {

@@ -11,9 +11,11 @@
 #include "extent/data_map.h"
 #include "nmb/file_source.h"
 #include "parallel/shared_reads.h"
+#include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "statistics/statistics_row.h"
 #include "superblock/view_header.h"
+#include "table/kept_rows.h"
 #include "table/tag_row.h"
 #include "wire/hash.h"
 
@@ -357,6 +359,30 @@ Status Reader::for_each_tag(
     if (!tag.ok()) return placed(tag.status(), file(), found);
     return visit(row.order, *tag);
   });
+}
+
+Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
+                                                          std::vector<Status>* damaged) const {
+  auto rows = std::make_shared<KeptRows>();
+  const Growth& growth = state_->core().index().growth();
+  const auto read = [&](PageUse use, const BlockTable& table) -> Status {
+    const auto counts = [&](std::uint64_t order) -> Result<bool> {
+      if (use == PageUse::kTags) return true;
+      NMB_ASSIGN(const bool has_grown, growth.has_rows(order));
+      return !has_grown;  // they are of what the block was before
+    };
+    const Status status = rows->read(use, table, file(), counts);
+    if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
+    damaged->push_back(status);
+    return {};
+  };
+  if (statistics) NMB_TRY(read(PageUse::kStatistics, state_->core().statistics()));
+  NMB_TRY(read(PageUse::kTags, state_->core().tags()));
+  return std::shared_ptr<const KeptRows>(std::move(rows));
+}
+
+Result<std::vector<std::string>> Reader::later_additions() const {
+  return nmb::later_additions(state_->core());
 }
 
 Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry) const {

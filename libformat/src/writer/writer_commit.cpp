@@ -617,16 +617,17 @@ Status Writer::Impl::write_generation(bool closing) {
   const bool first = superblock_.generation == 0;
   // What any rank has to do.
   struct Work {
-    bool any, links;
+    bool any, links, rows;
   };
   NMB_ASSIGN(
       const Work has,
-      ranks_.all_reduce(Work{!dirty_.empty(),
-                             std::ranges::any_of(
-                                 dirty_, [&](BlockId id) { return state(id).linked != nullptr; })},
-                        [](Work a, Work b) {
-                          return Work{a.any || b.any, a.links || b.links};
-                        }));
+      ranks_.all_reduce(
+          Work{!dirty_.empty(),
+               std::ranges::any_of(dirty_, [&](BlockId id) { return state(id).linked != nullptr; }),
+               std::ranges::any_of(dirty_, [&](BlockId id) { return state(id).keeps_rows(); })},
+          [](Work a, Work b) {
+            return Work{a.any || b.any, a.links || b.links, a.rows || b.rows};
+          }));
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
   if (!first && !has.any && (!with_view || view_is_newest(superblock_))) return {};
   auto work = [&]() -> Status {
@@ -664,7 +665,10 @@ Status Writer::Impl::write_generation(bool closing) {
     const std::uint64_t index = cursor_;
     NMB_TRY(write_index(blocks, next));
     index_bytes_ += cursor_ - index;
-    NMB_TRY(write_statistics(blocks, next));
+    if (options_.statistics != StatisticsLevel::kNone || !superblock_.statistics.absent() ||
+        has.rows)
+      NMB_TRY(write_statistics(blocks, next));
+    if (has.rows) NMB_TRY(write_tags(blocks, next));
     const std::uint64_t file_table = cursor_;
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - file_table;
