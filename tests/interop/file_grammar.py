@@ -20,7 +20,8 @@ FEATURES = (
     "attribute of a user's type", "chunked", "deflate", "shuffle", "fletcher32", "contiguous", "compact", "zero length",
     "scalar", "null space", "big-endian", "little-endian", "fill value", "user block", "scales without numbers",
     "data sets without scales", "soft link", "hard link", "reference", "linked named type", "named type without a link",
-    "union", "join", "netCDF-4 and HDF5",
+    "union", "join", "netCDF-4 and HDF5", "dimensions in another order", "group of one input alone",
+    "group of one input alone, with dimensions", "group of one input alone, coordinate of two dimensions",
 )
 NUMBERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
 POINT = numpy.dtype([("x", "<f8"), ("n", "<i4")])
@@ -347,9 +348,11 @@ class MergedFile(Rules):
         with netCDF4.Dataset(path, "w") as root:
             root.set_auto_maskandscale(False)
             root.title = "of a set"
-            root.createDimension("x", 3)
-            root.createDimension("y", self.random.randrange(2, 5))
-            root.createDimension("time", None)
+            dims = [("x", 3), ("y", self.random.randrange(2, 5)), ("time", None)]
+            if self.chance(0.7, "dimensions in another order") and self.index == 1:
+                dims.reverse()
+            for name, length in dims:
+                root.createDimension(name, length)
             self.have("unlimited", "text attribute")
             self.variable(root, "x", ("x",), shared=True)
             self.have("coordinate variable")
@@ -365,9 +368,28 @@ class MergedFile(Rules):
             if self.chance(0.6, "nested groups", "dimensions of a group above"):
                 group = root.createGroup("g")
                 self.variable(group, "inner", ("time", "x") if joins else ("x",), shared=not joins)
-                if not joins and self.chance(0.7):
-                    group = root.createGroup(f"only{self.index}")
-                    self.variable(group, "alone", ("x", "y"), shared=False)
+                if joins:
+                    group.createDimension("k", 2)
+                    self.variable(group, "table", ("time", "k"), shared=False)
+            if not joins:
+                self.alone(root)
+
+    # A group that the other input does not have. The last choices: they need not be those of the other.
+    def alone(self, root):
+        inputs = self.random.choice([(0,), (1,), (0, 1)])
+        if self.index not in inputs or not self.chance(0.9, "group of one input alone", "dimensions of a group above"):
+            return
+        group = root.createGroup(f"only{self.index}")
+        self.variable(group, "alone", ("x", "y"), shared=False)
+        self.variable(group, "other", ("y", "time"), shared=False)
+        if self.chance(0.85, "group of one input alone, with dimensions"):
+            group.createDimension("k", self.random.randrange(2, 4))
+            self.variable(group, "table", ("k", "y"), shared=False)
+            if self.chance(0.85, "group of one input alone, coordinate of two dimensions"):
+                # Its second dimension is told by its number alone.
+                self.variable(group, "k", ("k", self.random.choice("xy")), shared=False)
+        if self.chance(0.5, "nested groups"):
+            self.variable(group.createGroup("below"), "deep", ("y", "x"), shared=False)
 
     def variable(self, group, name, dims, shared):
         dtype = self.number_type()

@@ -397,6 +397,63 @@ def check_fill(test):
     test.check(found == [("other", ["fixed1.nc", "fixed0.nc"]), ("flag", ["fixed0.nc", "fixed1.nc"])], f"filled: told {found}")
 
 
+def check_missing_group(test):
+    """--missing=fill: a group that shares the record dimension of the root keeps the rows of the root's records."""
+    def write(path, first, group=True, own=False, variable=True):
+        with netCDF4.Dataset(test.work / path, "w") as out:
+            out.createDimension("time", None)
+            out.createVariable("time", "f8", ("time",))[:] = [first, first + 1]
+            if group:
+                inner = out.createGroup("g")
+                if own:
+                    inner.createDimension("time", None)
+                    inner.createVariable("time", "f8", ("time",))[:] = [first, first + 1]
+                if variable:
+                    inner.createVariable("w", "i4", ("time",), fill_value=-1)[:] = [10 * first, 10 * first + 1]
+                inner.createVariable("constant", "i4", ())[:] = 7
+                if variable:
+                    inner.createGroup("h").createVariable("u", "i4", ("time",), fill_value=-2)[:] = [first, first]
+
+    write("m0.nc", 0)
+    write("m1.nc", 2, group=False)
+    write("m2.nc", 4, variable=False)
+    write("m3.nc", 6)
+    rows = {"m0.nc": [0, 1], "m1.nc": [-1, -1], "m2.nc": [-1, -1], "m3.nc": [60, 61]}
+    deep = {"m0.nc": [0, 0], "m1.nc": [-2, -2], "m2.nc": [-2, -2], "m3.nc": [6, 6]}
+    orders = list(itertools.permutations(rows)) + [("m0.nc", "m1.nc"), ("m1.nc", "m2.nc", "m3.nc"), ("m2.nc", "m3.nc")]
+    for order in orders:
+        test.run("nmcat", "--mode", "join", *order, "-o", "missing.nmb", "-f", "--missing=fill", says="fill values stand for")
+        for name, expected in (("g/w", rows), ("g/h/u", deep)):
+            expect(test, f"{order}: {name}", values(test, "missing.nmb", name), numpy.concatenate([expected[one] for one in order]))
+    # With a coordinate of its own the group has rows of its own.
+    write("o0.nc", 0, own=True)
+    write("o1.nc", 2, group=False)
+    told = json.loads(test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "o0.nc", "-o", "own.nmb", "--missing=fill", "--json",
+                               says="1 times a block is missing and has no rows of that input: g (1)"))
+    test.check("missing block, no rows" in [one["kind"] for one in told["filled"]], f"own: told {told['filled']}")
+    expect(test, "own: g/time", values(test, "own.nmb", "g/time"), [0, 1, 0, 1])
+
+
+def check_shared_records(test):
+    """A record dimension is as long as the longest variable of all groups that use it; behind others netCDF shows fill values."""
+    for i, (root, inner) in enumerate(((2, 4), (3, 1))):
+        with netCDF4.Dataset(test.work / f"long{i}.nc", "w") as out:
+            out.createDimension("time", None)
+            out.createVariable("v", "i4", ("time",), fill_value=-1)[:] = 10 * i + numpy.arange(root)
+            out.createGroup("g").createVariable("w", "i4", ("time",), fill_value=-2)[:] = 10 * i + numpy.arange(inner)
+    v, w = [0, 1, -1, -1, 10, 11, 12], [0, 1, 2, 3, 10, -2, -2]
+    for i in range(2):
+        test.run("nmcat", f"long{i}.nc", "-o", f"long{i}.nmb", "--block-name", "{group}")
+    for files in (["long0.nc", "long1.nc"], ["long0.nmb", "long1.nc"]):
+        test.run("nmcat", "--mode", "join", *files, "-o", "long.nmb", "-f")
+        expect(test, f"{files}: v", values(test, "long.nmb", "v"), v)
+        expect(test, f"{files}: w", values(test, "long.nmb", "g/w"), w)
+    test.run("nmcat", "--mode", "union", "long0.nc", "long0.nc", "-o", "both.nmb", says="the same file as the input")
+    expect(test, "union: v", values(test, "both.nmb", "v"), v[:4])
+    test.run("nmconvert", "long0.nc", "long.nc", "--to", "cdf5", "--lossy")
+    expect(test, "classic: v", values(test, "long.nc", "v"), v[:4])
+
+
 def check_union(test):
     """Halves of samples in two files become whole ones; what both have is there once."""
     for i, names in enumerate((("x", "y", "n"), ("z", "n"))):
@@ -752,6 +809,8 @@ def check(test):
     check_read_ahead(test)
     check_tables(test)
     check_fill(test)
+    check_missing_group(test)
+    check_shared_records(test)
     check_widen(test)
     check_keys(test)
     check_union(test)

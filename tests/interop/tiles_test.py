@@ -190,7 +190,24 @@ def check_sets(test):
             make_icebergs(work / "ice.nc.0003", 2, 2, kind)
             test.run("nmcat", "--mode", mode, ice[0], "ice.nc.0003", ice[2], "-o", "no.nmb", exit_code=1, says="found a set of 2 files, expected one of 3 files")
         test.run("nmcat", "--mode", "tiles", *ice, ice[0], "-o", "no.nmb", exit_code=1, says="found 4 files")
-        test.run("nmcat", "--mode", "join", *ice, ice[0], "-o", "ice.nmb", "-f")
+        # A part that is given twice; a set that another one hides.
+        for again in ice[1], f"./{ice[1]}":
+            for mode in "tiles", "join":
+                test.run("nmcat", "--mode", mode, ice[0], ice[1], again, "-o", "no.nmb", exit_code=1, says=f"found the same file twice, expected each file once: {ice[1]} and {again}")
+        for folder in "one", "two":
+            (work / folder).mkdir(exist_ok=True)
+            for one in ice:
+                shutil.copy(work / one, work / folder / one)
+        test.run("nmcat", "--mode", "tiles", *ice[:2], f"one/{ice[1]}", "-o", "no.nmb", exit_code=1, says="found a second file of the number 1, expected one")
+        both = [f"{folder}/{one}" for folder in ("one", "two") for one in ice]
+        test.run("nmcat", "--mode", "join", *both, "-o", "ice.nmb", "-f")
+        some = [one for one in both if not one.endswith("2")]
+        test.run("nmcat", "--mode", "join", *some, "-o", "no.nmb", exit_code=1, says="found 2 files, none whose name ends in .0002, expected 3 files")
+        test.run("nmcat", "--mode", "join", *some, "-o", "ice.nmb", "-f", "--missing=fill", says="2 times NumFilesInSet")
+        with netCDF4.Dataset(work / "ice.nc.0000", "a") as out:
+            out.NumFilesInSet = "3"
+        for mode in "tiles", "join":
+            test.run("nmcat", "--mode", mode, ice[0], "-o", "no.nmb", exit_code=1, says="found a set of no number of files")
 
 
 def check_overlap(test):

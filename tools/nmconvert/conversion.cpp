@@ -314,9 +314,11 @@ class Converter {
   }
 
   // losses: of what is around the dataset.
-  Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses) {
+  // lengths: of dimensions that it shares with groups that are left out.
+  Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
+                    const DimensionLengths* lengths = nullptr) {
     const ExtractOptions options = extract_options();
-    Result<ClassicView> view = classic_view(std::move(dataset), kind);
+    Result<ClassicView> view = classic_view(std::move(dataset), kind, lengths);
     NMB_TRY(ranks_.agree(view.status()));
     losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
     NMB_TRY(check_losses(losses, "a classic file"));
@@ -340,8 +342,11 @@ class Converter {
       NMB_TRY(lose_group(
           group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
     }
+    DimensionLengths lengths;
+    for (const std::shared_ptr<const Block>& group : *blocks)
+      add_dimension_lengths(*group, &lengths);
     return to_classic(blocks->front(), classic_kind(record_.of.to).value_or(Kind::kCdf5),
-                      std::move(losses));
+                      std::move(losses), &lengths);
   }
 
   Status from_classic() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nmb/dataset.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 
@@ -45,6 +46,9 @@ NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 // netCDF and HDF5 keep for themselves (nmb/netcdf_view.h), chunks, filters, byte orders, and blocks
 // below it. kDamaged: the hdf5 section, values of attributes, or values that are read; kLimit:
 // sizes past 2^62.
-NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target);
+// lengths: of dimensions of the file that the block came from, where other groups may use them;
+// read during the call.
+NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
+                                            const DimensionLengths* lengths = nullptr);
 
 }  // namespace nmb

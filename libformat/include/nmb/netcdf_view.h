@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct NetcdfView {
     std::string name;  // unlike all others
     std::uint64_t length = 0;
     bool may_grow = false;
+    std::string path{};  // of its scale in the file, with the first '/'; empty: none is told
   };
   struct Variable {
     VarId id = 0;
@@ -31,7 +33,7 @@ struct NetcdfView {
   // is shown as it is. A group without dimensions of its own may have none and look the same.
   bool is_netcdf = false;
   // In netCDF's order as far as it is told. Of one that may grow the length is that of the longest
-  // variable of this block: variables of groups below it may be longer.
+  // variable of this block and, by DimensionLengths, of other groups that use it.
   std::vector<Dimension> dimensions;
   std::vector<Variable> variables;  // in the order of the block
   std::vector<bool> is_scale;       // by VarId: a dimension scale of HDF5
@@ -41,8 +43,16 @@ struct NetcdfView {
   NMB_EXPORT bool hides(VarId owner, std::string_view attribute) const;
 };
 
+// Lengths of dimensions that may grow, by the paths of their scales: of the longest variable of all
+// groups.
+using DimensionLengths = std::map<std::string, std::uint64_t>;
+
 // dataset: of any kind; of a classic one all is shown. Marks that are not as HDF5 and netCDF write
-// them say nothing.
-NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset);
+// them say nothing. lengths: of the file; nullptr: the block is shown by itself.
+NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset,
+                                  const DimensionLengths* lengths = nullptr);
+
+// Adds the lengths that a group of a file has. Its name is its path, without the first '/'.
+NMB_EXPORT void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths);
 
 }  // namespace nmb

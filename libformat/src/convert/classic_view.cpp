@@ -70,12 +70,12 @@ class Properties {
 
 class ClassicMaker {
  public:
-  ClassicMaker(std::shared_ptr<const Dataset> dataset, Kind target)
+  ClassicMaker(std::shared_ptr<const Dataset> dataset, Kind target, const DimensionLengths* lengths)
       : dataset_(std::move(dataset)),
         from_(dataset_->metadata),
         types_(from_.extension()->types),
         target_(target),
-        view_(netcdf_view(*dataset_)),
+        view_(netcdf_view(*dataset_, lengths)),
         cache_(std::make_shared<ChunkCache>(kCache)) {
     to_.check_names_at_once();
   }
@@ -457,8 +457,9 @@ Loss lost_type(std::string object, Type type, Kind target) {
 }
 
 // A view with all types of CDF-5, and of that one with those of the target.
-Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target) {
-  ClassicMaker maker(std::move(dataset), target);
+Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
+                                  const DimensionLengths* lengths) {
+  ClassicMaker maker(std::move(dataset), target, lengths);
   NMB_ASSIGN(ClassicView all, maker.make());
   NMB_ASSIGN(ClassicView view, with_types_of(all.dataset, target, maker.unheld()));
   const std::vector<VarId> origins = maker.origins();
@@ -493,12 +494,13 @@ std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
   return losses;
 }
 
-Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target) {
+Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
+                                 const DimensionLengths* lengths) {
   if (!dataset->metadata.extension()) return with_types_of(std::move(dataset), target);
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";
-  Result<ClassicView> view = view_of_types(std::move(dataset), target);
+  Result<ClassicView> view = view_of_types(std::move(dataset), target, lengths);
   if (view.ok()) return view;
   const Status& status = view.status();
   return Status(status.code(), file, status.offset(), status.rule(), block + status.message());

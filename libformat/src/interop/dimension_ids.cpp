@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "block/name_rules.h"
 #include "interop/group_order.h"
 #include "interop/netcdf_marks.h"
 #include "wire/endian.h"
@@ -19,6 +20,12 @@ constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max(
 bool is_at_or_below(std::string_view block, std::string_view above) {
   return above.empty() || block == above ||
          (block.starts_with(above) && block[above.size()] == '/');
+}
+
+// Of the group above; not for the root group.
+std::string_view parent_of(std::string_view block) {
+  const std::size_t slash = block.rfind('/');
+  return block.substr(0, slash == block.npos ? 0 : slash);
 }
 
 std::string path_in(std::string_view block, std::string_view name) {
@@ -156,8 +163,7 @@ std::int64_t DimensionIds::first_of(std::string_view block) const {
 const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
-    const std::size_t slash = above.rfind('/');
-    above.resize(slash == above.npos ? 0 : slash);
+    above.resize(parent_of(above).size());
     const Result<std::optional<BlockEntry>> entry = reader_->find(above);
     if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended))
       root = above;
@@ -215,7 +221,31 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
   const nmb::Dimension dimension = classic_->metadata.dimension(*id);
   return std::optional(Dimension{std::string(path),
                                  dimension.is_record() ? classic_->records : dimension.length,
-                                 known->second.first + *id});
+                                 known->second.first + *id, true, dimension.is_record()});
+}
+
+// A number that no scale of the source has is that of a dimension of a classic block above, if the
+// source's block there became one. The dimension kept its name.
+Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block& block,
+                                                                     DimId dimension) const {
+  const nmb::Dimension used = block.metadata.dimension(dimension);
+  for (std::string_view above = block.name; !above.empty();) {
+    above = parent_of(above);
+    const auto known = blocks_.find(above);
+    if (known == blocks_.end() || known->second.classic_count == 0) continue;
+    NMB_ASSIGN(std::optional<Dimension> found, by_path(path_in(above, used.name)));
+    if (found && (found->is_record || found->length == used.length)) return found;
+  }
+  return std::optional<Dimension>();
+}
+
+bool DimensionIds::is_below_classic(std::string_view block) const {
+  while (!block.empty()) {
+    block = parent_of(block);
+    const auto known = blocks_.find(block);
+    if (known != blocks_.end() && known->second.classic_count > 0) return true;
+  }
+  return false;
 }
 
 Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimensions_of(
@@ -234,13 +264,42 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
       NMB_ASSIGN(dimensions[i], by_path(path_in(block.name, v.name)));
     }
     if (!dimensions[i] && !ids.empty()) dimensions[i] = in_source(block.name, ids[i]);
+    if (!dimensions[i] && !ids.empty()) {
+      NMB_ASSIGN(dimensions[i], by_name(block, v.dimensions[i]));
+    }
   }
   return dimensions;
 }
 
+// The number of a variable's dimension, which had `id` in the source.
+Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable, std::size_t place,
+                                              std::int64_t id,
+                                              const std::optional<Dimension>& dimension) const {
+  // netCDF sees what it saw in the source, even if that contradicts itself.
+  if (!changes_ && in_source(block.name, id)) return id;
+  const Variable v = block.metadata.variable(variable);
+  const nmb::Dimension used = block.metadata.dimension(v.dimensions[place]);
+  const auto conflict = [&](const std::string& what) {
+    return Status(Code::kConflict, "variable " + in_quotes(path_in(block.name, v.name)) + ": " +
+                                       what + "; a group above has no such dimension");
+  };
+  if (!dimension) {
+    if (is_below_classic(block.name))
+      return conflict("uses dimension " + in_quotes(used.name) + " (" + std::string(kCoordinates) +
+                      " " + std::to_string(id) + ")");
+    return id;  // says nothing
+  }
+  if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
+      dimension->length != used.length)
+    return conflict("uses dimension " + in_quotes(dimension->path) + " with length " +
+                    std::to_string(used.length) + ", found length " +
+                    std::to_string(dimension->length));
+  return dimension->id;
+}
+
 Result<std::shared_ptr<const Block>> DimensionIds::renumbered(
     std::shared_ptr<const Block> block) const {
-  if (!changes_ || !block->metadata.extension()) return block;
+  if (!block->metadata.extension() || (!changes_ && !is_below_classic(block->name))) return block;
   std::shared_ptr<Block> changed;
   const auto put = [&](VarId variable, std::string_view name,
                        const std::vector<std::int64_t>& numbers) -> Status {
@@ -255,14 +314,14 @@ Result<std::shared_ptr<const Block>> DimensionIds::renumbered(
     std::vector<std::int64_t> id = integers(block->metadata, v, kDimensionId, 1);
     if (ids.empty() && id.empty()) continue;
     NMB_ASSIGN(const std::vector<std::optional<Dimension>> dimensions, dimensions_of(*block, v));
-    // Numbers that say nothing stay.
-    if (!dimensions.empty() && dimensions[0] && !id.empty() && id[0] >= 0) {
-      id[0] = dimensions[0]->id;
+    if (!dimensions.empty() && !id.empty() && id[0] >= 0) {
+      NMB_ASSIGN(id[0], written_id(*block, v, 0, id[0], dimensions[0]));
       NMB_TRY(put(v, kDimensionId, id));
     }
     if (ids.size() != dimensions.size()) continue;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      if (dimensions[i]) ids[i] = dimensions[i]->id;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      NMB_ASSIGN(ids[i], written_id(*block, v, i, ids[i], dimensions[i]));
+    }
     if (!ids.empty()) NMB_TRY(put(v, kCoordinates, ids));
   }
   if (!changed) return block;

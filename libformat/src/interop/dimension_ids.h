@@ -1,6 +1,7 @@
 // DimensionIds: the numbers that netCDF gives the dimensions of a file (_Netcdf4Dimid, and
 // _Netcdf4Coordinates of what uses them), where an NMB file is written as HDF5. netCDF takes two
-// dimensions of one number for one, so those of several sources get new ones.
+// dimensions of one number for one, so those of several sources get new ones. A block below a
+// classic one may use dimensions of that, whose numbers are not those of the source.
 //
 // A scale without a number gets one from netCDF-C when it is read: the next above all that were met
 // until then.
@@ -31,18 +32,22 @@ class DimensionIds {
   // hdf5 section; kLimit: more than 2^31 - 1 dimensions; kIo.
   NMB_EXPORT static Result<DimensionIds> plan(const Reader& reader);
 
-  // Whether numbers of blocks of kind 6 change.
+  // Whether numbers of scales of blocks of kind 6 change.
   bool changes() const { return changes_; }
   // Of a classic block's first dimension; the others follow.
   NMB_EXPORT std::int64_t first_of(std::string_view block) const;
-  // The block with the numbers that are written; the same where none changes. kDamaged, kIo.
+  // The block with the numbers that are written; the same where none changes. kDamaged; kIo;
+  // kConflict: a variable below a classic block uses a dimension that is not in the file, or that
+  // has another length there.
   NMB_EXPORT Result<std::shared_ptr<const Block>> renumbered(
       std::shared_ptr<const Block> block) const;
 
   struct Dimension {
     std::string path;  // of its scale, without the first '/'
     std::uint64_t length = 0;
-    std::int64_t id = 0;  // as written, or as netCDF counts it
+    std::int64_t id = 0;      // as written, or as netCDF counts it
+    bool is_classic = false;  // of a classic block
+    bool is_record = false;   // and its record dimension
   };
   // Of a variable of a block of kind 6, as its marks in the source say; nullopt where they do not.
   Result<std::vector<std::optional<Dimension>>> dimensions_of(const Block& block,
@@ -77,6 +82,10 @@ class DimensionIds {
   void for_each_in_order(Visit visit);
   const Numbers& numbers_of_source(const std::string& block) const;
   Result<std::optional<Dimension>> by_path(std::string_view path) const;
+  Result<std::optional<Dimension>> by_name(const Block& block, DimId dimension) const;
+  bool is_below_classic(std::string_view block) const;
+  Result<std::int64_t> written_id(const Block& block, VarId variable, std::size_t place,
+                                  std::int64_t id, const std::optional<Dimension>& dimension) const;
 
   const Reader* reader_;
   std::map<std::string, Scales, std::less<>> blocks_;

@@ -43,9 +43,10 @@ class DimensionSets {
 
 class ViewMaker {
  public:
-  explicit ViewMaker(const Dataset& dataset)
+  ViewMaker(const Dataset& dataset, const DimensionLengths* lengths)
       : dataset_(dataset),
         metadata_(dataset.metadata),
+        lengths_(lengths),
         sets_(metadata_.dimension_count()),
         may_grow_(metadata_.dimension_count()) {
     if (metadata_.record_dimension()) may_grow_[*metadata_.record_dimension()] = true;
@@ -176,7 +177,8 @@ class ViewMaker {
         name = n == 2 ? own : own + "_" + std::to_string(n - 1);
       taken.insert(name);
       const bool is_shared = view_.is_netcdf && grows_[d];
-      view_.dimensions.push_back({std::move(name), is_shared ? 0 : length(d), grows_[d]});
+      view_.dimensions.push_back(
+          {std::move(name), is_shared ? 0 : length(d), grows_[d], std::move(told[d].path)});
     }
     for (NetcdfView::Variable& variable : view_.variables)
       for (const DimId d : metadata_.variable(variable.id).dimensions) {
@@ -184,10 +186,16 @@ class ViewMaker {
         NetcdfView::Dimension& to = view_.dimensions[variable.dimensions.back()];
         if (to.may_grow) to.length = std::max(to.length, length(d));
       }
+    if (!lengths_ || !view_.is_netcdf) return;
+    for (NetcdfView::Dimension& dimension : view_.dimensions)
+      if (const auto of_all = lengths_->find(dimension.path);
+          dimension.may_grow && of_all != lengths_->end())
+        dimension.length = std::max(dimension.length, of_all->second);
   }
 
   const Dataset& dataset_;
   const Metadata& metadata_;
+  const DimensionLengths* const lengths_;
   NetcdfView view_;
   DimensionSets sets_;
   std::map<std::int64_t, DimId> by_id_;
@@ -208,6 +216,20 @@ bool NetcdfView::hides(VarId owner, std::string_view attribute) const {
   return is_scale[owner] && (attribute == "CLASS" || attribute == "NAME");
 }
 
-NetcdfView netcdf_view(const Dataset& dataset) { return ViewMaker(dataset).make(); }
+NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths) {
+  return ViewMaker(dataset, lengths).make();
+}
+
+void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {
+  const Metadata& metadata = group.metadata;
+  if (!metadata.extension() ||
+      (!metadata.record_dimension() && metadata.extension()->unlimited.empty()))
+    return;
+  for (NetcdfView::Dimension& dimension : netcdf_view(group).dimensions) {
+    if (!dimension.may_grow || dimension.path.empty()) continue;
+    std::uint64_t& length = (*lengths)[std::move(dimension.path)];
+    length = std::max(length, dimension.length);
+  }
+}
 
 }  // namespace nmb

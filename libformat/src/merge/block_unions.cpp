@@ -12,6 +12,7 @@
 #include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
+#include "merge/input_order.h"
 #include "nmb/netcdf_view.h"
 
 namespace nmb {
@@ -26,6 +27,7 @@ bool has_no_icebergs(const InputBlock& block) {
 constexpr std::string_view kFirstAxis = "axis:0";
 // Kind of conflicts.
 constexpr std::string_view kSetSize = "files in set";
+constexpr std::string_view kNoRows = "missing block, no rows";
 
 // The number that a name ends in, behind its last dot, as tiles are numbered.
 std::optional<std::uint64_t> number_of_file(const std::string& name) {
@@ -75,6 +77,8 @@ struct BlockUnions::Entry {
   std::optional<KeptBlock> whole;
   std::unique_ptr<DatasetUnion> united;
   std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
+  bool is_iceberg = false;               // a set of icebergs
+  bool has_gaps = false;                 // inputs that lack it have fill values
 };
 
 BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
@@ -214,8 +218,10 @@ void BlockUnions::note_set_size(Entry& entry, const Metadata& metadata) {
   if (options_.mode != MergeMode::kTiles &&
       (options_.mode != MergeMode::kJoin || !has_version_of_icebergs(metadata)))
     return;
-  if (const std::optional<std::int64_t> size = files_in_set(metadata))
+  if (const std::optional<std::int64_t> size = files_in_set(metadata)) {
     entry.set_sizes.emplace_back(conflicts_.here().input, *size);
+    entry.is_iceberg = has_version_of_icebergs(metadata) && !has_decomposition(metadata);
+  }
 }
 
 // Whether the inputs that have a block are the set that they say they are part of.
@@ -228,31 +234,78 @@ void BlockUnions::check_set(const Entry& entry) {
     return std::to_string(count) + (count == 1 ? " file" : " files");
   };
   const auto tell = [&](std::size_t input, std::string found, std::string expected, bool may_fill) {
-    FoundConflict conflict = conflicts_.make(
-        {input, 0}, std::string(kSetSize), entry.name.name.empty() ? "/" : entry.name.name, first,
-        input == first ? ConflictList::kNone : input, std::move(found), std::move(expected));
-    if (may_fill && options_.fill_missing)
-      report_.filled.push_back(std::move(conflict.conflict));
-    else
-      conflicts_.add(std::move(conflict));
+    tell_set(entry, input == first ? ConflictList::kNone : input, first, std::move(found),
+             std::move(expected), may_fill);
   };
   std::int64_t largest = size;
   for (const auto& [input, other] : entry.set_sizes) {
     largest = std::max(largest, other);
     if (other != size) tell(input, "a set of " + files(other), "one of " + files(size), true);
   }
+  if (size < 1) tell(first, "a set of " + files(size), "a number (NumFilesInSet)", true);
+  if (entry.is_iceberg && check_icebergs(entry, largest)) return;
   const auto given = static_cast<std::int64_t>(entry.inputs.size());
   if (given < largest)
-    tell(first, files(given) + missing_numbers(entry, largest), files(largest) + " (NumFilesInSet)",
-         true);
+    tell(first, files(given) + missing_numbers(entry.inputs, largest),
+         files(largest) + " (NumFilesInSet)", true);
   else if (given > largest && options_.mode == MergeMode::kTiles)
     tell(first, files(given), files(largest) + " (NumFilesInSet)", false);
 }
 
-// Of files that are numbered from 0: ", none that ends in .0001".
-std::string BlockUnions::missing_numbers(const Entry& entry, std::int64_t count) const {
-  std::set<std::uint64_t> numbers;
+// second: kNone: of the first alone.
+void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
+                           std::string found, std::string expected, bool may_fill) {
+  FoundConflict conflict =
+      conflicts_.make({second == ConflictList::kNone ? first : second, 0}, std::string(kSetSize),
+                      entry.name.name.empty() ? "/" : entry.name.name, first, second,
+                      std::move(found), std::move(expected));
+  if (may_fill && options_.fill_missing)
+    report_.filled.push_back(std::move(conflict.conflict));
+  else
+    conflicts_.add(std::move(conflict));
+}
+
+// Icebergs have no place that would tell a part that is given twice: their files' numbers do. With
+// join the files whose names differ in their numbers alone are a set. size: of each set; less than
+// 1: not known. Whether the sets are known to be whole or were told of.
+bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
+  std::vector<std::string> names;
+  for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
+  // In tiles any file that is given twice is told of.
+  if (options_.mode == MergeMode::kJoin)
+    for (const auto& [first, second] : repeated_files(names))
+      tell_set(entry, entry.inputs[second], entry.inputs[first], "the same file twice",
+               "each file once", false);
+  std::map<std::string, std::map<std::uint64_t, std::size_t>> sets;
   for (const std::size_t input : entry.inputs) {
+    const std::string& name = conflicts_.input(input);
+    const auto number = number_of_file(name);
+    if (!number) return false;
+    const bool is_one = options_.mode == MergeMode::kTiles;
+    auto& set = sets[is_one ? std::string() : name.substr(0, name.rfind('.'))];
+    const auto [known, is_new] = set.emplace(*number, input);
+    if (!is_new)
+      tell_set(entry, input, known->second,
+               "a second file of the number " + std::to_string(*number), "one", false);
+  }
+  if (options_.mode == MergeMode::kTiles) return false;
+  for (const auto& [name, set] : sets) {
+    if (static_cast<std::int64_t>(set.size()) >= size) continue;
+    std::vector<std::size_t> inputs;
+    for (const auto& [number, input] : set) inputs.push_back(input);
+    tell_set(entry, ConflictList::kNone, *std::ranges::min_element(inputs),
+             std::to_string(set.size()) + (set.size() == 1 ? " file" : " files") +
+                 missing_numbers(inputs, size),
+             std::to_string(size) + (size == 1 ? " file" : " files") + " (NumFilesInSet)", true);
+  }
+  return true;
+}
+
+// Of files that are numbered from 0: ", none that ends in .0001".
+std::string BlockUnions::missing_numbers(const std::vector<std::size_t>& inputs,
+                                         std::int64_t count) const {
+  std::set<std::uint64_t> numbers;
+  for (const std::size_t input : inputs) {
     const auto number = number_of_file(conflicts_.input(input));
     if (!number || *number >= static_cast<std::uint64_t>(count)) return "";
     numbers.insert(*number);
@@ -272,14 +325,92 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
   if (entry.inputs.size() == inputs.size()) return;
   for (const std::size_t input : inputs)
     if (!std::ranges::binary_search(entry.inputs, input)) {
-      FoundConflict found = conflicts_.make({input, 0}, "missing block",
-                                            entry.name.name.empty() ? "/" : entry.name.name,
-                                            entry.inputs.front(), input, "none", "one");
+      // Its rows have no counterpart in other blocks of that input.
+      const bool has_no_rows =
+          options_.fill_missing && options_.mode == MergeMode::kJoin && !entry.has_gaps;
+      FoundConflict found =
+          conflicts_.make({input, 0}, std::string(has_no_rows ? kNoRows : "missing block"),
+                          entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(),
+                          input, "none", "one");
       if (options_.fill_missing)
         report_.filled.push_back(std::move(found.conflict));
       else
         conflicts_.add(std::move(found));
     }
+}
+
+// --missing=fill: where a group shares a dimension with a group above it, an input that lacks the
+// group, or its variables, has fill values for each index that it has above.
+Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
+  for (const std::unique_ptr<Entry>& entry : entries_) {
+    if (entry->whole && entry->inputs.size() < inputs.size()) {
+      NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, entry->whole->open());
+      const NetcdfView view = netcdf_view(*opened);
+      if (std::ranges::any_of(view.dimensions, [&](const NetcdfView::Dimension& dimension) {
+            return joined_above(*entry, dimension.name) != nullptr;
+          }))
+        NMB_TRY(unite_whole(*entry));
+    }
+    if (!entry->united) continue;
+    for (const std::string& dimension : entry->united->joined_names())
+      add_gaps(*entry, dimension, inputs);
+  }
+  return {};
+}
+
+void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
+                           const std::vector<std::size_t>& inputs) {
+  const Entry* const above = joined_above(entry, dimension);
+  // With a coordinate of its own the dimension is its own.
+  if (!above || entry.united->has_variable(dimension)) return;
+  const auto count = [&](std::size_t m) {
+    return *entry.united->joined_count(dimension, static_cast<std::uint32_t>(m));
+  };
+  const auto is_empty = [&](std::size_t m) {
+    return count(m) == 0 &&
+           !entry.united->has_variable_along(dimension, static_cast<std::uint32_t>(m));
+  };
+  // Of other lengths it is another dimension.
+  for (std::size_t m = 0; m < entry.members.size(); ++m) {
+    const auto length = joined_length(*above, dimension, entry.members[m]);
+    if (length && *length != count(m) && !is_empty(m)) return;
+  }
+  for (const std::size_t input : inputs) {
+    const auto length = joined_length(*above, dimension, input);
+    if (!length) continue;
+    const auto at = std::ranges::lower_bound(entry.members, input);
+    const auto m = static_cast<std::uint32_t>(at - entry.members.begin());
+    if (at == entry.members.end() || *at != input)
+      entry.united->add_gap(dimension, m, *length);
+    else if (is_empty(m))
+      entry.united->set_joined_count(dimension, m, *length);
+  }
+  entry.has_gaps = true;
+}
+
+// The nearest block above that is joined along a dimension of this name; nullptr: none.
+const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
+                                                    std::string_view dimension) const {
+  for (std::string name = entry.name.name; !name.empty();) {
+    const std::size_t slash = name.rfind('/');
+    name.resize(slash == name.npos ? 0 : slash);
+    const auto known = by_name_.find(name);
+    if (known == by_name_.end() || !known->second->united) continue;
+    if (known->second->united->joined_count(dimension, 0)) return known->second;
+  }
+  return nullptr;
+}
+
+// What an input has of it; nullopt: it has none of the blocks that share it.
+std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
+                                                        std::string_view dimension,
+                                                        std::size_t input) const {
+  const auto at = std::ranges::lower_bound(entry.members, input);
+  if (at != entry.members.end() && *at == input)
+    return entry.united->joined_count(dimension,
+                                      static_cast<std::uint32_t>(at - entry.members.begin()));
+  const Entry* const above = joined_above(entry, dimension);
+  return above ? joined_length(*above, dimension, input) : std::nullopt;
 }
 
 void BlockUnions::tell_key(std::size_t input, std::string object, std::string found,
@@ -366,6 +497,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
                       options_.along.empty() ? "of records" : options_.along, inputs.front(),
                       ConflictList::kNone, "no block of several inputs that has it",
                       options_.along.empty() ? "one at least, or --along" : "one at least");
+  if (joins && options_.fill_missing && options_.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!options_.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (joins || options_.mode == MergeMode::kTiles) tell_absent(*entry, inputs);
@@ -447,11 +579,15 @@ void BlockUnions::warn_of_notes() {
                          [](const PackConflict& note) { return std::string_view(note.kind); });
     return out;
   };
-  warn(filled([](std::string_view kind) { return kind != kConstantVariable && kind != kSetSize; }),
+  warn(filled([](std::string_view kind) {
+         return kind != kConstantVariable && kind != kSetSize && kind != kNoRows;
+       }),
        " times fill values stand for what is missing", object);
   warn(filled([](std::string_view kind) { return kind == kConstantVariable; }),
        " times a variable that is not joined is missing, and that of other files stands for it",
        object);
+  warn(filled([](std::string_view kind) { return kind == kNoRows; }),
+       " times a block is missing and has no rows of that input", object);
   warn(filled([](std::string_view kind) { return kind == kSetSize; }),
        " times NumFilesInSet and the files given do not agree", object);
   warn(report_.shared, " times values are those of the first file and are not compared", object);

@@ -46,9 +46,17 @@ class BlockUnions final : public BlockSink {
   Status check_tile(const Entry& entry, const Metadata& metadata);
   void note_set_size(Entry& entry, const Metadata& metadata);
   void check_set(const Entry& entry);
-  std::string missing_numbers(const Entry& entry, std::int64_t count) const;
+  bool check_icebergs(const Entry& entry, std::int64_t size);
+  void tell_set(const Entry& entry, std::size_t second, std::size_t first, std::string found,
+                std::string expected, bool may_fill);
+  std::string missing_numbers(const std::vector<std::size_t>& inputs, std::int64_t count) const;
   void take_note(const Entry& entry, UnionNote note);
   void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
+  Status add_gaps(const std::vector<std::size_t>& inputs);
+  void add_gaps(Entry& entry, const std::string& dimension, const std::vector<std::size_t>& inputs);
+  const Entry* joined_above(const Entry& entry, std::string_view dimension) const;
+  std::optional<std::uint64_t> joined_length(const Entry& entry, std::string_view dimension,
+                                             std::size_t input) const;
   Status add_keys(const std::vector<std::size_t>& inputs);
   Status add_events(Entry* events, const std::string& variable,
                     const std::vector<std::size_t>& inputs,

@@ -20,11 +20,12 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   if (!block.dataset.metadata.extension())
     return ClassicForm{block.dataset, block.values, {}, {}, {}};
   NMB_ASSIGN(std::shared_ptr<const Dataset> opened, block.open());
-  NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5));
-  const auto open = [open = block.open]() -> Result<std::shared_ptr<const ByteSource>> {
+  NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get()));
+  const auto open = [open = block.open,
+                     lengths = block.lengths]() -> Result<std::shared_ptr<const ByteSource>> {
     auto both = std::make_shared<OpenView>();
     NMB_ASSIGN(both->block, open());
-    NMB_ASSIGN(ClassicView again, classic_view(both->block, Kind::kCdf5));
+    NMB_ASSIGN(ClassicView again, classic_view(both->block, Kind::kCdf5, lengths.get()));
     both->view = std::move(again.dataset);
     const ByteSource* const extent = both->view->extent.get();
     return std::shared_ptr<const ByteSource>(std::move(both), extent);

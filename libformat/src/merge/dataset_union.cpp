@@ -579,9 +579,12 @@ Result<std::uint64_t> DatasetUnion::join_lengths() {
     Joined& joined = joined_[id];
     if (!joined.is || is_tiled()) continue;
     std::uint64_t all = 0;
-    for (const std::uint64_t count : joined.counts) {
-      joined.firsts.push_back(all);
-      if (!checked_add(all, count, &all) || all >= kUnlimited)
+    for (std::uint32_t m = 0; m <= members_.size(); ++m) {
+      const auto gap = joined.gaps.find(m);
+      const bool fits = gap == joined.gaps.end() || checked_add(all, gap->second, &all);
+      const std::uint64_t count = m < members_.size() ? joined.counts[m] : 0;
+      if (m < members_.size()) joined.firsts.push_back(all);
+      if (!fits || !checked_add(all, count, &all) || all >= kUnlimited)
         return Status(Code::kLimit, "found more than 2^64 values along a dimension");
     }
     if (all_.metadata.record_dimension() == id)
@@ -618,7 +621,15 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
   std::vector<LaidPart> parts;
   const auto made = columns_.find(variable);
   auto place = placed.places.begin();
+  std::uint64_t end = 0;
+  const auto fill = [&](std::uint32_t before) {
+    const auto gap = joined.gaps.find(before);
+    if (gap == joined.gaps.end()) return;
+    parts.push_back({fill_of(variable), end, gap->second, 0, unit, unit * gap->second, 0});
+    end += gap->second;
+  };
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
+    fill(m);
     const std::uint64_t count = joined.counts[m];
     LaidPart part{nullptr, joined.firsts[m], count, 0, unit, unit * count, 0};
     if (made != columns_.end()) {
@@ -632,8 +643,44 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
       part.source = fill_of(variable);
     }
     parts.push_back(std::move(part));
+    end += count;
   }
+  fill(static_cast<std::uint32_t>(members_.size()));
   values->add(all_.metadata, variable, std::move(parts), axis);
+}
+
+std::vector<std::string> DatasetUnion::joined_names() const {
+  std::vector<std::string> names;
+  for (const DimId id : joined()) names.emplace_back(all_.metadata.dimension(id).name);
+  return names;
+}
+
+std::optional<std::uint64_t> DatasetUnion::joined_count(std::string_view dimension,
+                                                        std::uint32_t member) const {
+  const std::optional<DimId> id = all_.metadata.find_dimension(dimension);
+  if (!id || !joined_[*id].is) return std::nullopt;
+  return joined_[*id].counts[member];
+}
+
+bool DatasetUnion::has_variable_along(std::string_view dimension, std::uint32_t member) const {
+  for (VarId v = 0; v < placed_.size(); ++v) {
+    const Placed& placed = placed_[v];
+    if (placed.axes.empty()) continue;
+    const DimId along = all_.metadata.variable(v).dimensions[placed.axes.front()];
+    if (all_.metadata.dimension(along).name == dimension &&
+        std::ranges::binary_search(placed.places, member, {}, &Place::member))
+      return true;
+  }
+  return false;
+}
+
+void DatasetUnion::set_joined_count(std::string_view dimension, std::uint32_t member,
+                                    std::uint64_t count) {
+  joined_[*all_.metadata.find_dimension(dimension)].counts[member] = count;
+}
+
+void DatasetUnion::add_gap(std::string_view dimension, std::uint32_t before, std::uint64_t count) {
+  if (count > 0) joined_[*all_.metadata.find_dimension(dimension)].gaps[before] += count;
 }
 
 std::optional<VarId> DatasetUnion::joined_column(std::string_view name) const {

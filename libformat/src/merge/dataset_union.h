@@ -112,12 +112,24 @@ class DatasetUnion {
   // One more variable, of kInt64 and the dimensions of `like`, with what each dataset has of it,
   // one behind the other. A name that is taken is a conflict with the dataset that has it. kLimit.
   Status add_column(const std::string& name, VarId like, std::vector<Source> values);
+  // Names of the dimensions along which values follow one another.
+  std::vector<std::string> joined_names() const;
+  // The length of what a dataset has along a dimension; nullopt: none is joined along it.
+  std::optional<std::uint64_t> joined_count(std::string_view dimension, std::uint32_t member) const;
+  bool has_variable_along(std::string_view dimension, std::uint32_t member) const;
+  // Gives a dataset without such a variable a length along it, of fill values.
+  void set_joined_count(std::string_view dimension, std::uint32_t member, std::uint64_t count);
+  // Puts fill values along a dimension ahead of a dataset, or behind all. Not of tiles.
+  void add_gap(std::string_view dimension, std::uint32_t before, std::uint64_t count);
+  bool has_variable(std::string_view name) const {
+    return all_.metadata.find_variable(name).has_value();
+  }
   // All of it, of kind CDF-5, after which the union is of no use. name: of the values, for
   // messages. kUnsupported, kLimit: sizes.
   Result<Dataset> take(const std::string& name);
 
   // After take(): those dimensions, and but for tiles the dataset that has index `index` along one
-  // of them.
+  // of them, which has no gaps.
   std::vector<DimId> joined() const;
   std::uint32_t member_at(DimId dimension, std::uint64_t index) const;
 
@@ -133,6 +145,8 @@ class DatasetUnion {
     bool is = false;
     std::vector<std::uint64_t> counts;
     std::vector<std::uint64_t> firsts;  // but for tiles after take()
+    // Of fill values, by the dataset that they are ahead of.
+    std::map<std::uint32_t, std::uint64_t> gaps{};
   };
   // The parts that datasets have of some dimensions.
   struct Tiling {

@@ -1,8 +1,11 @@
 // Inputs ordered by values (see merge/input_order.h).
 #include "merge/input_order.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -89,6 +92,19 @@ Status sort_by_values(Communicator& ranks, const std::string& variable, External
   while (!in.at_end()) sorted.push_back((*inputs)[in.get<std::uint64_t>()]);
   *inputs = std::move(sorted);
   return {};
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> repeated_files(
+    const std::vector<std::string>& paths) {
+  std::map<std::pair<dev_t, ino_t>, std::size_t> known;
+  std::vector<std::pair<std::size_t, std::size_t>> repeated;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    struct stat file {};
+    if (::stat(paths[i].c_str(), &file) != 0) continue;
+    const auto [first, is_new] = known.try_emplace({file.st_dev, file.st_ino}, i);
+    if (!is_new) repeated.emplace_back(first->second, i);
+  }
+  return repeated;
 }
 
 }  // namespace nmb

@@ -1,7 +1,9 @@
-// The order of inputs by a value in each.
+// The order of inputs by a value in each, and inputs that are given twice.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nmb/communicator.h"
@@ -16,5 +18,10 @@ namespace nmb {
 // inputs, which files are opened that hold values of them.
 Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
                       std::vector<std::string>* inputs);
+
+// Files that are given twice, by any names of theirs: the places of the first and of each other.
+// Those that cannot be looked at are left out.
+std::vector<std::pair<std::size_t, std::size_t>> repeated_files(
+    const std::vector<std::string>& paths);
 
 }  // namespace nmb

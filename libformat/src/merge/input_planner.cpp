@@ -75,7 +75,9 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.provenance = options_.provenance != nullptr;
   read.statistics =
       options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
-  read.count_groups = by_ != By::kGroup;
+  // Blocks that are divided or united are as long as their dimensions, which groups share.
+  read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack;
+  read.count_groups = read.shared_dimensions;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)

@@ -49,6 +49,7 @@ Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> exten
 Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> file,
                          const Visit& visit) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
+  lengths_.reset();
   if (options_.only_block && kind != FileKind::kNmb)
     return Status(
         Code::kUnsupported, file->name(), kNoOffset, "",
@@ -124,6 +125,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
       return read_entry(index, file, reader, other, visit);
     });
   }
+  if (options_.shared_dimensions) NMB_TRY(note_lengths(*reader));
   NMB_TRY(reader->for_each_entry(
       "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); }));
   return find_losses(*reader);
@@ -167,6 +169,39 @@ Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   extras_.counted += statistics > 0;
   packed->kept = extras_.rows;
   packed->kept_order = order;
+  return {};
+}
+
+// Dimensions that may grow are as long as the longest variable of all blocks that use them.
+Status InputReader::note_lengths(const Reader& reader) {
+  std::uint64_t count = 0;
+  auto lengths = std::make_shared<DimensionLengths>();
+  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (!is_extended(entry)) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    add_dimension_lengths(*block, lengths.get());
+    ++count;
+    return true;
+  }));
+  if (count > 1) lengths_ = std::move(lengths);
+  return {};
+}
+
+Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
+                                 const std::string& file) {
+  if (groups.size() < 2) return {};
+  auto lengths = std::make_shared<DimensionLengths>();
+  const auto values = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
+  for (const hdf5::GroupBlock& group : groups) {
+    NMB_ASSIGN(ClassicHeader header,
+               decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
+                                     std::move(room_)));
+    Dataset dataset = dataset_of(std::move(header), values);
+    dataset.name = group.name;
+    add_dimension_lengths(dataset, lengths.get());
+    room_ = std::move(dataset.metadata);
+  }
+  lengths_ = std::move(lengths);
   return {};
 }
 
@@ -223,6 +258,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
     NMB_ASSIGN(block.links, options_.links->of_block(*reader, file, entry));
   }
   const std::uint64_t piece = std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
+  block.lengths = lengths_;
   block.load = loaded->metadata.memory() + entry.raw_length + piece;
   block.open = [reader, entry]() -> Result<std::shared_ptr<const Dataset>> {
     NMB_ASSIGN(std::shared_ptr<const Block> again, reader->block(entry));
@@ -267,6 +303,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
     return {};
   };
   NMB_TRY(started->read(file, take));
+  if (options_.shared_dimensions) NMB_TRY(note_lengths(groups, file->name()));
   for (std::size_t i = 0; i < groups.size() && is_wanted; ++i) {
     NMB_ASSIGN(is_wanted, read_group(file, std::move(groups[i]), groups.size(), visit));
   }
@@ -287,6 +324,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
   block.is_group = true;
   block.is_placed = is_placed_;
   block.blocks = blocks;
+  block.lengths = lengths_;
   block.load = dataset.metadata.memory() + group.body.size();
   count_objects(dataset, &block.packed);
   const auto body = std::make_shared<OwnedBytes>(std::move(group.body), file);

@@ -17,6 +17,7 @@
 #include "merge/value_coder.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/output_set.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
@@ -53,6 +54,8 @@ struct KeptBlock {
   CodedFiles coded_in;                // where they lie
   std::optional<LinkedValues> links;  // its values, if they are to be linked
   std::uint64_t load = 0;             // memory that it takes while its values are moved
+  // Of the file's dimensions, with `shared_dimensions`; nullptr: no other block shares them.
+  std::shared_ptr<const DimensionLengths> lengths{};
   // Its definitions, again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
 };
@@ -79,8 +82,9 @@ class InputReader {
     bool origins = false;       // packed.origin is wanted
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
-    bool provenance = false;    // that of NMB inputs is wanted
-    bool statistics = false;    // likewise
+    bool shared_dimensions = false;  // InputBlock::lengths is wanted; asks for `count_groups`
+    bool provenance = false;         // that of NMB inputs is wanted
+    bool statistics = false;         // likewise
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
     // The block that the root group of an HDF5 input becomes, of the input of an index; "": paths
     // of its groups stay as they are.
@@ -115,6 +119,8 @@ class InputReader {
   Result<bool> read_entry(std::size_t index, const std::shared_ptr<const ByteSource>& file,
                           const std::shared_ptr<const Reader>& reader, const BlockEntry& entry,
                           const Visit& visit);
+  Status note_lengths(const Reader& reader);
+  Status note_lengths(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
   Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
@@ -129,7 +135,8 @@ class InputReader {
   std::shared_ptr<const SpoolFile> spools_[2];
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
-  bool is_placed_ = false;  // the one that is read
+  bool is_placed_ = false;                           // the one that is read
+  std::shared_ptr<const DimensionLengths> lengths_;  // of that
   std::vector<std::string> provenance_;
   InputExtras extras_;
 };

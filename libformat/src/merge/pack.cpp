@@ -97,7 +97,20 @@ class Packer {
     // Of values of blocks of kind 6, where each thread may read another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
     NMB_ASSIGN(planner_, InputPlanner::make(options_, ranks_, conflicts_, names_, report_, views_));
+    if (ranks_.rank() == 0) tell_repeated();
     return ranks_.rank() == 0 ? check_outputs() : Status();
+  }
+
+  // An input that is given twice, by whatever name: of a set of tiles each is given once.
+  void tell_repeated() {
+    for (const auto& [first, second] : repeated_files(options_.inputs)) {
+      if (options_.mode == MergeMode::kTiles)
+        conflicts_.add_at({second, 0}, "input", "/", first, second, "the same file twice",
+                          "each file once");
+      else
+        report_.warnings.push_back(options_.inputs[second] + ": the same file as the input " +
+                                   options_.inputs[first]);
+    }
   }
 
   // What is known before anything is written or an unfinished output opened. What else inputs refer
