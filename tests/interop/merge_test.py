@@ -467,7 +467,10 @@ def check_outputs(test):
         test.check(found["o2/t"].dimensions == ("time", "x"), f"packed.nc: dimensions {found['o2/t'].dimensions}")
     test.run("nmcat", *files, "-o", "packed.nmb")
     test.run("nmconvert", "packed.nmb", "packed.h5")
-    test.run("nmcat", "packed.nmb", "-o", "moved.nmb", says="they keep their paths")
+    test.run("nmcat", "packed.nmb", "-o", "moved.nmb", "--strict")
+    test.run("nmconvert", "moved.nmb", "moved.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "moved.nc") as found:
+        test.check(found["packed/o2/t"].dimensions == ("time", "x"), f"moved.nc: {found['packed/o2/t'].dimensions}")
     test.run("nmcat", "packed.nmb", "-o", "same.nmb", "-f", "--block-name", "{group}", "--strict")
     test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "many.nc", exit_code=1, says="--to nc4 or hdf5")
     test.run("nmcat", "--mode", "union", "o0.nc", "o0.nc", "-o", "one.nc")

@@ -151,12 +151,94 @@ def check_zero_length(test):
             test.check(numpy.array_equal(file[group]["many"], numpy.arange(100000)), f"{name}: many: other values")
 
 
+def make_paths(path):
+    """All that leads to objects by their paths."""
+    with h5py.File(path, "w") as file:
+        file["d"] = numpy.arange(12.0).reshape(3, 4)
+        d, group = file["d"], file.create_group("g")
+        file["alias"], group["up"] = d, file["g"]
+        group["absolute"], file["relative"] = h5py.SoftLink("/d"), h5py.SoftLink("g/up")
+        file["t/named"] = numpy.dtype([("a", "<i4")])
+        file["t/named"].attrs["unit"] = "m"
+        file.create_dataset("of_named", (2,), file["t/named"])
+        file["anonymous"] = numpy.dtype([("b", "<i4")])
+        file.create_dataset("of_anonymous", (2,), file["anonymous"])
+        del file["anonymous"]
+        d.attrs["region"] = d.regionref[0:2, 1:3]
+        d.attrs["both"] = numpy.array([d.ref, h5py.Reference()], h5py.ref_dtype)
+        file["many"] = numpy.array([file.ref, group.ref, h5py.Reference(), file["t/named"].ref], h5py.ref_dtype)
+        file["regions"] = numpy.array([d.regionref[1:2], h5py.RegionReference()], h5py.regionref_dtype)
+        lists = file.create_dataset("lists", (3,), h5py.vlen_dtype(h5py.ref_dtype))
+        lists[0], lists[2] = numpy.array([d.ref, group.ref], h5py.ref_dtype), numpy.array([d.ref], h5py.ref_dtype)
+        mixed = numpy.dtype([("name", h5py.string_dtype()), ("to", h5py.ref_dtype), ("n", "<i4")])
+        table = file.create_dataset("table", (3,), mixed, chunks=(2,), compression="gzip")
+        for i, text in enumerate(("first", "", "third")):
+            table[i] = (text, (d.ref, group.ref, h5py.Reference())[i], i)
+        # Behind what is moved.
+        file["last"] = numpy.arange(1000)
+        group["w"] = numpy.arange(5)
+        group["w"].attrs["back"] = d.ref
+
+
+def check_renamed(test):
+    """Paths follow the names of blocks: the result is that of packing the source under the new name."""
+    make_paths(test.work / "paths.h5")
+    with netCDF4.Dataset(test.work / "flat.nc", "w") as file:
+        file.createDimension("x", 3)
+        file.createVariable("v", "f4", ("x",))[:] = numpy.arange(3)
+    (test.work / "other").mkdir()
+    (test.work / "other/flat.nc").write_bytes((test.work / "flat.nc").read_bytes())
+    for template, names in (("{index}", ("0", "1")), ("{path}", ("flat.nc", "other/flat.nc"))):
+        test.run("nmcat", "flat.nc", "other/flat.nc", "-o", "flat.nmb", "-f", "--strict", "--block-name", template)
+        test.run("nmconvert", "flat.nmb", "flats.nc", "--to", "nc4", "-f")
+        test.run("nmconvert", "flat.nmb", "flat1.nc", "--to", "nc4", "-f", "--extract", names[1])
+        test.run("nmcat", "flat.nc", "other/flat.nc", "-o", "flats2.nc", "-f", "--block-name", template)
+        for name in ("flats.nc", "flats2.nc", "flat1.nc"):
+            with netCDF4.Dataset(test.work / name) as file:
+                test.check(file[names[1]]["v"].dimensions == ("x",), f"{name}: {template}: {file[names[1]]}")
+    # A block with all of a file gets another name.
+    test.run("nmcat", "flat.nc", "-o", "one.nmb")
+    test.run("nmcat", "one.nmb", "-o", "two.nmb", "--block-name", "run/{index}", "--strict")
+    test.run("nmconvert", "two.nmb", "two.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "two.nc") as file:
+        test.check(file["run/0/v"].dimensions == ("x",), f"two.nc: {file['run/0']}")
+
+    test.run("nmcat", "paths.h5", "p.nc", "-o", "all.nmb", "-f")
+    test.run("nmcat", "all.nmb", "-o", "moved.nmb", "--strict")
+    test.run("nmcat", "all.nmb", "-o", "again.nmb", "--compress", "zstd")
+    test.run("nmcat", "paths.h5", "p.nc", "-o", "direct.nmb", "--block-name", "all/{stem}/{group}")
+    for name in ("moved", "again", "direct"):
+        test.run("nmverify", "-q", f"{name}.nmb")
+        test.run("nmconvert", f"{name}.nmb", f"{name}.h5", "-f")
+    test.check((test.work / "moved.h5").read_bytes() == (test.work / "direct.h5").read_bytes(),
+               "moved.h5: found other bytes than in direct.h5")
+    with h5py.File(test.work / "moved.h5") as file:
+        root = file["all/paths"]
+        paths = ["" if not ref else file[ref].name for ref in root["many"][:]]
+        test.check(paths == ["/all/paths", "/all/paths/g", "", "/all/paths/t/named"], f"moved.h5: many: {paths}")
+        test.check(root["alias"] == root["d"] == root["g/absolute"] and root["relative"] == root["g"], "moved.h5: links")
+        test.check(file[root["table"][0]["to"]] == root["d"] and root["table"][2]["name"] == b"third",
+                   f"moved.h5: {root['table'][:]}")
+        region = root["d"].attrs["region"]
+        test.check(numpy.array_equal(file[region][region], root["d"][0:2, 1:3]), "moved.h5: region")
+        test.check(root["of_named"].id.get_type() == root["t/named"].id, "moved.h5: of_named")
+    test.run("nmconvert", "moved.nmb", "alone.h5", "-f", "--extract", "all/paths")
+    # What cannot follow is refused, with names that work.
+    for source in ("all.nmb", "paths.h5"):
+        test.run("nmcat", source, "-o", "no.nmb", "--block-name", "x{group}", exit_code=1, says="'{index}/{group}'")
+        test.run("nmcat", source, "-o", "yes.nmb", "-f", "--block-name", "{index}/{group}")
+        test.run("nmconvert", "yes.nmb", "yes.h5", "-f")
+    test.run("nmcat", "all.nmb", "-o", "no.nmb", "--link", exit_code=1, says="leave out --link")
+    test.check(not (test.work / "no.nmb").exists(), "found no.nmb")
+
+
 def check(test):
     check_numbers(test)
     check_user_block(test)
     check_types_and_links(test)
     check_virtual(test)
     check_zero_length(test)
+    check_renamed(test)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "block/name_rules.h"
+#include "convert/moved_paths.h"
 #include "merge/pack_plan.h"
 
 namespace nmb {
 
 void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
   file_ = file;
-  is_warned_of_ = false;
   storage_.begin_input(std::move(file));
 }
 
@@ -86,7 +86,8 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   if (shares_empty_ && !name.has_input_name && is_empty(block)) return take_empty(name);
   PackedBlock& packed = block.packed;
   packed.name = name.name;
-  warn_of_paths(name, block);
+  NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
+  if (!keeps) return {};
   NMB_ASSIGN(packed.samples,
              samples_of(name, block.dataset.metadata, packed.records, block.samples));
   ValuesToCode values;
@@ -101,22 +102,16 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
-// What leads to objects by path leads nowhere once these are called otherwise.
-void WrittenBlocks::warn_of_paths(const BlockName& name, const InputBlock& block) {
-  const auto& extension = block.dataset.metadata.extension();
-  if (!extension || block.is_placed || name.name == block.group || is_warned_of_) return;
-  bool has_paths = false;
-  for (std::size_t i = 0; i < extension->types.size(); ++i) {
-    const ExtendedType& type = extension->types[i];
-    has_paths |= type.type_class == TypeClass::kReference || !type.name.empty();
-  }
-  if (!has_paths) return;
-  is_warned_of_ = true;
-  report_.warnings.push_back(
-      file_->name() + ": found references or named datatypes in block " + in_quotes(block.group) +
-      ", which is " + in_quotes(name.name) +
-      " now: they keep their paths, by which HDF5 will not find them (--block-name '{group}' keeps "
-      "names)");
+// false and a conflict: what leads to objects by path would lead nowhere once these are called
+// otherwise.
+Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
+  if (block.is_placed || name.name == block.group) return true;
+  NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
+  if (has)
+    conflicts_.add("block name", name.name,
+                   "references, links or named datatypes, whose paths cannot follow this name",
+                   "a name that ends in the group, as of --block-name '{index}/{group}'");
+  return !has;
 }
 
 Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
