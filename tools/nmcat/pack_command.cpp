@@ -441,7 +441,7 @@ Status PackCommand::take_io() {
 Status PackCommand::check_link() const {
   if (options_.mode != MergeMode::kPack)
     return Status(Code::kUsage, "found --link with --mode " + mode_ + ", expected pack");
-  for (const char* option : {"--split-names", "--compress"})
+  for (const char* option : {"--split-names", "--compress", "--inline"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found --link with {}, expected one of them", option));
@@ -473,11 +473,14 @@ Status PackCommand::execute() {
                                     "values");
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
+  if (!unmatched_.empty() && split_names_.empty())
+    return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
   if (!digest_.empty() && !common.json && report_path_.empty())
     return Status(Code::kUsage, "found --digest, expected --json or --report with it");
   if (options_.append)
-    for (const char* option : {"--dry-run", "--resume", "-f"})
+    // The file keeps its limit of inline values.
+    for (const char* option : {"--dry-run", "--resume", "-f", "--inline"})
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage,
                       fmt::format("found --append with {}, expected one of them", option));

@@ -95,6 +95,7 @@ class Converter {
       return usage("--materialise", "an HDF5 file, which tells where its values are");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
+    if (options_.lossy && to == "nmb") return usage("--lossy", "an output that may lose something");
     if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
     if (options_.hdf5_view != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", "an NMB output");

@@ -108,7 +108,7 @@ Status ConvertCommand::check_arguments() const {
     if (output_.empty())
       return usage("found " + std::string(input_.empty() ? "no INPUT" : "no OUTPUT") +
                    ", expected INPUT and OUTPUT, or --files-from LIST and --out-dir DIR");
-    for (const char* option : {"--out-dir", "--sort", "--report", "--resume", "-0"})
+    for (const char* option : {"--out-dir", "--sort", "--report", "--resume"})
       if (tool_.app().count(option) > 0)
         return usage(std::string("found ") + option + " without --files-from, expected both");
     return {};
