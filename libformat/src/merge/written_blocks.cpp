@@ -1,11 +1,13 @@
 // Blocks for a Writer (see merge/written_blocks.h).
 #include "merge/written_blocks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "block/name_rules.h"
 #include "convert/moved_paths.h"
 #include "merge/pack_plan.h"
+#include "nmb/hdf5_section.h"
 
 namespace nmb {
 
@@ -60,13 +62,30 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Met
 
 namespace {
 
-// No objects, no attributes, nothing that HDF5 needs: all that it tells is that it is there.
-bool is_empty(const InputBlock& block) {
+// No objects, no attributes but netCDF's note of the library that wrote the file, nothing that HDF5
+// needs but the names and the order of groups: all that it tells is that it is there.
+Result<bool> is_empty(const InputBlock& block) {
   const Metadata& metadata = block.dataset.metadata;
+  if (metadata.dimension_count() + metadata.variable_count() > 0 ||
+      block.packed.extent_length > 0 || block.samples.value_or(0) > 0)
+    return false;
+  bool has_others = false;
+  metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    has_others = has_others || attribute.name != "_NCProperties";
+  });
   const auto& extension = metadata.extension();
-  return metadata.dimension_count() + metadata.variable_count() + metadata.attribute_count() == 0 &&
-         block.packed.extent_length == 0 && block.samples.value_or(0) == 0 &&
-         (!extension || (extension->types.size() == 0 && extension->hdf5.empty()));
+  if (has_others || !extension) return !has_others;
+  for (std::size_t i = 0; i < extension->types.size(); ++i)
+    if (!extension->types[i].name.empty()) return false;
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
+             hdf5::decode_properties(extension->hdf5));
+  return std::ranges::all_of(properties, [](const hdf5::Property& p) {
+    using Number = hdf5::Property::Number;
+    return p.number == Number::kOrder ||
+           (p.number == Number::kLinks && std::ranges::all_of(p.links, [](const hdf5::Link& link) {
+              return link.kind == hdf5::LinkKind::kGroup;
+            }));
+  });
 }
 
 }  // namespace
@@ -83,7 +102,10 @@ Status WrittenBlocks::take_empty(const BlockName& name) {
 }
 
 Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
-  if (shares_empty_ && !name.has_input_name && is_empty(block)) return take_empty(name);
+  if (shares_empty_ && !name.has_input_name) {
+    NMB_ASSIGN(const bool empty, is_empty(block));
+    if (empty) return take_empty(name);
+  }
   PackedBlock& packed = block.packed;
   packed.name = name.name;
   NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
