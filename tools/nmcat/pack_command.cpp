@@ -15,6 +15,7 @@
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
+#include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/sha256.h"
@@ -248,16 +249,16 @@ Status PackCommand::take_agreement() {
 
 // The kind of OUT, by --to or its ending.
 Status PackCommand::take_output() {
-  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {".nmb", "nmb"}, {".nc3", "cdf2"},  {".cdf", "cdf5"}, {".nc4", "nc4"},
-      {".h5", "hdf5"}, {".hdf5", "hdf5"}, {".he5", "hdf5"}};
   const bool packs = options_.mode == MergeMode::kPack;
   if (to_.empty()) {
-    to_ = "nmb";
+    const std::string_view kind = kind_by_ending(options_.output);
     // Blocks are groups, which classic netCDF does not have.
-    if (options_.output.ends_with(".nc")) to_ = packs ? "nc4" : "cdf5";
-    for (const auto& [ending, kind] : kEndings)
-      if (options_.output.ends_with(ending)) to_ = kind;
+    if (kind == "netcdf")
+      to_ = packs ? "nc4" : "cdf5";
+    else if (kind == "classic")
+      to_ = "cdf5";
+    else
+      to_ = kind.empty() ? "nmb" : kind;
   }
   if (lossy_ && to_ != "nc4" && to_ != "hdf5")
     return Status(
