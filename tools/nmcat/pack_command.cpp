@@ -316,6 +316,8 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   extract.sync = writer.sync;
   extract.lossy = lossy_;
   extract.cancel = writer.cancel;
+  if (options.compression && options.compression->codec == ValueCodec::kDeflate)
+    extract.deflate = options.compression->level;
   NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
   if (ranks.rank() == 0) {
     NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options.output));

@@ -337,6 +337,10 @@ class Converter {
     options.sync = options_.sync;
     options.check = options_.check;
     options.lossy = options_.lossy;
+    if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
+      options.deflate = options_.compression->level;
+      options.shuffle = options_.compression->shuffle;
+    }
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();

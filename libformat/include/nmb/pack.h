@@ -117,8 +117,8 @@ struct PackOptions {
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
   // NMB input stays so. kUnsupported: classic blocks, but no codec.
   std::optional<Compression> compression;
-  // false: with compression, classic blocks are kUnsupported: what is made of the file knows chunks
-  // only.
+  // false: with compression, values of classic blocks stay as they are, and zstd of them is
+  // kUnsupported: the file is to become HDF5, which gets deflate by ExtractOptions::deflate.
   bool code_pieces = true;
   // Values that HDF5 inputs have in other files are copied in: HDF5 opens what these name, and no
   // limits of time and memory hold.

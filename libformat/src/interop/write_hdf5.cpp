@@ -26,11 +26,14 @@ namespace {
 // Runs `nmb-hdf5 export`; what it says on its error stream is the message. path: what `output` is
 // to become.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
-                  const std::atomic<bool>* cancel) {
+                  const ExtractOptions& options) {
   using hdf5::Hdf5Process;
-  NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
-             Hdf5Process::start({"export", input, output}, Hdf5Process::Tells::kOnError, -1));
-  NMB_TRY(process->wait_readable(cancel));
+  const std::string shuffles = options.shuffle ? "1" : "0";
+  NMB_ASSIGN(
+      const std::unique_ptr<Hdf5Process> process,
+      Hdf5Process::start({"export", input, output, std::to_string(options.deflate), shuffles},
+                         Hdf5Process::Tells::kOnError, -1));
+  NMB_TRY(process->wait_readable(options.cancel));
   constexpr std::size_t kMostText = 64 << 10;
   std::vector<std::byte> text(kMostText), rest(kMostText);
   NMB_ASSIGN(const std::size_t length, process->read(text));
@@ -188,7 +191,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (!options.lossy) NMB_TRY(check_losses(form).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
-    const Status made = run_export(input, hidden, path, options.cancel);
+    const Status made = run_export(input, hidden, path, options);
     // A signal from a terminal ends that process too.
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
