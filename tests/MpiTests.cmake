@@ -4,7 +4,9 @@ find_program(NMB_MPIEXEC_MPICH mpiexec.mpich mpiexec.hydra)
 mark_as_advanced(NMB_MPIEXEC_OPENMPI NMB_MPIEXEC_MPICH)
 set(mpiexec_openmpi ${NMB_MPIEXEC_OPENMPI} --oversubscribe --bind-to none)
 set(mpiexec_mpich ${NMB_MPIEXEC_MPICH})
-set(mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+# Processes that wait give way: there may be more of them than processors.
+set(mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    MPIR_CVAR_POLLS_BEFORE_YIELD=1)
 if(NMB_SANITIZE)
   # The MPI libraries keep memory until the process ends.
   list(APPEND mpi_environment ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1)

@@ -23,4 +23,9 @@ Status Status::in_file(std::string_view file) const {
   return Status(detail_->code, std::string(file), detail_->offset, detail_->rule, detail_->message);
 }
 
+Status Status::with(std::string_view more) const {
+  if (ok()) return *this;
+  return Status(code(), file(), offset(), rule(), message() + "; " + std::string(more));
+}
+
 }  // namespace nmb

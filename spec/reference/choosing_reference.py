@@ -101,7 +101,7 @@ def unknown_features(superblock):
 def is_nmb(data):
     """Section 3."""
     places = {0: IDENTITY_MAGIC, 256: MARK_MAGIC, 512: IDENTITY_MAGIC, 4096: SUPERBLOCK_MAGIC, 8192: SUPERBLOCK_MAGIC}
-    return any(bytes(data[at : at + 8]) == magic for at, magic in places.items())
+    return any(bytes(data[at : at + 8]) == magic for at, magic in places.items()) or bytes(data[16384:16388]) == b"\x89NMB"
 
 
 def choose(data, search=False):

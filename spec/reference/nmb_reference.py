@@ -19,6 +19,7 @@ import io
 import itertools
 import json
 import os
+import re
 import stat
 import struct
 import sys
@@ -2199,8 +2200,20 @@ def open_file(file, number):
     return file.opened[number]
 
 
+def is_windows_device(part):
+    """Whatever the folder, with any ending and blanks ahead of it."""
+    name = part.split(b".")[0].rstrip(b" ").upper()
+    return name in (b"CON", b"PRN", b"AUX", b"NUL") or name[:3] in (b"COM", b"LPT") and (
+        name[3:] in (b"%d" % digit for digit in range(1, 10)) or name[3:].decode("utf-8", "replace") in ("¹", "²", "³"))
+
+
+def is_refused_on_windows(path):
+    return any(b":" in part or is_windows_device(part) for part in path.split(b"/"))
+
+
 def read_external(file, f):
-    if file.folder is None or f.path.startswith((b"/", b"../")):
+    leads_out = f.path.startswith((b"/", b"../")) or re.match(rb"[A-Za-z]:", f.path)
+    if file.folder is None or leads_out or os.name == "nt" and is_refused_on_windows(f.path):
         file.refuse("R-FT-4", f.path_at, f"file table: {f.path!r} is not opened")
         return None
     path = os.fsencode(file.folder)

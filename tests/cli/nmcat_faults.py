@@ -85,14 +85,16 @@ def run(tools, options, target, calls, call):
     return done if injected else None
 
 
-def check_appended(tools, what, options, target, before):
-    """The head leads to what it led to, or to all that was appended; more may lie behind."""
+def check_appended(tools, what, options, target, before, said):
+    """The head leads to what it led to, or to all that was appended, and the message says that it may; more may lie
+    behind."""
     found = (tools.work / target).read_bytes()
     tools.check(found[HEAD:len(before)] == before[HEAD:], f"{what}: values or metadata that were there changed")
     more = found[:HEAD] != before[:HEAD]
     blocks = tools.run("nminspect", "count", target, "--what=blocks").stdout
     tools.check(blocks == (b"3\n" if more else b"2\n"), f"{what}: found {blocks} blocks, head {'changed' if more else 'as before'}")
     if more:
+        tools.check("generation 2 may be in the file" in said, f"{what}: said {said!r} of a generation that is there")
         tools.run("nmverify", target)
     tools.run("nmcat", *options, "-o", target, "--block-name", "again/{stem}")
     tools.run("nmverify", target)
@@ -108,6 +110,16 @@ def failing_calls(appends):
     for calls in CALLS.split(",")[:4] if appends else [CALLS]:
         for call in range(1, MOST):
             yield calls, call
+
+
+def check_named(tools, what, options, target):
+    """Where the folder cannot be synced the output has its name, whole, and the message says so."""
+    done = run(tools, options, target, "fsync", 1)
+    if done is None or done.returncode == 0:
+        return
+    tools.check(done.returncode == 2, f"{what}, folder: exit code {done.returncode}")
+    tools.check("has its name all the same" in done.stderr, f"{what}, folder: said {done.stderr[:300]!r}")
+    tools.run("nmverify", target)
 
 
 def check(tools, options, target):
@@ -145,10 +157,12 @@ def check(tools, options, target):
             left = [one for one in left if not one.startswith(".out.nmb.")]
         tools.check(left == names, f"{here}: found files {left}")
         if appends:
-            check_appended(tools, here, options, target, before)
+            check_appended(tools, here, options, target, before, done.stderr)
             (tools.work / target).write_bytes(before)
         else:
             tools.check((tools.work / target).read_bytes() == before, f"{here}: the target was changed")
+    if not appends:
+        check_named(tools, what, options, target)
     # Links have no values to write.
     tools.check(failed >= (3 if "--link" in options else 4), f"{what}: found {failed} calls that fail")
     (tools.work / target).unlink()

@@ -17,7 +17,7 @@ namespace {
 
 int rounds() {
   const char* text = std::getenv("NMB_KILL_ROUNDS");
-  return text ? std::atoi(text) : 20 / kShare;
+  return text ? std::atoi(text) : 20 / static_cast<int>(kShare);
 }
 
 SessionKind kind_of_generation(std::uint64_t generation) { return kSessionKinds[generation % 3]; }

@@ -2,9 +2,9 @@
 """Many sets of netCDF-4 and HDF5 files (file_grammar.py) packed, united and joined, as netCDF-4 and HDF5, written at
 once and by way of an .nmb file: users of netCDF4-python and h5py see in them what they see in the sources.
 
-    many_sets_test.py --tools build/dev/tools [--sets 200] [--first 0] [-j 2]
+    many_sets_test.py --tools build/dev/tools [--sets 100] [--first 0] [-j 2]
 
-A longer loop: --first 1000 --sets 5000. Each feature of the grammar must be in a tenth of 200 sets. REFUSALS lists what
+`./night` tries 5000. Each feature of the grammar must be in a tenth of the sets. REFUSALS lists what
 the tools may say that they cannot write; it may be so of one output of twelve. Bugs that are seeded by hand
 (seeded_bugs.py) must all be found.
 """
@@ -249,7 +249,7 @@ def run_sets(tools, first, sets, processes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", type=Path, required=True, help="folder of the tools")
-    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--sets", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="number of the first set")
     parser.add_argument("-j", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     arguments = parser.parse_args()

@@ -175,7 +175,7 @@ void bark(int) {
 Watchdog::Watchdog(const std::string& what) {
   std::snprintf(watched, sizeof watched, "not done in time: %s\n", what.c_str());
   std::signal(SIGALRM, bark);
-  ::alarm(kShare == 1 ? 5 : 30);
+  ::alarm(kSanitized ? 30 : 5);
 }
 
 Watchdog::~Watchdog() { ::alarm(0); }

@@ -1,5 +1,9 @@
-// Tests that run under a sanitizer do a share of the work.
+// Tests under a sanitizer do a share of the work; NMB_ALL=1 in the environment makes them do all of
+// it.
 #pragma once
+
+#include <cstddef>
+#include <cstdlib>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -12,8 +16,10 @@
 
 namespace nmb::test {
 #ifdef NMB_TEST_SANITIZED
-inline constexpr int kShare = 4;
+inline constexpr bool kSanitized = true;
 #else
-inline constexpr int kShare = 1;
+inline constexpr bool kSanitized = false;
 #endif
+// One of so many is done.
+inline const std::size_t kShare = kSanitized && std::getenv("NMB_ALL") == nullptr ? 4 : 1;
 }  // namespace nmb::test

@@ -103,7 +103,7 @@ data:
 )");
 }
 
-TEST(ClassicView, TypesThatTheTargetDoesNotHaveAreLeftOut) {
+TEST(ClassicView, TypesThatTheTargetDoesNotHaveBecomeOthers) {
   ExtendedDataset made;
   const Type le_uint = made.type(little_integer(4, false));
   const VarId a = made.variable("a", le_uint, {}, little<std::uint32_t>({1}));
@@ -111,10 +111,13 @@ TEST(ClassicView, TypesThatTheTargetDoesNotHaveAreLeftOut) {
   made.attribute(1, "u", Type::kUByte, 1, ByteVector(1));
   EXPECT_EQ(losses(view_of(made)), "");
   const ClassicView view = view_of(made, Kind::kCdf2);
-  EXPECT_EQ(losses(view),
-            "variable \"a\": found type uint, expected one of CDF-2; left out\n"
-            "attribute \"b:u\": found type ubyte, expected one of CDF-2; left out\n");
-  EXPECT_EQ(view.dataset->metadata.variable_count(), 1u);
+  EXPECT_EQ(
+      losses(view),
+      "variable \"a\": found type uint, expected one of CDF-2; its values are written as int\n"
+      "attribute \"b:u\": found type ubyte, expected one of CDF-2; its values are written as "
+      "short\n");
+  EXPECT_EQ(view.dataset->metadata.variable_count(), 2u);
+  EXPECT_EQ(*view.dataset->read_all<int>(0), std::vector{1});
   EXPECT_EQ(a, 0u);
 }
 
@@ -612,6 +615,114 @@ TEST(ClassicView, ClassicDatasetStaysAsItIs) {
   const Result<ClassicView> view = classic_view(dataset, Kind::kCdf1);
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->dataset, dataset);
+}
+
+template <class T>
+ByteVector external(const std::vector<T>& values, Type type) {
+  ByteVector out(values.size() * type_size(type));
+  EXPECT_EQ(
+      convert_to_external(memory_type_of<T>(), values.data(), values.size(), type, out.data()), 0u);
+  return out;
+}
+
+// Variables of a classic dataset along a dimension of 3, each with its values and attributes.
+class Integers {
+ public:
+  Integers() { three_ = *made_.add_dimension("three", 3); }
+
+  template <class T>
+  void add(std::string_view name, Type type, const std::vector<T>& values) {
+    const VarId id = *made_.add_variable(name, type, std::vector{three_});
+    ASSERT_EQ(id, values_.size());
+    values_.push_back(external(values, type));
+  }
+  template <class T>
+  void attribute(VarId owner, std::string_view name, Type type, const std::vector<T>& values) {
+    ASSERT_TRUE(made_.put_attribute(owner, name, type, external(values, type)).ok());
+  }
+  ClassicView view(Kind target) {
+    auto dataset = std::make_shared<Dataset>();
+    dataset->metadata = std::move(made_);
+    dataset->layout = *layout_classic(dataset->metadata, Kind::kCdf5);
+    ByteVector extent(dataset->layout.fixed_end - dataset->layout.header_length);
+    for (VarId v = 0; v < values_.size(); ++v)
+      std::ranges::copy(values_[v],
+                        extent.begin() + static_cast<std::ptrdiff_t>(dataset->shape(v)->begin));
+    dataset->extent = std::make_shared<OwnedBytes>(std::move(extent), "f.nc");
+    const Result<ClassicView> view = classic_view(dataset, target);
+    EXPECT_TRUE(view.ok()) << view.status().text();
+    return *view;
+  }
+
+ private:
+  Metadata made_;
+  DimId three_;
+  std::vector<ByteVector> values_;
+};
+
+TEST(ClassicView, IntegersBecomeTheNarrowestTypeThatHoldsThem) {
+  constexpr std::int64_t kIntMost = 2147483647, kExact = std::int64_t{1} << 53;
+  for (const Kind target : {Kind::kCdf1, Kind::kCdf2}) {
+    Integers made;
+    made.add<int>("b", Type::kUByte, {0, 128, 255});
+    made.add<int>("s", Type::kUShort, {0, 1, 65534});
+    made.add<std::int64_t>("i", Type::kInt64, {-kIntMost - 1, 0, kIntMost});
+    made.add<std::int64_t>("u", Type::kUInt, {0, 7, kIntMost});
+    made.add<std::int64_t>("wide", Type::kUInt, {0, 7, kIntMost + 1});
+    made.add<std::int64_t>("exact", Type::kInt64, {-kExact, kExact, std::int64_t{1} << 62});
+    made.add<std::int64_t>("inexact", Type::kInt64, {0, 0, kExact + 1});
+    made.add<std::uint64_t>("huge", Type::kUInt64, {std::uint64_t{1} << 63, 1, 2});
+    made.add<int>("kept", Type::kShort, {-1, 0, 1});
+    const ClassicView view = made.view(target);
+    const std::string kind = " expected one of CDF-" + std::to_string(static_cast<int>(target));
+    const std::string held = kind + "; its values are written as ";
+    EXPECT_EQ(losses(view), "variable \"b\": found type ubyte," + held + "short\n" +
+                                "variable \"s\": found type ushort," + held + "int\n" +
+                                "variable \"i\": found type int64," + held + "int\n" +
+                                "variable \"u\": found type uint," + held + "int\n" +
+                                "variable \"wide\": found type uint," + held + "double\n" +
+                                "variable \"exact\": found type int64," + held + "double\n" +
+                                "variable \"inexact\": found type int64," + kind +
+                                ", and values that neither int nor double holds; left out\n" +
+                                "variable \"huge\": found type uint64," + held + "double\n");
+    EXPECT_EQ(view.left_out, std::vector<VarId>{6});
+    const Dataset& d = *view.dataset;
+    ASSERT_EQ(d.metadata.variable_count(), 8u);
+    EXPECT_EQ(*d.read_all<int>(0), (std::vector{0, 128, 255}));
+    EXPECT_EQ(*d.read_all<int>(1), (std::vector{0, 1, 65534}));
+    EXPECT_EQ(*d.read_all<std::int64_t>(2), (std::vector{-kIntMost - 1, std::int64_t{}, kIntMost}));
+    EXPECT_EQ(*d.read_all<double>(4), (std::vector{0., 7., 2147483648.}));
+    EXPECT_EQ(*d.read_all<double>(5), (std::vector{-0x1p53, 0x1p53, 0x1p62}));
+    EXPECT_EQ(*d.read_all<double>(6), (std::vector{0x1p63, 1., 2.}));
+    EXPECT_EQ(*d.read_all<int>(7), (std::vector{-1, 0, 1}));
+  }
+}
+
+TEST(ClassicView, FillValuesStayFillValues) {
+  constexpr std::int64_t kDefault = -9223372036854775806, kIntDefault = -2147483647;
+  Integers made;
+  made.add<std::int64_t>("never", Type::kInt64, {1, kDefault, 3});
+  made.add<std::int64_t>("number", Type::kInt64, {1, kIntDefault, 3});
+  made.add<std::int64_t>("own", Type::kInt64, {1, -1, 3});
+  made.attribute<std::int64_t>(2, "_FillValue", Type::kInt64, {std::int64_t{1} << 40});
+  made.attribute<std::int64_t>(2, "valid_min", Type::kInt64, {-5});
+  made.add<std::int64_t>("lost", Type::kInt64, {1, -1, 3});
+  made.attribute<std::int64_t>(3, "_FillValue", Type::kInt64, {kDefault});
+  made.attribute<std::int64_t>(3, "comment", Type::kInt64, {kDefault});
+  made.attribute<std::int64_t>(3, "flags", Type::kUByte, {1, 200});
+  const ClassicView view = made.view(Kind::kCdf1);
+  const Dataset& d = *view.dataset;
+  EXPECT_EQ(*d.read_all<std::int64_t>(0), (std::vector<std::int64_t>{1, kIntDefault, 3}));
+  EXPECT_EQ(d.metadata.variable(0).type, Type::kInt);
+  EXPECT_EQ(d.metadata.variable(1).type, Type::kDouble) << "int would make it a fill value";
+  EXPECT_EQ(d.metadata.variable(2).type, Type::kDouble) << "holds the fill value too";
+  EXPECT_EQ(d.metadata.find_attribute(2, "_FillValue")->type, Type::kDouble);
+  EXPECT_EQ(d.metadata.find_attribute(2, "valid_min")->type, Type::kDouble);
+  EXPECT_EQ(d.metadata.variable(3).type, Type::kInt);
+  EXPECT_FALSE(d.metadata.find_attribute(3, "_FillValue"));
+  EXPECT_FALSE(d.metadata.find_attribute(3, "comment"));
+  EXPECT_EQ(d.metadata.find_attribute(3, "flags")->type, Type::kShort);
+  EXPECT_EQ(view.losses.size(), 9u) << losses(view);
 }
 
 }  // namespace

@@ -310,6 +310,46 @@ TEST(Values, MemoryAndReadsAreBounded) {
   EXPECT_LE(source->reads(), 4u);
 }
 
+// The first MiB can be read.
+class CutExtent final : public ByteSource {
+ public:
+  explicit CutExtent(std::shared_ptr<const ByteSource> base) : base_(std::move(base)) {}
+  std::uint64_t size() const override { return base_->size(); }
+  const std::string& name() const override { return base_->name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset + out.size() > std::uint64_t{1} << 20) return Status(Code::kDamaged, "cut");
+    return base_->read_at(offset, out);
+  }
+
+ private:
+  std::shared_ptr<const ByteSource> base_;
+};
+
+TEST(Values, AreWholeUpToWhereTheyCannotBeRead) {
+  const auto values = [](Type type, std::uint64_t rows, std::uint64_t length, ValueFormat format) {
+    Metadata m;
+    std::vector dims{*m.add_dimension("one", 1), *m.add_dimension("rows", rows),
+                     *m.add_dimension("x", length)};
+    *m.add_variable("v", type, dims);
+    const Dataset d = test::make_dataset(std::move(m), Kind::kCdf5, 0);
+    std::string text;
+    const Status status =
+        write_values(d.text("x"), d.layout, std::make_shared<CutExtent>(d.extent()), 0,
+                     {{0, 0, 0}, {1, rows, length}, {}}, format, [&](std::string_view part) {
+                       text += part;
+                       return Status();
+                     });
+    EXPECT_EQ(status.code(), Code::kDamaged);
+    return text;
+  };
+  constexpr auto kCdl = ValueFormat::kCdl, kJson = ValueFormat::kJson;
+  // In a row, at the end of one, and in text.
+  EXPECT_TRUE(values(Type::kByte, 400000, 3, kJson).ends_with("[-127,-127,-127],[-127]]]"));
+  EXPECT_TRUE(values(Type::kByte, 400000, 4, kJson).ends_with(",[-127,-127,-127,-127]]]"));
+  EXPECT_TRUE(values(Type::kChar, 2, 600000, kJson).ends_with("\\u0000\"]]"));
+  EXPECT_TRUE(values(Type::kByte, 400000, 3, kCdl).ends_with("\n-127, -127, -127,\n-127\n"));
+}
+
 TEST(Values, AFailedSinkStopsTheReading) {
   Metadata m;
   const DimId x = *m.add_dimension("x", 2000000);

@@ -43,6 +43,20 @@ TEST(ExternalPath, WhatLeadsOut) {
   for (const char* path : {"a", "..a", ".../a", "a/b"}) EXPECT_FALSE(leads_out(path)) << path;
 }
 
+TEST(ExternalPath, WhatWindowsTakesForADevice) {
+  for (const char* part : {"CON", "prn", "Aux", "NUL", "nul.nc", "con.tar.gz", "aux.", "NUL .nc",
+                           "COM1", "com9.nc", "LPT1", "lpt9", "COM\xC2\xB9", "lpt\xC2\xB3.nc"})
+    EXPECT_TRUE(is_windows_device(part)) << part;
+  for (const char* part : {"", ".", "..", "CO", "CONS", "console.nc", "a.con", "COM", "COM0",
+                           "COM10", "COMA", "LPT", "LPT0.nc", "nul_1.nc", " NUL", "COM\xC2\xB4"})
+    EXPECT_FALSE(is_windows_device(part)) << part;
+  for (const char* path :
+       {"nul", "a/NUL.nc", "aux/b.nc", "a/b/com1", "in/a.nc:stream", "C:/aux", "C:/a:b", "ab:/c"})
+    EXPECT_NE(windows_path_error(path), nullptr) << path;
+  for (const char* path : {"a", "a/b.nc", "/data/a.nc", "../a.nc", "C:/a.nc", "null/console"})
+    EXPECT_EQ(windows_path_error(path), nullptr) << path;
+}
+
 class ExternalFilesTest : public testing::Test {
  protected:
   fs::path at(const std::string& name) const { return folder_.path() / name; }

@@ -125,7 +125,7 @@ class PackPlanTest : public testing::Test {
 };
 
 TEST_F(PackPlanTest, SaysLengthAndMemory) {
-  if (test::kShare > 1) GTEST_SKIP() << "sanitizers take memory of their own";
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
   make_inputs(64, 20, 200'000);
   check("whole files", 1.25);
   options_.block_by = "prefix:^_grp_([a-z0-9]+)_";
@@ -136,7 +136,7 @@ TEST_F(PackPlanTest, SaysLengthAndMemory) {
 // A block of an NMB file is in memory while its values are moved, on as many threads as there may
 // be.
 TEST_F(PackPlanTest, SaysMemoryOfMergedFilesThatAreMergedAgain) {
-  if (test::kShare > 1) GTEST_SKIP() << "sanitizers take memory of their own";
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
   make_inputs(6, 5000, 3'000'000);
   for (int f = 0; f < 6; ++f) {
     PackOptions one;

@@ -1,6 +1,8 @@
 // nminspect dump (see dump_command.h).
 #include "nminspect/dump_command.h"
 
+#include <utility>
+
 #include "common/json_document.h"
 #include "common/slab.h"
 #include "nmb/dump.h"
@@ -39,7 +41,9 @@ DumpCommand::DumpCommand(Tool& tool)
            "number alone is one index.\n--json nests one array a dimension. A variable whose HDF5 "
            "dataspace is null has no "
            "values: NULL, null with --json.\nBytes of an NMB file are checked before their values "
-           "are shown; at a damaged piece the command ends with exit code 1.\n\n"
+           "are shown; at a damaged piece the command ends with exit code 1. Values ahead of it "
+           "are "
+           "shown; with --json the document then has the key \"error\".\n\n"
            "VAR is a name as `header` shows it with the same --view, or as it is stored.",
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "
@@ -69,11 +73,10 @@ Status DumpCommand::run(const InspectedFile& file) {
     NMB_ASSIGN(slab, parse_slab(*slab_, shape.lengths));
   }
   const DatasetText text{block, dataset->metadata, dataset->kind(), dataset->records};
-  const auto write = [&](ValueFormat format) {
-    return write_values(text, dataset->layout, dataset->extent, *id, slab, format,
-                        tool_.out().sink());
+  const auto write = [&](ValueFormat format, const TextSink& sink) {
+    return write_values(text, dataset->layout, dataset->extent, *id, slab, format, sink);
   };
-  if (!tool_.options().json) return write(ValueFormat::kCdl);
+  if (!tool_.options().json) return write(ValueFormat::kCdl, tool_.out().sink());
 
   // The values may be more than memory holds: they go out behind the document's other keys.
   Json json = json_document("dump");
@@ -85,9 +88,18 @@ Status DumpCommand::run(const InspectedFile& file) {
   json["slab"] = {{"start", slab.start}, {"count", slab.count}, {"stride", slab.stride}};
   std::string head = json.dump(-1, ' ', true);
   head.back() = ',';
-  NMB_TRY(tool_.out().write(head + "\"values\":"));
-  NMB_TRY(write(ValueFormat::kJson));
-  return tool_.out().write("}\n");
+  head += "\"values\":";
+  bool begun = false;
+  const Status status = write(ValueFormat::kJson, [&](std::string_view part) -> Status {
+    if (!std::exchange(begun, true)) NMB_TRY(tool_.out().write(head));
+    return tool_.out().write(part);
+  });
+  if (!begun) return status;
+  std::string tail = "}\n";
+  if (!status.ok())
+    tail = ",\"error\":" + Json(json_text(status.text())).dump(-1, ' ', true) + tail;
+  const Status ended = tool_.out().write(tail);
+  return status.ok() ? ended : status;
 }
 
 }  // namespace nmb::tools

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "common/find_expression.h"
@@ -32,14 +34,24 @@ long double number_of(Type type, const std::byte* external) {
   return type == Type::kUInt64 ? as(std::uint64_t{}) : as(std::int64_t{});
 }
 
-// Names of a block's attributes and statistics, as values; which of them were anywhere.
+FindValue value_of(const TagValue& tag) {
+  if (const auto* text = std::get_if<std::string>(&tag)) return *text;
+  if (const auto* number = std::get_if<std::int64_t>(&tag))
+    return static_cast<long double>(*number);
+  if (const auto* number = std::get_if<std::uint64_t>(&tag))
+    return static_cast<long double>(*number);
+  return static_cast<long double>(std::get<double>(tag));
+}
+
+// Names of a block's tags, attributes and statistics, as values; which of them were anywhere.
 class BlockValues {
  public:
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  // Reads the statistics that are named, of all blocks: rows of one name lie together.
-  Status read_statistics() {
+  // Reads the tags and statistics that are named, of all blocks: rows of one name lie together.
+  Status read_tables() {
+    NMB_TRY(read_tags());
     for (const FindName& name : expression_.names()) {
       if (!reader_ || name.kind != FindName::Kind::kStatistic) continue;
       const auto inserted = statistics_.try_emplace(std::string(name.variable));
@@ -54,15 +66,11 @@ class BlockValues {
     }
     return {};
   }
-  // Whether blocks must be read.
-  bool has_attributes() const {
-    return std::ranges::any_of(expression_.names(), [](const FindName& name) {
-      return name.kind != FindName::Kind::kStatistic;
-    });
-  }
-  // dataset: nullptr where blocks need not be read.
-  void begin(std::shared_ptr<const Dataset> dataset, std::uint64_t order) {
-    dataset_ = std::move(dataset);
+  // load: reads the block, called where an attribute is looked for; valid until the next begin().
+  using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
+  void begin(Load load, std::uint64_t order) {
+    load_ = std::move(load);
+    dataset_.reset();
     order_ = order;
   }
   Result<std::optional<FindValue>> value(std::size_t i) {
@@ -70,7 +78,12 @@ class BlockValues {
     std::optional<FindValue> value;
     if (name.kind == FindName::Kind::kStatistic) {
       value = statistic(name, i);
+    } else if (const FindValue* const tag = tag_of(name)) {
+      value = *tag;
     } else {
+      if (!dataset_) {
+        NMB_ASSIGN(dataset_, load_());
+      }
       VarId variable = kGlobal;
       if (name.kind != FindName::Kind::kBlockAttribute) {
         const std::optional<VarId> id = dataset_->metadata.find_variable(name.variable);
@@ -91,6 +104,26 @@ class BlockValues {
   }
 
  private:
+  Status read_tags() {
+    for (const FindName& name : expression_.names()) {
+      if (!reader_ || name.kind != FindName::Kind::kBlockAttribute) continue;
+      auto& rows = tags_[name.name];
+      NMB_TRY(reader_->for_each_tag(name.name,
+                                    [&](std::uint64_t order, const TagValue& tag) -> Result<bool> {
+                                      rows.emplace(order, value_of(tag));
+                                      return true;
+                                    }));
+    }
+    return {};
+  }
+  // Of the block; nullptr: it has none of the name.
+  const FindValue* tag_of(const FindName& name) const {
+    if (name.kind != FindName::Kind::kBlockAttribute) return nullptr;
+    const auto rows = tags_.find(name.name);
+    if (rows == tags_.end()) return nullptr;
+    const auto row = rows->second.find(order_);
+    return row == rows->second.end() ? nullptr : &row->second;
+  }
   std::optional<FindValue> statistic(const FindName& name, std::size_t i) {
     const auto rows = statistics_.find(name.variable);
     if (rows == statistics_.end()) return std::nullopt;
@@ -131,11 +164,14 @@ class BlockValues {
   const FindExpression& expression_;
   const Reader* const reader_;
   std::vector<bool> found_;
-  std::shared_ptr<const Dataset> dataset_;
-  std::uint64_t order_ = 0;  // of the block
+  Load load_;
+  std::shared_ptr<const Dataset> dataset_;  // nullptr: not read yet
+  std::uint64_t order_ = 0;                 // of the block
   // By variable, then by order of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
       statistics_;
+  // By name, then by order of the block.
+  std::map<std::string, std::unordered_map<std::uint64_t, FindValue>, std::less<>> tags_;
 };
 
 }  // namespace
@@ -146,12 +182,14 @@ FindCommand::FindCommand(Tool& tool)
           {"The blocks whose attributes and statistics are such as an expression says.",
            std::string(
                "Comparisons (== != < <= > >=) of numbers, texts in ' ' or \" \" and names, joined "
-               "by &&, || and !, with ( ). A name is an attribute of the block; VARIABLE@NAME one "
+               "by &&, || and !, with ( ). A name is a tag of the block, without one an attribute; "
+               "VARIABLE@NAME one "
                "of a variable, text of any kind or one number; VARIABLE.min, .max, .elements, "
                ".missing and .nan are statistics, "
                "which an NMB file has that was written with --stats. ` ` is around a name with "
                "other characters than letters, digits and _-/:+.\n"
-               "Attributes are read with their blocks, statistics by name; values are not read. A "
+               "Attributes are read with their blocks, tags and statistics by name; values are not "
+               "read. A "
                "comparison with what a block does not have is "
                "neither true nor false there: the block is not listed. A name that no block has is "
                "an error (exit code 2), so that an empty answer always means what it says.\n\n") +
@@ -168,16 +206,12 @@ Status FindCommand::run(const InspectedFile& file) {
   NMB_ASSIGN(const FindExpression expression, FindExpression::parse(expression_));
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   BlockValues values(expression, file.reader());
-  NMB_TRY(values.read_statistics());
+  NMB_TRY(values.read_tables());
   std::vector<BlockEntry> found;
   std::uint64_t looked_at = 0;
   NMB_TRY(for_each_block(file, pattern, [&](const BlockEntry& entry) -> Result<bool> {
     ++looked_at;
-    std::shared_ptr<const Dataset> dataset;
-    if (values.has_attributes()) {
-      NMB_ASSIGN(dataset, file.dataset(entry));
-    }
-    values.begin(std::move(dataset), entry.order);
+    values.begin([&] { return file.dataset(entry); }, entry.order);
     NMB_ASSIGN(const std::optional<bool> holds,
                expression.holds([&](std::size_t i) { return values.value(i); }));
     if (holds.value_or(false)) found.push_back(entry);

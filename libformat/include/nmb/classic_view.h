@@ -33,14 +33,18 @@ struct ClassicView {
   std::vector<VarId> left_out;
 };
 
-// Variables and attributes of a classic dataset whose types `target` does not have, each left out
-// by classic_view(); attributes of such a variable go with it.
+// Variables and attributes of a classic dataset whose types `target` does not have; attributes of
+// such a variable go with it. For callers that leave them out: classic_view() keeps those of them
+// whose values another type holds.
 NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 
 // Shows `dataset` as a classic dataset of kind `target` (CDF-1, CDF-2 or CDF-5). A classic dataset
-// stays the same but for type_losses(). No losses are: attributes that netCDF and HDF5 keep for
-// themselves (nmb/netcdf_view.h), chunks, filters, byte orders, and blocks below it.
-// kDamaged: the hdf5 section, or values of attributes; kLimit: sizes past 2^62.
+// stays the same but for types that `target` does not have: integers become short, int or double,
+// whichever is the narrowest that holds all values, each is a loss, and what none holds is left out
+// (docs/hdf5.md). For that all values of such variables are read. No losses are: attributes that
+// netCDF and HDF5 keep for themselves (nmb/netcdf_view.h), chunks, filters, byte orders, and blocks
+// below it. kDamaged: the hdf5 section, values of attributes, or values that are read; kLimit:
+// sizes past 2^62.
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target);
 
 }  // namespace nmb

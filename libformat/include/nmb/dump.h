@@ -81,8 +81,9 @@ enum class ValueFormat : std::uint8_t { kCdl, kJson };
 
 // The values of a hyperslab. kCdl: the elements as write_cdl's, one row (the last dimension) from
 // line to line, a line feed at the end. kJson: one array a dimension, nested, text as one string a
-// row, a scalar without an array, a selection of nothing []; no line feed. kUsage: the selection
-// does not fit the shape.
+// row, a scalar without an array, a selection of nothing []; no line feed. Where values cannot be
+// read, those ahead of them are written, whole ones, with all arrays closed, or nothing if there
+// are none. kUsage: the selection does not fit the shape.
 NMB_EXPORT Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
                                std::shared_ptr<const ByteSource> extent, VarId variable,
                                const Hyperslab& slab, ValueFormat format, const TextSink& sink);

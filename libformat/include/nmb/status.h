@@ -55,6 +55,8 @@ class [[nodiscard]] Status {
   NMB_EXPORT std::string text() const;
   // The same failure with the file's name filled in where it has none.
   NMB_EXPORT Status in_file(std::string_view file) const;
+  // The same failure with "; MORE" behind its message; ok stays ok.
+  NMB_EXPORT Status with(std::string_view more) const;
 
  private:
   struct Detail {

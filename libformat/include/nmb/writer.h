@@ -330,7 +330,8 @@ class Writer {
 
   // Commits a generation. kUsage in define mode and in a dry run. This, close() and redefine():
   // kUsage also while requests are open on any rank; nothing is done then, and the writer may be
-  // used as before.
+  // used as before. Where the last writes of a commit fail, those of slot and mark (spec/format.md,
+  // section 5.3), the new generation may be in the file: the message says so.
   NMB_EXPORT Status sync();
   // Ends define mode if need be, commits and closes.
   NMB_EXPORT Status close();

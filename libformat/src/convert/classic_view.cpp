@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "block/name_rules.h"
 #include "convert/array_source.h"
 #include "convert/classic_type.h"
+#include "convert/held_types.h"
 #include "convert/laid_values.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
@@ -94,6 +96,15 @@ class ClassicMaker {
     return std::move(out_);
   }
 
+  // After make(): the block's variable that each of the classic dataset's was.
+  std::vector<VarId> origins() const {
+    std::vector<VarId> ids;
+    for (const Chosen* chosen : written_) ids.push_back(chosen->shown->id);
+    return ids;
+  }
+  // After make(): types of the block, by Loss::object, that became one which the target lacks.
+  const std::map<std::string, std::string>& unheld() const { return unheld_; }
+
  private:
   // A variable that the classic dataset has, unless its dimensions are in the way.
   struct Chosen {
@@ -134,11 +145,9 @@ class ClassicMaker {
     }
   }
 
-  // What a type becomes in the target; nullopt: it is left out, which is noted.
+  // What a type becomes in CDF-5; nullopt: it is left out, which is noted.
   std::optional<ClassicType> choose_type(const std::string& object, Type type) {
-    const std::optional<ClassicType> classic = classic_type(types_, type);
-    if (classic && classic::has_type(target_, static_cast<std::uint32_t>(classic->type)))
-      return classic;
+    if (const std::optional<ClassicType> classic = classic_type(types_, type)) return classic;
     lose(object, unfit(type) + "; left out");
     return std::nullopt;
   }
@@ -148,8 +157,11 @@ class ClassicMaker {
   }
 
   void lose_type(const std::string& object, Type type, const ClassicType& to) {
-    if (to.is_changed)
+    if (!to.is_changed) return;
+    if (classic::has_type(target_, static_cast<std::uint32_t>(to.type)))
       lose(object, unfit(type) + "; its values are written as " + std::string(type_name(to.type)));
+    else
+      unheld_.emplace(object, types_.text(type));
   }
 
   Status choose(const NetcdfView::Variable& shown) {
@@ -434,6 +446,7 @@ class ClassicMaker {
   std::optional<std::uint32_t> record_;    // of the view's dimensions
   std::vector<std::optional<DimId>> ids_;  // of the view's dimensions
   std::map<std::uint64_t, DimId> of_characters_;
+  std::map<std::string, std::string> unheld_;
   Metadata to_{Metadata::Names::kAsFound};
   ClassicView out_;
 };
@@ -443,53 +456,17 @@ Loss lost_type(std::string object, Type type, Kind target) {
                                  kind_text(target) + "; left out"};
 }
 
-// A classic dataset without what has a type that the target does not have.
-Result<ClassicView> with_types_of(std::shared_ptr<const Dataset> dataset, Kind target) {
-  std::vector<Loss> losses = type_losses(dataset->metadata, target);
-  if (losses.empty()) return ClassicView{std::move(dataset), {}, {}};
-  struct View {
-    std::shared_ptr<const Dataset> of;
-    Dataset dataset;
-  };
-  const Metadata& from = dataset->metadata;
-  const auto has = [&](Type type) {
-    return classic::has_type(target, static_cast<std::uint32_t>(type));
-  };
-  ClassicView out;
-  Metadata to(Metadata::Names::kAsFound);
-  for (DimId id = 0; id < from.dimension_count(); ++id) {
-    const Dimension dimension = from.dimension(id);
-    NMB_TRY(to.add_dimension(dimension.name, dimension.length).status());
-  }
-  const auto add_attributes = [&](VarId owner, VarId own) {
-    Status status;
-    from.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (status.ok() && has(attribute.type))
-        status = to.add_attribute(own, attribute.name, attribute.type, attribute.values);
-    });
-    return status;
-  };
-  NMB_TRY(add_attributes(kGlobal, kGlobal));
-  for (VarId v = 0; v < from.variable_count(); ++v) {
-    const Variable variable = from.variable(v);
-    if (!has(variable.type)) {
-      out.left_out.push_back(v);
-      continue;
-    }
-    NMB_ASSIGN(const VarId id, to.add_variable(variable.name, variable.type, variable.dimensions));
-    NMB_TRY(add_attributes(v, id));
-    to.set_begin(id, from.begin(v));
-  }
-  auto view = std::make_shared<View>();
-  view->dataset.name = dataset->name;
-  view->dataset.metadata = std::move(to);
-  view->dataset.layout = dataset->layout;
-  view->dataset.records = dataset->records;
-  view->dataset.extent = dataset->extent;
-  view->of = std::move(dataset);
-  out.dataset = std::shared_ptr<const Dataset>(view, &view->dataset);
-  out.losses = std::move(losses);
-  return out;
+// A view with all types of CDF-5, and of that one with those of the target.
+Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target) {
+  ClassicMaker maker(std::move(dataset), target);
+  NMB_ASSIGN(ClassicView all, maker.make());
+  NMB_ASSIGN(ClassicView view, with_types_of(all.dataset, target, maker.unheld()));
+  const std::vector<VarId> origins = maker.origins();
+  for (VarId& id : view.left_out) id = origins[id];
+  view.left_out.insert(view.left_out.begin(), all.left_out.begin(), all.left_out.end());
+  view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),
+                     std::make_move_iterator(all.losses.end()));
+  return view;
 }
 
 }  // namespace
@@ -521,7 +498,7 @@ Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind ta
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";
-  Result<ClassicView> view = ClassicMaker(std::move(dataset), target).make();
+  Result<ClassicView> view = view_of_types(std::move(dataset), target);
   if (view.ok()) return view;
   const Status& status = view.status();
   return Status(status.code(), file, status.offset(), status.rule(), block + status.message());

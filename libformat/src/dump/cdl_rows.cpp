@@ -14,7 +14,7 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
                  const Style& style)
     : out_(out), type_(array.type), style_(style) {
   if (TypeTable::is_extended(type_)) {
-    extended_.emplace(out, metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
+    extended_.emplace(metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
     return;
   }
   // The default of another system is its own affair.
@@ -29,6 +29,8 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
 }
 
 void CdlRows::begin(std::uint64_t row) {
+  if (!status_.ok()) return;
+  any_ = true;
   if (row > 0) out_.put(",\n");
   out_.put(style_.indent);
   column_ = row == 0 ? style_.first_column : 0;
@@ -39,9 +41,11 @@ void CdlRows::begin(std::uint64_t row) {
 
 void CdlRows::value(const std::byte* external) {
   if (extended_) {
+    if (status_.ok()) status_ = extended_->read(type_, external);
+    if (!status_.ok()) return;
     if (!first_in_row_) out_.put(", ");
     first_in_row_ = false;
-    if (status_.ok()) status_ = extended_->put(type_, external);
+    out_.put(extended_->text());
     return;
   }
   const NumberText number(type_, external);
@@ -72,6 +76,12 @@ void CdlRows::value(const std::byte* external) {
 
 void CdlRows::end(std::uint64_t) {
   if (string_) string_->close();
+  string_.reset();
+}
+
+void CdlRows::cut() {
+  if (string_) string_->close();
+  if (any_) out_.put('\n');
 }
 
 }  // namespace nmb

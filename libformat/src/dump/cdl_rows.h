@@ -28,7 +28,10 @@ class CdlRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // A value of variable length that could not be read.
+  // Ends what was written where no more can be read; nothing where no row has begun.
+  void cut();
+  // A value of variable length that could not be read: nothing of it and of what follows is
+  // written.
   const Status& status() const { return status_; }
 
  private:
@@ -37,9 +40,9 @@ class CdlRows {
   std::vector<std::byte> fill_;  // external; empty: no value is `_`
   Style style_;
   std::size_t column_ = 0;
-  bool first_in_row_ = true;
+  bool first_in_row_ = true, any_ = false;
   std::optional<CdlString> string_;
-  std::optional<ExtendedText> extended_;  // values of a block's own types
+  std::optional<WholeValues> extended_;  // of a block's own types
   Status status_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "dump/text_out.h"
@@ -35,6 +37,32 @@ class ExtendedText {
   const TypeTable& types_;
   const ByteSource* const region_;
   const ValueFormat format_;
+};
+
+// The same, a value at a time, of which nothing is written unless it could be read.
+class WholeValues {
+ public:
+  WholeValues(const TypeTable& types, const ByteSource* region, ValueFormat format)
+      : written_(out_), value_(written_, types, region, format) {}
+  WholeValues(const WholeValues&) = delete;
+  WholeValues& operator=(const WholeValues&) = delete;
+
+  // As ExtendedText::put(); text() is the value then.
+  Status read(Type type, const std::byte* value) {
+    text_.clear();
+    NMB_TRY(value_.put(type, value));
+    return written_.finish();
+  }
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string text_;
+  const TextSink out_ = [this](std::string_view part) {
+    text_ += part;
+    return Status();
+  };
+  TextOut written_;
+  ExtendedText value_;
 };
 
 // The values of an attribute of one of the types, separated by commas.

@@ -22,7 +22,10 @@ class JsonRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // A value of variable length that could not be read.
+  // Closes what is open, so that what was written is JSON; nothing where no row has begun.
+  void cut();
+  // A value of variable length that could not be read: nothing of it and of what follows is
+  // written.
   const Status& status() const { return status_; }
 
  private:
@@ -30,9 +33,10 @@ class JsonRows {
   Type type_;
   bool is_scalar_;
   std::vector<std::uint64_t> rows_in_;  // rows in one array of each dimension but the last
-  bool first_in_row_ = true;
+  bool first_in_row_ = true, in_row_ = false;
+  std::uint64_t rows_ = 0;  // begun
   std::optional<JsonString> string_;
-  std::optional<ExtendedText> extended_;  // values of a block's own types
+  std::optional<WholeValues> extended_;  // of a block's own types
   Status status_;
 };
 

@@ -50,16 +50,24 @@ Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
   NMB_TRY(check_hyperslab(array.shape, slab));
   const bool any = element_count(slab) > 0;
   TextOut out(sink);
+  Status read;
   if (format == ValueFormat::kCdl) {
     CdlRows rows(out, dataset.metadata, variable, array, {});
-    NMB_TRY(for_each_row(array, slab, out, rows));
-    if (any) out.put('\n');
+    read = for_each_row(array, slab, out, rows);
+    if (!read.ok())
+      rows.cut();
+    else if (any)
+      out.put('\n');
   } else {
     JsonRows rows(out, dataset.metadata, array, slab);
-    NMB_TRY(for_each_row(array, slab, out, rows));
-    if (!any) out.put("[]");
+    read = for_each_row(array, slab, out, rows);
+    if (!read.ok())
+      rows.cut();
+    else if (!any)
+      out.put("[]");
   }
-  return out.finish();
+  const Status written = out.finish();
+  return read.ok() ? written : read;
 }
 
 }  // namespace nmb

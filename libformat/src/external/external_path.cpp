@@ -55,6 +55,33 @@ bool leads_out(std::string_view path) {
   return path.starts_with('/') || path.starts_with("../") || has_drive(path);
 }
 
+bool is_windows_device(std::string_view part) {
+  // Windows looks neither at an ending nor at blanks ahead of it.
+  part = part.substr(0, part.find('.'));
+  while (part.ends_with(' ')) part.remove_suffix(1);
+  std::string name(part);
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  if (name == "CON" || name == "PRN" || name == "AUX" || name == "NUL") return true;
+  if (!name.starts_with("COM") && !name.starts_with("LPT")) return false;
+  const std::string_view number = std::string_view(name).substr(3);
+  if (number.size() == 1) return number[0] >= '1' && number[0] <= '9';
+  // Superscript digits, which Windows takes for digits.
+  return number == "\xC2\xB9" || number == "\xC2\xB2" || number == "\xC2\xB3";
+}
+
+const char* windows_path_error(std::string_view path) {
+  if (has_drive(path)) path.remove_prefix(2);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    if (part.find(':') != std::string_view::npos) return "a part with \":\"";
+    if (is_windows_device(part)) return "the name of a device";
+    if (slash == std::string_view::npos) return nullptr;
+    path.remove_prefix(slash + 1);
+  }
+}
+
 std::string external_folder(const std::string& path) {
   std::error_code none;
   fs::path file = path;

@@ -17,6 +17,11 @@ namespace {
 
 constexpr const char* kBeneath =
     "a file in the folder or below, unless any path is allowed (--external any)";
+#ifdef _WIN32
+constexpr bool kOnWindows = true;
+#else
+constexpr bool kOnWindows = false;
+#endif
 constexpr int kOpen = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 class Descriptor {
@@ -48,6 +53,8 @@ class Opening {
   Result<std::unique_ptr<FileSource>> run() {
     if (allowed_ == ExternalPaths::kNone)
       return refused("an external file", "none where they are not allowed (--external none)");
+    if (const char* error = kOnWindows ? windows_path_error(path_) : nullptr)
+      return refused("a path with " + std::string(error), "one that Windows takes for a file's");
     if (allowed_ == ExternalPaths::kAny) {
       NMB_TRY(check(AT_FDCWD, name_, 0));
       return open(AT_FDCWD, name_, 0);

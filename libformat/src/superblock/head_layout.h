@@ -16,6 +16,10 @@ inline constexpr std::uint64_t kFirstSlot = 4096;
 inline constexpr std::uint64_t kDictionaryPosition = 12288;
 inline constexpr std::uint64_t kBodyStart = 16384;  // first byte of blocks, extents and pages
 
+// How the magics of blocks, pages and superblocks begin: one of these is the first behind the head.
+inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::byte{'N'},
+                                                          std::byte{'M'}, std::byte{'B'}};
+
 // The HDF5 superblock in the cover of a file with a view.
 inline constexpr std::uint64_t kHdf5Position = kCoverPosition;
 inline constexpr std::size_t kHdf5Size = 48;

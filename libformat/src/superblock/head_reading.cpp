@@ -33,14 +33,16 @@ Result<std::optional<Digest>> identity_in(std::span<const std::byte> head,
 
 std::uint64_t FoundSuperblock::sum() const { return sum_of(bytes); }
 
-bool is_nmb(std::span<const std::byte> bytes) {
+Result<bool> is_nmb(const ByteSource& file, std::span<const std::byte> head) {
   for (const std::uint64_t at : {kIdentityPosition, kCoverPosition})
-    if (bytes.size() >= at + 8 && Identity::has_magic(bytes.subspan(at))) return true;
-  if (bytes.size() >= kMarkPosition + 8 && Mark::has_magic(bytes.subspan(kMarkPosition)))
-    return true;
+    if (head.size() >= at + 8 && Identity::has_magic(head.subspan(at))) return true;
+  if (head.size() >= kMarkPosition + 8 && Mark::has_magic(head.subspan(kMarkPosition))) return true;
   for (const std::uint64_t slot : {kFirstSlot, kFirstSlot + kSlotUnit})
-    if (bytes.size() >= slot + 8 && Superblock::has_magic(bytes.subspan(slot))) return true;
-  return false;
+    if (head.size() >= slot + 8 && Superblock::has_magic(head.subspan(slot))) return true;
+  std::array<std::byte, kStructureMagic.size()> first;
+  if (file.size() < kBodyStart + first.size()) return false;
+  NMB_TRY(file.read_at(kBodyStart, first));
+  return first == kStructureMagic;
 }
 
 Result<HeadReading> HeadReading::take(const ByteSource& file) {
@@ -49,7 +51,8 @@ Result<HeadReading> HeadReading::take(const ByteSource& file) {
   NMB_TRY(file.read_at(0, reading.bytes));
   NMB_ASSIGN(reading.size, file.refresh());
   const std::span<const std::byte> head(reading.bytes);
-  if (!is_nmb(head)) return Status(Code::kUnknownKind, file.name(), 0, "", "not an NMB file");
+  NMB_ASSIGN(const bool ours, is_nmb(file, head));
+  if (!ours) return Status(Code::kUnknownKind, file.name(), 0, "", "not an NMB file");
   if (head.size() < kBodyStart) return cut(file, head.size(), kMinFileLength);
   NMB_ASSIGN(reading.file_id, identity_in(head, file.name()));
 

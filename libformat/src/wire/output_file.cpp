@@ -151,11 +151,12 @@ class PosixFile final : public OutputFile {
     ::flock(fd_, LOCK_UN);
     if (!options_.sync) return {};
     const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return system_error(errno, path_, "sync the folder of");
+    constexpr std::string_view fate = "the whole file has its name all the same";
+    if (folder < 0) return system_error(errno, path_, "sync the folder of").with(fate);
     const bool ok = ::fsync(folder) == 0 || errno == EINVAL;
     const int error = errno;
     ::close(folder);
-    return ok ? Status() : system_error(error, path_, "sync the folder of");
+    return ok ? Status() : system_error(error, path_, "sync the folder of").with(fate);
   }
 
   std::string path_;

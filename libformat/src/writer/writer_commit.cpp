@@ -501,13 +501,26 @@ Status Writer::Impl::write_superblock(Superblock& next) {
     return options_.sync && ranks_.leads_node() && ranks_.rank() != 0 ? file_->sync() : Status();
   };
   NMB_TRY(ranks_.agree(finish()));
+  // Made ahead, as there may be no memory for it.
+  const Status out_of_memory = std::exchange(out_of_memory_, in_doubt(out_of_memory_));
   Status status;
   if (leads) status = publish(next);
-  NMB_TRY(ranks_.agree(status));
+  NMB_TRY(ranks_.agree(slot_begun_ ? in_doubt(status) : status));
   NMB_ASSIGN(superblock_bytes_, ranks_.broadcast_value(0, superblock_bytes_));
+  out_of_memory_ = out_of_memory;
   FirstFinding wrong;
   Superblock::decode(superblock_bytes_, next.trailer_position(), &next, wrong);
   return wrong.status(file_->name());
+}
+
+// A failure behind the slot leaves open which generation the file has: the status says so, on all
+// ranks, as it is the one that they agree on.
+Status Writer::Impl::in_doubt(const Status& status) const {
+  // A file without a name goes.
+  if (status.ok() || superblock_.generation == 0) return status;
+  return status.with("generation " + std::to_string(new_generation()) +
+                     " may be in the file all the same: see which one it has (nminspect) before "
+                     "you write again");
 }
 
 // What cover and mark say, in one write.
@@ -625,7 +638,10 @@ Status Writer::Impl::write_generation(bool closing) {
     new_view_.reset();
     cursor_ = kept_length_ = next.file_length;
     slot_begun_ = false;
-    return closing ? Status() : ranks_.agree(settle(blocks));
+    if (closing) return {};
+    const std::string fate =
+        "generation " + std::to_string(next.generation) + " is committed all the same";
+    return ranks_.agree(settle(blocks).with(fate));
   };
   // A commit that stopped half-way has accounted for pages that are not there: nothing can follow
   // it.

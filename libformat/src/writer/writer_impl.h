@@ -314,6 +314,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_dead_map(Superblock& next);
   Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
+  Status in_doubt(const Status& status) const;
   Status write_cover_and_mark(const Superblock& of, std::span<const std::byte> bytes);
   BlockEntry entry_of(const Commitment& block) const;
   Status settle(std::vector<Commitment>& blocks);

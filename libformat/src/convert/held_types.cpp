@@ -1,0 +1,249 @@
+// Integers in types that hold them (see held_types.h).
+#include "convert/held_types.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "block/classic_grammar.h"
+#include "block/name_rules.h"
+#include "convert/array_source.h"
+#include "convert/laid_values.h"
+#include "convert/type_widening.h"
+#include "wire/endian.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::size_t kScanned = 1 << 20;  // bytes at once
+constexpr std::string_view kFillName = "_FillValue";
+
+// Which of int and double hold all integers that were added.
+class Holders {
+ public:
+  // maps_fill: the default fill value of the type becomes that of the other one.
+  Holders(Type type, bool maps_fill)
+      : type_(type),
+        size_(type_size(type)),
+        fill_(maps_fill && size_ > 1 ? default_fill_value(type) : std::vector<std::byte>()),
+        int_fill_(maps_fill ? kIntFill : std::optional<std::uint64_t>()) {}
+
+  void add(std::span<const std::byte> values) {
+    for (; values.size() >= size_; values = values.subspan(size_)) {
+      if (!fill_.empty() && std::memcmp(values.data(), fill_.data(), size_) == 0) continue;
+      if (type_ == Type::kUInt)
+        add_integer(load_be<std::uint32_t>(values.data()), false);
+      else
+        add_integer(load_be<std::uint64_t>(values.data()), type_ == Type::kInt64);
+    }
+  }
+  // nullopt: neither.
+  std::optional<Type> narrowest() const {
+    if (in_int_) return Type::kInt;
+    return in_double_ ? std::optional(Type::kDouble) : std::nullopt;
+  }
+  bool holds(Type type) const { return type == Type::kInt ? in_int_ : in_double_; }
+
+ private:
+  static constexpr std::uint64_t kIntFill = ~std::uint64_t{0} - 2147483646;  // -2147483647
+
+  void add_integer(std::uint64_t bits, bool is_signed) {
+    const bool negative = is_signed && bits >> 63 != 0;
+    const std::uint64_t magnitude = negative ? ~bits + 1 : bits;
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+    // A number must not become a fill value either.
+    in_int_ =
+        in_int_ && magnitude <= kMost + (negative ? 1 : 0) && !(negative && int_fill_ == bits);
+    constexpr std::uint64_t kBeyond = std::uint64_t{1} << std::numeric_limits<double>::digits;
+    in_double_ =
+        in_double_ && (magnitude == 0 || magnitude >> std::countr_zero(magnitude) < kBeyond);
+  }
+
+  const Type type_;
+  const std::size_t size_;
+  const std::vector<std::byte> fill_;
+  const std::optional<std::uint64_t> int_fill_;
+  bool in_int_ = true, in_double_ = true;
+};
+
+// One that holds every value of the type.
+std::optional<Type> holder_of_all(Type type) {
+  if (type == Type::kUByte) return Type::kShort;
+  if (type == Type::kUShort) return Type::kInt;
+  return std::nullopt;
+}
+
+class TypeChanger {
+ public:
+  TypeChanger(std::shared_ptr<const Dataset> dataset, Kind target,
+              const std::map<std::string, std::string>& found)
+      : dataset_(std::move(dataset)), from_(dataset_->metadata), target_(target), found_(found) {}
+
+  Result<ClassicView> make() {
+    for (DimId id = 0; id < from_.dimension_count(); ++id) {
+      const Dimension dimension = from_.dimension(id);
+      NMB_TRY(to_.add_dimension(dimension.name, dimension.length).status());
+    }
+    NMB_TRY(add_attributes(kGlobal, kGlobal, "", Type::kChar, Type::kChar));
+    for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(add_variable(v));
+    return lay_out();
+  }
+
+ private:
+  struct Kept {
+    VarId id;      // in the dataset
+    Source array;  // of another type; nullptr: as in the dataset
+  };
+
+  bool has(Type type) const { return classic::has_type(target_, static_cast<std::uint32_t>(type)); }
+
+  void lose(const std::string& object, Type type, std::optional<Type> held) {
+    const auto found = found_.find(object);
+    std::string text = "found type " +
+                       (found == found_.end() ? std::string(type_name(type)) : found->second) +
+                       ", expected one of CDF-" + std::to_string(static_cast<int>(target_));
+    if (held)
+      text += "; its values are written as " + std::string(type_name(*held));
+    else
+      text += ", and values that neither int nor double holds; left out";
+    out_.losses.push_back({object, std::move(text)});
+  }
+
+  Status add_variable(VarId v) {
+    const Variable variable = from_.variable(v);
+    Type type = variable.type;
+    Source array;
+    if (!has(type)) {
+      const std::string object = "variable " + in_quotes(variable.name);
+      const std::optional<Attribute> fill = from_.find_attribute(v, kFillName);
+      NMB_ASSIGN(array, array_of(v));
+      NMB_ASSIGN(const std::optional<Type> held, holder_of(*array, type, fill));
+      lose(object, type, held);
+      if (!held) {
+        out_.left_out.push_back(v);
+        return {};
+      }
+      array = widened_array(named_array(std::move(array), object), type, *held, !fill);
+      type = *held;
+    }
+    NMB_ASSIGN(const VarId id, to_.add_variable(variable.name, type, variable.dimensions));
+    kept_.push_back({v, std::move(array)});
+    return add_attributes(v, id, variable.name, variable.type, type);
+  }
+
+  // The values of a variable one behind the other.
+  Result<Source> array_of(VarId v) const {
+    NMB_ASSIGN(const VariableShape shape, dataset_->shape(v));
+    const std::uint64_t slice = from_.slice_bytes(v).value_or(~std::uint64_t{0});
+    if (shape.record_size > 0) return record_array(dataset_->extent, shape, slice);
+    const std::uint64_t size = dataset_->extent->size();
+    if (shape.begin > size || slice > size - shape.begin)
+      return Status(Code::kDamaged, "variable " + in_quotes(from_.variable(v).name) + ": found " +
+                                        std::to_string(size) + " bytes of values, expected " +
+                                        std::to_string(slice) + " from " +
+                                        std::to_string(shape.begin) + " on");
+    return Source(std::make_shared<SharedRange>(dataset_->extent, shape.begin, slice));
+  }
+
+  // With the fill value, where a type holds that too.
+  Result<std::optional<Type>> holder_of(const ByteSource& array, Type type,
+                                        const std::optional<Attribute>& fill) const {
+    if (const std::optional<Type> all = holder_of_all(type)) return all;
+    Holders holders(type, !fill);
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(array.size(), kScanned));
+    for (std::uint64_t at = 0; at < array.size() && holders.narrowest(); at += buffer.size()) {
+      buffer.resize(std::min<std::uint64_t>(array.size() - at, buffer.size()));
+      NMB_TRY(array.read_at(at, buffer));
+      holders.add(buffer);
+    }
+    Holders with_fill = holders;
+    if (fill && fill->type == type) with_fill.add(fill->values);
+    return with_fill.narrowest() ? with_fill.narrowest() : holders.narrowest();
+  }
+
+  // Of a variable that had the type `was` and has `is` now.
+  Status add_attributes(VarId owner, VarId own, std::string_view name, Type was, Type is) {
+    Status status;
+    from_.for_each_attribute(owner, [&](const Attribute& attribute) {
+      if (status.ok()) status = add_attribute(attribute, own, name, was, is);
+    });
+    return status;
+  }
+
+  Status add_attribute(const Attribute& attribute, VarId own, std::string_view name, Type was,
+                       Type is) {
+    if (has(attribute.type))
+      return to_.add_attribute(own, attribute.name, attribute.type, attribute.values);
+    std::optional<Type> held = holder_of_all(attribute.type);
+    if (!held) {
+      Holders holders(attribute.type, false);
+      holders.add(attribute.values);
+      held = holders.narrowest();
+      // Those that had the variable's type go with it.
+      const bool goes_with = attribute.type == was && was != is;
+      if (goes_with && holders.holds(is)) held = is;
+      if (goes_with && attribute.name == kFillName && !holders.holds(is)) held.reset();
+    }
+    lose("attribute " + in_quotes(std::string(name) + ":" + std::string(attribute.name)),
+         attribute.type, held);
+    if (!held) return {};
+    return to_.add_attribute(own, attribute.name, *held,
+                             widened_values(attribute.values, attribute.type, *held));
+  }
+
+  Result<ClassicView> lay_out() {
+    NMB_ASSIGN(ClassicLayout layout, layout_classic(to_, Kind::kCdf5));
+    layout.records = dataset_->records;
+    auto values = std::make_shared<LaidValues>(layout, dataset_->records, dataset_->extent->name());
+    for (VarId v = 0; v < kept_.size(); ++v) {
+      const Kept& kept = kept_[v];
+      if (kept.array)
+        values->add(to_, v, kept.array, 0, to_.slice_bytes(v).value_or(0));
+      else
+        values->add(to_, v, dataset_->extent, from_.begin(kept.id) - dataset_->layout.header_length,
+                    dataset_->layout.record_size);
+    }
+    struct View {
+      std::shared_ptr<const Dataset> of;
+      Dataset dataset;
+    };
+    auto view = std::make_shared<View>();
+    view->dataset.name = dataset_->name;
+    view->dataset.metadata = std::move(to_);
+    view->dataset.layout = layout;
+    view->dataset.records = dataset_->records;
+    view->dataset.extent = std::move(values);
+    view->of = dataset_;
+    out_.dataset = std::shared_ptr<const Dataset>(view, &view->dataset);
+    return std::move(out_);
+  }
+
+  const std::shared_ptr<const Dataset> dataset_;
+  const Metadata& from_;
+  const Kind target_;
+  const std::map<std::string, std::string>& found_;
+  Metadata to_{Metadata::Names::kAsFound};
+  std::vector<Kept> kept_;
+  ClassicView out_;
+};
+
+}  // namespace
+
+Result<ClassicView> with_types_of(std::shared_ptr<const Dataset> dataset, Kind target,
+                                  const std::map<std::string, std::string>& found) {
+  if (type_losses(dataset->metadata, target).empty())
+    return ClassicView{std::move(dataset), {}, {}};
+  return TypeChanger(std::move(dataset), target, found).make();
+}
+
+}  // namespace nmb
