@@ -232,6 +232,68 @@ def check_renamed(test):
     test.check(not (test.work / "no.nmb").exists(), "found no.nmb")
 
 
+def check_empty_roots(test):
+    """Roots of netCDF-4 files that only lead to groups are shared, whatever the order of groups."""
+    for i, names in enumerate((("b", "a"), ("c",))):
+        with netCDF4.Dataset(test.work / f"events{i}.nc", "w") as file:
+            for name in names:
+                group = file.createGroup(name)
+                group.createDimension("x", 2)
+                group.createVariable("v", "i4", ("x",))[:] = [i, 7]
+    files = ["events0.nc", "events1.nc"]
+    test.run("nmcat", *files, "-o", "events.nmb", "--block-name", "{group}", "--strict")
+    test.run("nmconvert", "events.nmb", "events.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "events.nc") as file:
+        found = {name: list(file[name]["v"][:]) for name in file.groups}
+        test.check(found == {"a": [0, 7], "b": [0, 7], "c": [1, 7]}, f"events.nc: {found}")
+    with netCDF4.Dataset(test.work / "events1.nc", "a") as file:
+        file.title = "other"
+    test.run("nmcat", *files, "-o", "no.nmb", "--block-name", "{group}", exit_code=1, says="two inputs with this block name")
+
+
+def check_deflate(test):
+    """Values of classic files are deflated where they become HDF5."""
+    for name, kind in (("k0.nc", "NETCDF3_CLASSIC"), ("k1.nc", "NETCDF3_64BIT_DATA")):
+        with netCDF4.Dataset(test.work / name, "w", format=kind) as file:
+            for dimension, length in (("time", None), ("y", 300), ("x", 200)):
+                file.createDimension(dimension, length)
+            file.createVariable("large", "f8", ("y", "x"))[:] = numpy.arange(60000).reshape(300, 200)
+            file.createVariable("small", "i2", ("x",))[:] = numpy.arange(200)
+            file.createVariable("record", "i4", ("time", "x"))[:] = numpy.arange(1000).reshape(5, 200)
+    calls = ((["nmconvert", "k0.nc", "k.h5", "--compress", "deflate:4"], "/"),
+             (["nmconvert", "k0.nc", "k.h5", "--compress", "deflate", "--shuffle"], "/"),
+             (["nmcat", "k0.nc", "k1.nc", "-o", "k.h5", "--compress", "deflate"], "k1"),
+             (["nmcat", "--mode", "union", "k0.nc", "k1.nc", "-o", "k.h5", "--compress", "deflate"], "/"))
+    for arguments, group in calls:
+        test.run(*arguments, "-f")
+        with h5py.File(test.work / "k.h5") as file:
+            for name, codec in (("large", "gzip"), ("record", "gzip"), ("small", None)):
+                found = file[group][name]
+                test.check(found.compression == codec, f"{arguments}: {name}: {found.compression}")
+                expected = numpy.arange(found.size).reshape(found.shape)
+                test.check(numpy.array_equal(found[:], expected), f"{arguments}: {name}: other values")
+            level, shuffle = file[group]["large"].compression_opts, file[group]["large"].shuffle
+            test.check((level, shuffle) == (4 if "deflate:4" in arguments else 6, "--shuffle" in arguments),
+                       f"{arguments}: level {level}, shuffle {shuffle}")
+        (test.work / "k.h5").unlink()
+    for arguments in (["nmcat", "k0.nc", "-o", "k.h5"], ["nmconvert", "k0.nc", "k.h5"]):
+        test.run(*arguments, "--compress", "zstd", exit_code=2, says="use --compress deflate")
+        test.check(not (test.work / "k.h5").exists(), f"{arguments}: wrote a file")
+
+
+def check_endings(test):
+    """The endings of outputs mean the same to both tools."""
+    test.run("nmcat", "k0.nc", "-o", "ends.nmb", "--block-name", "{group}")
+    for ending, first in ((".nc4", b"\x89HDF"), (".h5", b"\x89HDF"), (".hdf5", b"\x89HDF"), (".he5", b"\x89HDF"),
+                          (".nc3", b"CDF\2"), (".nmb", b"\x89NMB")):
+        for i, arguments in enumerate((["nmconvert", "k0.nc", f"out0{ending}"], ["nmconvert", "ends.nmb", f"out1{ending}"],
+                                       ["nmcat", "--mode", "union", "k0.nc", "-o", f"out2{ending}"])):
+            test.run(*arguments)
+            found = (test.work / f"out{i}{ending}").read_bytes()[:4]
+            test.check(found == first, f"{arguments}: {found}")
+    test.run("nmconvert", "k0.nc", "out.what", exit_code=2, says="cannot tell the kind from the name's ending")
+
+
 def check(test):
     check_numbers(test)
     check_user_block(test)
@@ -239,6 +301,9 @@ def check(test):
     check_virtual(test)
     check_zero_length(test)
     check_renamed(test)
+    check_empty_roots(test)
+    check_deflate(test)
+    check_endings(test)
 
 
 if __name__ == "__main__":
