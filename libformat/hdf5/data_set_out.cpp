@@ -43,7 +43,7 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
                          Creation* creation) {
   constexpr std::uint64_t kSmall = 64 << 10;  // bytes
   constexpr std::uint32_t kOptional = 1;
-  const ClassicFilters wanted = source.classic_filters();
+  const ClassicStyle wanted = source.classic_style();
   if (wanted.deflate == 0 || space.space_class != SpaceClass::kSimple || space.lengths.empty())
     return;
   const std::uint64_t size =

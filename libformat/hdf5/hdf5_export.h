@@ -11,6 +11,6 @@
 namespace nmb::hdf5 {
 
 // Makes the file `path`. kExists: there is one. After any other failure there is none.
-Status export_hdf5(const Reader& reader, const std::string& path, ClassicFilters filters);
+Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle style);
 
 }  // namespace nmb::hdf5

@@ -14,10 +14,11 @@
 
 namespace nmb::hdf5 {
 
-// What values of classic blocks are stored with.
-struct ClassicFilters {
-  int deflate = 0;  // level, 1 to 9; 0: none
+// How classic blocks are written.
+struct ClassicStyle {
+  int deflate = 0;  // of values: level, 1 to 9; 0: none
   bool shuffle = false;
+  bool plain = false;  // without scales of dimensions that netCDF made up
 };
 
 class SourceBlock {
@@ -31,8 +32,8 @@ class SourceBlock {
   const Metadata& metadata() const { return block_->metadata; }
   // Of kind 1, 2 or 5: written as netCDF-4 writes it.
   bool is_classic() const { return !metadata().extension(); }
-  void set_classic_filters(ClassicFilters filters) { classic_filters_ = filters; }
-  ClassicFilters classic_filters() const { return classic_filters_; }
+  void set_classic_style(ClassicStyle style) { classic_style_ = style; }
+  ClassicStyle classic_style() const { return classic_style_; }
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
@@ -58,7 +59,7 @@ class SourceBlock {
 
   const std::shared_ptr<const Block> block_;
   TypesOut types_;
-  ClassicFilters classic_filters_;
+  ClassicStyle classic_style_;
   std::vector<Property> properties_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, std::size_t> places_;
 };

@@ -294,6 +294,39 @@ def check_endings(test):
     test.run("nmconvert", "k0.nc", "out.what", exit_code=2, says="cannot tell the kind from the name's ending")
 
 
+def check_joined_tables(test):
+    """Plain HDF5 gets no data sets for dimensions without names; fill values that are lost are told."""
+    for i in range(2):
+        with h5py.File(test.work / f"table{i}.h5", "w") as file:
+            file.create_dataset("evt", data=numpy.arange(3) + 3 * i, maxshape=(None,))
+            file.create_dataset("e", data=numpy.full((3, 2), i, ">f4"), maxshape=(None, 2), chunks=(2, 2))
+            file.create_dataset("hole", (3,), "i2", maxshape=(None,), fillvalue=-5 - i)[0] = i
+    join = ["nmcat", "--mode", "join", "--along", "axis:0", "table0.h5", "table1.h5"]
+    lost = "fill values of data sets that no attribute _FillValue tells are not kept: hole (2)"
+    test.run(*join, "-o", "table.h5", says=lost)
+    with h5py.File(test.work / "table.h5") as file:
+        test.check(sorted(file) == ["e", "evt", "hole"], f"table.h5: {sorted(file)}")
+        test.check(list(file["hole"]) == [0, -5, -5, 1, -6, -6], f"table.h5: {list(file['hole'])}")
+        test.check("DIMENSION_LIST" not in file["e"].attrs, "table.h5: e has scales")
+    with netCDF4.Dataset(test.work / "table.h5") as file:
+        test.check(file["e"].shape == (6, 2) and file["evt"].shape == (6,), f"table.h5: {file['e']}")
+    test.run(*join, "-o", "no.h5", "--strict", exit_code=1, says=lost)
+    # netCDF has names for them.
+    test.run(*join, "-o", "table.nc4")
+    with netCDF4.Dataset(test.work / "table.nc4") as file:
+        test.check(all(one.startswith("phony_dim_") for one in file["e"].dimensions), f"table.nc4: {file['e']}")
+    # Some dimensions of a variable have scales.
+    with h5py.File(test.work / "some.h5", "w") as file:
+        file["x"] = numpy.arange(2.0)
+        file["x"].make_scale("x")
+        file.create_dataset("v", data=numpy.ones((3, 2)), maxshape=(None, 2))
+        file["v"].dims[1].attach_scale(file["x"])
+    test.run("nmcat", "--mode", "union", "some.h5", "some.h5", "-o", "some2.h5")
+    with h5py.File(test.work / "some2.h5") as file:
+        scales = [list(one) for one in file["v"].dims]
+        test.check(sorted(file) == ["v", "x"] and scales == [[], ["x"]], f"some2.h5: {sorted(file)}: {scales}")
+
+
 def check(test):
     check_numbers(test)
     check_user_block(test)
@@ -304,6 +337,7 @@ def check(test):
     check_empty_roots(test)
     check_deflate(test)
     check_endings(test)
+    check_joined_tables(test)
 
 
 if __name__ == "__main__":

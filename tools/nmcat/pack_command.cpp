@@ -316,6 +316,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   extract.sync = writer.sync;
   extract.lossy = lossy_;
   extract.cancel = writer.cancel;
+  extract.plain = to_ == "hdf5";
   if (options.compression && options.compression->codec == ValueCodec::kDeflate)
     extract.deflate = options.compression->level;
   NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));

@@ -337,6 +337,7 @@ class Converter {
     options.sync = options_.sync;
     options.check = options_.check;
     options.lossy = options_.lossy;
+    options.plain = record_.of.to == "hdf5";
     if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
       options.deflate = options_.compression->level;
       options.shuffle = options_.compression->shuffle;

@@ -33,6 +33,9 @@ struct ExtractOptions {
   // deflate, 1 to 9, 0: none; and whether they are shuffled ahead of it.
   int deflate = 0;
   bool shuffle = false;
+  // An HDF5 file that need not be netCDF: dimensions that netCDF made up names for (phony_dim_0)
+  // become no data sets.
+  bool plain = false;
 };
 
 // Publishes `path` or leaves what was there untouched. kConflict: the kind asked for cannot hold
