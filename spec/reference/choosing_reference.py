@@ -261,6 +261,7 @@ def find_file_id(c, data, mark, slots):
                 if found != value:
                     c.findings.append(("R-ID-3", at + offset, f"{name} is {found}, expected {value}"))
                     c.unsupported = True
+                    break
             c.file_id, c.identity = raw[24:40], raw
             return
     slots = sorted((s for s in slots if s.sound), key=lambda s: -s.generation)

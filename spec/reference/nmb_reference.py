@@ -92,10 +92,6 @@ class Damaged(Exception):
     """A structure cannot be looked into any further; the finding is already on the list."""
 
 
-class Overfull(Exception):
-    """The structures together are longer than the file: some share bytes, check_space() tells which."""
-
-
 # --- 3. The file -----------------------------------------------------------------------------------
 
 FIRST_STRUCTURE = 16384
@@ -118,8 +114,7 @@ class File:
         self.untouchable = set()  # names of blocks that a writer of this version does not change
         self.writable = True  # a writer of this version adds generations
         self.fields = [] if tracing else None
-        self.claims = []  # (start, end, what): the structures, for R-FL-3 and R-FL-4
-        self.claimed = 0
+        self.begins, self.ends = [], []  # of stretches that structures take, ascending: R-FL-3 and R-FL-4
         self.file_id = None
         self.superblock = None
         self.piece_size = LIMIT
@@ -130,9 +125,18 @@ class File:
         self.grown_records = 0
         self.statistics = {}  # by order of a block: rows of its statistics
         self.everything_known = True  # no block that this reader does not support
+        self.everything_walked = True  # every structure could be read
+        self.index_whole = self.growth_whole = True  # every page of it could be read
+        self.file_lengths = []  # of the newest generation, the one before, as far as trailers lead
+        self.tables_sound = False  # the trees of statistics
+        # A commit that changes one block writes one row, and takes in so many trees with so many rows (9.2);
+        # it must not, where one of them has a column that is critical for writing.
+        self.trees_taken, self.rows_taken, self.statistics_stay = 0, 1, False
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
         self.decoded = 0
+        self.view_sound = False
+        self.later_places = ()
         self.reading = []  # (rule, object, message): what shows only where values are read
 
     def trace(self, offset, length, structure, name, value):
@@ -163,19 +167,28 @@ class File:
             self.find(rule, end - len(rest), f"{what[0]}: {what[1]} is {rest[0]:#x}, expected 0")
 
     def claim(self, start, length, what, placed_at):
-        """R-FL-5 and the books for R-FL-3 and R-FL-4. The stretch is readable if this returns."""
+        """R-FL-5 and R-FL-3. The stretch is readable if this returns."""
         self.check_within(start, length, what, placed_at)
-        self.claims.append((start, start + length, what))
-        # Without this, rows that lead to the same page again and again would keep the reader busy
-        # for ever.
-        self.claimed += length
-        if self.claimed > self.file_length:
-            raise Overfull
-        if start + length > len(self.data):
+        end = start + length
+        if length:
+            at = bisect.bisect_right(self.begins, start)  # the first one that begins behind `start`
+            shared = None
+            if at and self.ends[at - 1] > start:
+                shared = start
+            elif at < len(self.begins) and self.begins[at] < end:
+                shared = self.begins[at]
+            if shared is not None:
+                self.everything_walked = False
+                self.fail("R-FL-3", shared, f"{what} of {length} bytes at {start} shares bytes with another structure")
+            self.begins.insert(at, start)
+            self.ends.insert(at, end)
+        if end > len(self.data):
+            self.everything_walked = False
             raise Damaged  # cut: R-FL-1 tells
 
     def check_within(self, start, length, what, placed_at):
         if start < FIRST_STRUCTURE or start + length > self.file_length or start % 8:
+            self.everything_walked = False
             self.fail(
                 "R-FL-5",
                 placed_at,
@@ -201,43 +214,31 @@ class File:
                     f"{len(self.data) - self.file_length} bytes that no generation has committed",
                 )
             )
-        check_fixed_bytes(self)
-        try:
-            if not check_superblock(self):
-                return
-            read_dictionary(self)
-            read_places(self)
-            read_growth(self)
-            read_tables(self)
-            read_index(self)
-            read_dead_space(self)
-            check_stamp(self)
-            check_view(self)
-            check_features(self)
-        except Overfull:
-            self.everything_walked = False
+        if not check_superblock(self):
+            return
+        read_dictionary(self)
+        read_places(self)
+        read_growth(self)
+        read_tables(self)
+        read_index(self)
+        read_dead_space(self)
+        check_stamp(self)
+        check_view(self)
+        check_features(self)
         self.check_space()
 
     def check_space(self):
-        """R-FL-3 and R-FL-4, from the claims that all parts above have made."""
-        end, owner = FIRST_STRUCTURE, "the head of the file"
-        damaged = any(f[0] in ("R-FL-3", "R-FL-5") for f in self.findings)
-        sound = self.everything_walked and self.everything_known and not damaged
-        for start, stop, what in sorted(self.claims) + [
-            (self.file_length, self.file_length, "end")
-        ]:
-            if start < end and start != stop:
-                self.find("R-FL-3", start, f"{what} shares bytes with {owner}, which ends at {end}")
-            elif sound and start > end:
-                rest = self.data[end:start].lstrip(b"\0")
-                if rest:
-                    self.find(
-                        "R-FL-4",
-                        start - len(rest),
-                        f"byte {rest[0]:#x} outside of all structures, expected 0",
-                    )
-            if stop > end:
-                end, owner = stop, what
+        """R-FL-4, from the claims that all parts above have made."""
+        if not (self.everything_walked and self.everything_known):
+            return
+        end = FIRST_STRUCTURE
+        for start, stop in [*zip(self.begins, self.ends), (self.file_length, self.file_length)]:
+            rest = self.data[end:start].lstrip(b"\0")
+            if rest:
+                self.find(
+                    "R-FL-4", start - len(rest), f"byte {rest[0]:#x} outside of all structures, expected 0"
+                )
+            end = stop
 
 
 GUARD = b"\x89HDF\r\n\x1a\n\xff" + bytes(7)
@@ -362,7 +363,6 @@ class Superblock(choosing.Superblock):
 
 def choose_superblock(file):
     """5.4: sets superblock, file_length and file_id. False if the file cannot be opened."""
-    file.everything_walked = True
     if len(file.data) < FIRST_STRUCTURE:
         file.find("R-FL-1", len(file.data), "the file is cut within its head")
         return False
@@ -383,6 +383,7 @@ def choose_superblock(file):
     file.trace(0, 256, "cover", "cover", bytes(file.data[:256]))
     Fields(file, "mark", 256, MARK)
     check_identity(file)
+    check_fixed_bytes(file)
     Fields(file, sb.name, sb.position, SUPERBLOCK)
     return True
 
@@ -403,8 +404,10 @@ def check_superblock(file):
     """Rules R-SB. False if the rest of the file cannot be read."""
     sb = file.superblock
     trailer_position = file.file_length - SUPERBLOCK_LENGTH
-    file.claims.append((trailer_position, file.file_length, "trailer"))
-    file.claimed += SUPERBLOCK_LENGTH
+    try:
+        file.claim(trailer_position, SUPERBLOCK_LENGTH, "trailer", sb.at("file length"))
+    except Damaged:
+        pass  # the file is cut
     if not file.choice.rolled_forward:
         raw = file.data[trailer_position : file.file_length]
         if len(raw) == SUPERBLOCK_LENGTH and raw != sb.raw:
@@ -444,13 +447,7 @@ def check_used(file):
             file.check_zero("R-SB-5", sb.at("flags"), sb.at("flags") + 4, (sb.name, "flags"))
         file.check_zero("R-SB-5", sb.position + 476, sb.position + 512, (sb.name, "reserved"))
         file.check_zero("R-SB-5", sb.position + used, sb.position + 4088, (sb.name, "reserved"))
-    for number, at in enumerate(range(sb.position + 512, sb.position + used, 24)):
-        place = struct.unpack("<3Q", file.data[at : at + 24])
-        try:
-            if any(place):
-                check_place(file, "R-SB-9", place, at, f"place {number} of a later version")
-        except Damaged:
-            file.everything_walked = False
+    file.later_places = range(sb.position + 512, sb.position + used, 24)
 
 
 def check_root_fields(file):
@@ -471,13 +468,13 @@ def check_limits(file):
     sb = file.superblock
     file.piece_size = piece = sb["piece size"]
     if not 65536 <= piece <= 2**30 or piece & (piece - 1):
-        file.piece_size = LIMIT
+        file.piece_size = 2**32 - 1
         file.find("R-SB-11", sb.at("piece size"), f"piece size is {piece}, expected a power of 2 from 65536 to 2^30")
     if sb["inline limit"] > 65536:
         file.find("R-SB-11", sb.at("inline limit"), f"inline limit is {sb['inline limit']}, expected at most 65536")
     for name in ("leaf rows", "node rows", "map rows"):
-        if not 1 <= sb[name] <= 65536:
-            file.find("R-SB-11", sb.at(name), f"{name} is {sb[name]}, expected 1 to 65536")
+        if not 2 <= sb[name] <= 65536:
+            file.find("R-SB-11", sb.at(name), f"{name} is {sb[name]}, expected 2 to 65536")
     file.index_rows = sb["leaf rows"], sb["node rows"]
     file.map_rows = sb["map rows"], sb["map rows"]
 
@@ -496,14 +493,17 @@ def check_previous_trailers(file):
     sb, end = file.superblock, file.file_length - SUPERBLOCK_LENGTH
     walked, file.everything_walked = file.everything_walked, False  # until the first one is met
     while True:
+        file.file_lengths.append(sb["file length"])
         position, length, sum_ = sb.place("previous trailer")
         at, generation = sb.at("previous trailer.position"), sb["generation"]
         present = bool(position or length or sum_)
-        if present and not (position and length):
+        half = present and not (position and length)
+        if half:
             file.find("R-SB-9", at, f"previous trailer at {position} of {length} bytes")
-            return
         if present != (generation > 1):
             file.find("R-SB-10", at, f"previous trailer at {position} in generation {generation}")
+            return
+        if half:
             return
         if not present:
             file.everything_walked = walked
@@ -532,6 +532,7 @@ def check_place(file, rule, place, at, what):
     """A place and its sum; claims the stretch."""
     position, length, sum_ = place
     if position == 0 or length == 0:
+        file.everything_walked = False
         file.fail(
             rule,
             at,
@@ -540,6 +541,7 @@ def check_place(file, rule, place, at, what):
     file.claim(position, up(length), what, at)
     if sum64(file.data[position : position + length]) != sum_:
         file.fail(rule, at, f"{what} at {position}: the sum of its {length} bytes is not right")
+    file.check_zero("R-FL-4", position + length, position + up(length), (what, "padding"))
 
 
 def read_global_sections(file, place, what):
@@ -573,12 +575,22 @@ def read_places(file):
                 file.files = None
                 file.files = read_file_table(file, place, sb.at(name + ".position"))
                 continue
-            check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
             file.used_features[feature] |= mask
+            check_place(file, "R-SB-9", place, sb.at(name + ".position"), name)
             if name == "global sections":
                 read_global_sections(file, place, name)
+            else:
+                file.view_sound = True
         except Damaged:
-            file.everything_walked = False
+            if name != "view":  # a view leads to nothing else
+                file.everything_walked = False
+    for number, at in enumerate(file.later_places):
+        place = struct.unpack("<3Q", file.data[at : at + 24])
+        try:
+            if any(place):
+                check_place(file, "R-SB-9", place, at, f"place {number} of a later version")
+        except Damaged:
+            pass
 
 
 # --- 6. Pages --------------------------------------------------------------------------------------
@@ -636,16 +648,29 @@ class Page:
     """A checked page: rows as dictionaries by column name, and where each value lies."""
 
     def __init__(
-        self, file, what, magic, place, place_at, level, owner=0, max_rows=None, parent_sum=None
+        self, file, what, magic, place, place_at, level, owner=0, max_rows=None, parent_sum=None, ahead=None
     ):
-        """place: position and length by the parent; place_at: where the position stands there."""
-        position, length = place
-        self.file, self.what, self.position, self.magic = file, what, position, magic
+        """place: position and length by the parent; place_at: where the position stands there.
+
+        ahead(page): looks at the bytes before the page is read.
+        """
+        self.file, self.what, self.position, self.magic = file, what, place[0], magic
         self.critical_for_writing = False
-        file.check_within(position, max(length, PAGE_HEADER), what, place_at)
-        raw = file.data[position : position + max(length, PAGE_HEADER)]
-        if position + max(length, PAGE_HEADER) > len(file.data):
-            raise Damaged  # cut: R-FL-1 tells
+        try:
+            self.read(place, place_at, level, owner, max_rows, parent_sum, ahead)
+        except Damaged:
+            file.everything_walked = False
+            raise
+
+    def read(self, place, place_at, level, owner, max_rows, parent_sum, ahead):
+        (position, length), file, what, magic = place, self.file, self.what, self.magic
+        file.check_within(position, length, what, place_at)
+        if length < PAGE_HEADER or length % 8 or length >= 2**32:
+            file.fail("R-PG-3", position + 20, f"{what}: length {length} in its parent, which no page has")
+        file.claim(position, length, what, place_at)
+        raw = self.raw = file.data[position : position + length]
+        if ahead:
+            ahead(self)
         if raw[:8] != b"\x89NMB" + magic or raw[8] != 1:
             file.fail("R-PG-1", position, f"{what}: magic and version are {raw[:9].hex(' ')}")
         f = self.fields = Fields(file, what, position, PAGE)
@@ -653,7 +678,6 @@ class Page:
             file.fail(
                 "R-PG-3", f.at("length"), f"{what}: length {f['length']}, {length} in its parent"
             )
-        file.claim(position, length, what, place_at)
         if f["sum"] != sum64(raw[:80] + raw[88:]) or parent_sum not in (None, f["sum"]):
             file.fail(
                 "R-PG-2", position, f"{what}: the sum is not right or not the one in its parent"
@@ -662,7 +686,8 @@ class Page:
         leaf = f["level"] == 0
         if f["rows"] == 0 or f["rows"] > length:  # a row takes a byte at least
             file.fail("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
-        if max_rows and f["rows"] > max_rows[0 if leaf else 1]:
+        most = max_rows[0 if leaf else 1] if max_rows else 0
+        if most and f["rows"] > most:
             file.find("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
         self.read_columns(
             {
@@ -692,11 +717,9 @@ class Page:
                 file.find(
                     "R-PG-4", f.at(name), f"{self.what}: {name} is {f[name]}, expected {value}"
                 )
-                if name == "level":
-                    raise Damaged
-        # Without a level to expect this is the root of a data map.
-        if f["level"] > (MAX_MAP_LEVEL if level is None else MAX_HEIGHT - 1):
-            file.fail("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
+        # Without a level to expect this is the root of a data map, of statistics or tags.
+        if level is None and f["level"] > MAX_MAP_LEVEL:
+            file.find("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
         if not 1 <= f["generation"] <= file.superblock["generation"]:
             file.find(
                 "R-PG-4",
@@ -711,6 +734,8 @@ class Page:
                     f.at(name) + (4 if name == "flags" else 2),
                     (self.what, name),
                 )
+        if f["level"] > MAX_MAP_LEVEL if level is None else f["level"] != level:
+            raise Damaged
 
     def read_columns(self, defined):
         file, f, rows = self.file, self.fields, self.fields["rows"]
@@ -724,6 +749,7 @@ class Page:
                 file, self.what, at + 4 * i, [(0, 2, "column id"), (2, 2, "column width")]
             )
             table.append((entry.position, entry["column id"], entry["column width"]))
+        self.check_column_table(table, defined)
         expected = up(
             PAGE_HEADER + sum(4 + rows * width for _, _, width in table) + f["heap length"]
         )
@@ -736,26 +762,7 @@ class Page:
         self.columns = {}  # name: (values, where the first lies, width)
         self.ids = [id_ for _, id_, _ in table]
         data_at = at + 4 * len(table)
-        previous = -1
         for entry_at, id_, width in table:
-            known = id_ in COLUMNS
-            if (
-                id_ <= previous
-                or known
-                and id_ not in defined
-                or (width != 16 if id_ == 8 else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)))
-            ):
-                file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
-            if id_ & CRITICAL_FOR_WRITING and not known:
-                self.critical_for_writing = True
-                file.writable = file.writable and self.magic in (b"INDX", b"DMAP")
-            if id_ & CRITICAL_FOR_READING and not known:
-                file.refuse(
-                    "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
-                )
-                file.writable = file.writable and self.magic == b"DMAP"
-                raise Damaged
-            previous = id_
             raw = file.data[data_at : data_at + rows * width]
             values = [
                 int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)
@@ -775,6 +782,29 @@ class Page:
         self.heap_at = data_at
         file.check_zero("R-PG-5", data_at + f["heap length"], end, (self.what, "padding"))
 
+    def check_column_table(self, table, defined):
+        """R-PG-6."""
+        file, previous = self.file, 0
+        for entry_at, id_, width in table:
+            known = id_ in COLUMNS
+            if (
+                id_ <= previous
+                or known
+                and id_ not in defined
+                or (width != 16 if id_ == 8 else not 1 <= width <= 8 and not (width == 16 and may_be_wide(id_)))
+            ):
+                file.fail("R-PG-6", entry_at, f"{self.what}: column {id_} of width {width}")
+            if id_ & CRITICAL_FOR_WRITING and not known:
+                self.critical_for_writing = True
+                file.writable = file.writable and self.magic in (b"INDX", b"DMAP", b"STAT", b"TAGS")
+            if id_ & CRITICAL_FOR_READING and not known:
+                file.refuse(
+                    "R-PG-6", entry_at, f"{self.what}: column {id_} is critical and unknown"
+                )
+                file.writable = file.writable and self.magic == b"DMAP"
+                raise Damaged
+            previous = id_
+
     def read_names(self, named):
         file, rows, length = self.file, self.fields["rows"], self.fields["heap length"]
         ends = self.columns["name end"][0] if named and "name end" in self.columns else [0] * rows
@@ -786,6 +816,8 @@ class Page:
                     self.at("name end", row),
                     f"{self.what}: name end {stop} after {start} in a heap of {length}",
                 )
+            if stop - start > 65535:
+                file.find("R-IX-3", self.heap_at + start, f"{self.what}: a name of {stop - start} bytes")
             self.names.append(
                 (bytes(file.data[self.heap_at + start : self.heap_at + stop]), self.heap_at + start)
             )
@@ -819,19 +851,20 @@ class Page:
                     try:
                         check_place(self.file, "R-PG-9", place, self.at(names[0], row), what)
                     except Damaged:
-                        self.file.everything_walked = False  # the page itself can be read
+                        pass  # the page itself can be read
 
-    def page_before(self):
-        """The first row, where it is the place of the page before; R-PG-9. Else None."""
-        file, first = self.file, self.row(0)
+    def check_states(self):
+        """R-PG-9, of pages that continue others."""
+        file = self.file
         for number in range(1, self.fields["rows"]):
             if self.value("state", number) == 1:
-                file.fail("R-PG-9", self.at("state", number), f"{self.what}: a page before in row {number}")
-        if first["state"] != 1:
-            return None
-        if first["position"] >= self.position:
-            file.fail("R-PG-9", first.at("position"), f"{self.what}: the page before lies at {first['position']}")
-        return first
+                file.find("R-PG-9", self.at("state", number), f"{self.what}: a page before in row {number}")
+        for number in range(self.fields["rows"] if self.magic == b"GROW" else 0):
+            if self.value("state", number) > 1:
+                file.find("R-PG-9", self.at("state", number), f"{self.what}: state {self.value('state', number)}")
+        first = self.row(0)
+        if first["state"] == 1 and first["position"] >= self.position:
+            file.find("R-PG-9", first.at("position"), f"{self.what}: the page before lies at {first['position']}")
 
     def value(self, name, row):
         return self.columns[name][0][row] if name in self.columns else 0
@@ -852,34 +885,36 @@ def may_be_wide(id_):
     return id_ not in COLUMNS and id_ not in LATER_PLACES
 
 
-def chain_of_pages(file, what, magic, place, at):
+def chain_of_pages(file, what, magic, place, at, most=None):
     """Pages of a file table, growth or dead space, the newest first; place: that in the superblock."""
     position, length, sum_ = place
     if position == 0 or length == 0:
         file.fail("R-SB-9", at, f"{what}: position {position}, length {length}")
-    file.check_within(position, length, what, at)
-    if position + length > len(file.data):
-        raise Damaged  # cut: R-FL-1 tells
-    if sum64(file.data[position : position + length]) != sum_:
-        file.fail("R-SB-9", at, f"the sum of the {what} is not right")
-    parent_sum, generation = None, None
-    while True:
-        page = Page(file, what, magic, (position, length), at, 0, parent_sum=parent_sum)
-        lowest = generation is not None and page.fields["generation"] - generation
-        if magic == b"DEAD" and generation is not None and lowest >= 0:
-            file.fail(
-                "R-DS-1",
-                page.fields.at("generation"),
-                f"generation {page.fields['generation']} after {generation}",
-            )
-        if generation is not None and lowest > 0:
-            file.fail("R-PG-9", page.fields.at("generation"), f"{what}: a page before of a later generation")
-        before = page.page_before()
+    parent_sum, generation, first_at = None, None, at
+
+    def check_sum(page):
+        if sum64(page.raw) != sum_:
+            file.fail("R-SB-9", first_at, f"the sum of the {what} is not right")
+
+    for number in itertools.count():
+        if number == most:
+            file.fail("R-GR-4", at, f"{what}: more than {most} pages")
+        ahead = None if number else check_sum
+        page = Page(file, what, magic, (position, length), at, 0, parent_sum=parent_sum, ahead=ahead)
+        page.check_states()
+        of_page = page.fields["generation"]
+        if number and magic == b"DEAD" and of_page >= generation:
+            file.find("R-DS-1", page.fields.at("generation"), f"generation {of_page} after {generation}")
+        elif number and of_page > generation:
+            file.find("R-PG-9", page.fields.at("generation"), f"{what}: a page before of a later generation")
         yield page
-        if before is None:
+        before = page.row(0)
+        if before["state"] != 1:
             return
+        if before["position"] >= page.position:
+            raise Damaged  # R-PG-9 tells
         position, length, parent_sum = (before[name] for name in ("position", "stored length", "sum"))
-        at, generation = before.at("position"), page.fields["generation"]
+        at, generation = before.at("position"), of_page
 
 
 class Row:
@@ -907,28 +942,27 @@ def read_index(file):
     sb = file.superblock
     file.last_name = None
     file.orders = set()
-    if sb["height"] == 0 or sb["root position"] == 0 or sb["height"] > MAX_HEIGHT:
-        totals = dict.fromkeys(TOTALS, 0)
-    else:
+
+    def check_digest(page):
+        check_run(file, page)
+        if digest128(page.raw) != sb["root digest"]:
+            file.fail("R-SB-7", sb.at("root digest"), "the root digest is not right")
+
+    root = None
+    totals = dict.fromkeys(TOTALS, 0)
+    if sb["root position"] and sb["root length"] and 1 <= sb["height"] <= MAX_HEIGHT:
         try:
-            position, length = sb["root position"], sb["root length"]
-            file.check_within(position, length, "root", sb.at("root position"))
-            if (
-                position + length <= len(file.data)
-                and digest128(file.data[position : position + length]) != sb["root digest"]
-            ):
-                file.fail("R-SB-7", sb.at("root digest"), "the root digest is not right")
             root = Page(
                 file,
                 "root",
                 b"INDX",
-                (position, length),
+                (sb["root position"], sb["root length"]),
                 sb.at("root position"),
                 sb["height"] - 1,
                 max_rows=file.index_rows,
+                ahead=check_digest,
             )
             totals = page_totals(root)
-            check_run(file, root)
             if sb["needs"] != page_needs(root):
                 file.find(
                     "R-SB-8", sb.at("needs"), f"needs {sb['needs']:#x}, the root's rows have {page_needs(root):#x}"
@@ -937,14 +971,22 @@ def read_index(file):
         except Damaged:
             file.everything_walked = False
             return
+    else:
+        file.index_whole = sb["height"] == 0 and sb["root position"] == 0
+        file.everything_walked = file.everything_walked and file.index_whole
     if sb["height"] == 0 and sb["needs"]:
         file.find("R-SB-8", sb.at("needs"), f"needs {sb['needs']:#x} without blocks")
     for order, rows in file.growth.items():
-        if order not in file.orders and file.everything_walked:
+        if file.index_whole:
             file.find("R-GR-1", rows[0].at("order"), f"growth of order {order}, which no block has")
+    if root is None and sb["height"]:
+        return
+    records_known = not any(sb.place("growth")) or file.growth_whole and file.index_whole and not file.growth
     totals["records"] += file.grown_records
     for name in TOTALS:
-        if totals[name] != sb[name] and not (name == "records" and any(sb.place("growth")) and not file.everything_walked):
+        if name == "records" and root and not records_known:
+            continue
+        if totals[name] != sb[name] or totals[name] > LIMIT:
             file.find(
                 "R-SB-8",
                 sb.at(name),
@@ -954,10 +996,10 @@ def read_index(file):
 
 
 def check_run(file, page):
-    """R-SB-15."""
+    """R-SB-15, of a page whose bytes are there."""
     sb = file.superblock
     start, length = sb["index position"], sb["index length"]
-    if start and length and not start <= page.position <= page.position + page.fields["length"] <= start + length:
+    if start and length and not start <= page.position <= page.position + len(page.raw) <= start + length:
         file.find(
             "R-SB-15",
             sb.at("index position"),
@@ -1008,8 +1050,8 @@ def read_index_page(file, page, low, high):
                 level,
                 max_rows=file.index_rows,
                 parent_sum=row["sum"],
+                ahead=lambda child: check_run(file, child),
             )
-            check_run(file, child)
             if row["needs"] != page_needs(child):
                 file.find(
                     "R-IX-10",
@@ -1017,7 +1059,7 @@ def read_index_page(file, page, low, high):
                     f"needs below the child: {row['needs']:#x}, its rows have {page_needs(child):#x}",
                 )
             for name, total in page_totals(child).items():
-                if row[name] != total:
+                if row[name] != total or total > LIMIT:
                     file.find(
                         "R-IX-5",
                         row.at(name),
@@ -1025,15 +1067,13 @@ def read_index_page(file, page, low, high):
                     )
             read_index_page(file, child, *bounds)
         except Damaged:
-            file.everything_walked = False
+            file.everything_walked = file.index_whole = False
 
 
 def check_names(file, page, rows, low, high):
     leaf = page.fields["level"] == 0
     last = file.last_name if leaf else None
     for row in rows:
-        if len(row.name) > 65535:
-            file.find("R-IX-3", row.name_at, f"a name of {len(row.name)} bytes")
         if last is not None and row.name <= last:
             file.find("R-IX-2", row.name_at, f"name {text(row.name)} behind {text(last)}")
         last = row.name
@@ -1063,48 +1103,76 @@ def unsupported_needs(entry):
 
 def read_entry(file, entry):
     """Entry, block, values of one leaf row."""
-    check_entry(file, entry)
-    check_block_name(file, entry)
+    told = len(file.findings)
     entry.pieces, entry.used_needs = None, 0
+    entry.growth_rows = file.growth.pop(entry["order"], [])
+    if entry.growth_rows:
+        last = entry.growth_rows[-1]
+        records, end = max(last["records"], entry["records"]), end_of(last)
+        file.grown_records += records - entry["records"]
+        grown = {"records": records, "extent length": max(end, entry["extent length"])}
+    check_order(file, entry)
+    check_block_name(file, entry)
+    if file.statistics_stay and entry["order"] in file.statistics:
+        file.untouchable.add(entry.name)
     if unsupported_needs(entry):
         read_unsupported(file, entry)
-        return
-    header, body = read_block(file, entry)
-    file.blocks.append((entry, header, body))
-    try:
+    else:
+        check_entry(file, entry)
+        header, body, metadata_known = read_block(file, entry)
+        if header:
+            file.blocks.append((entry, header, body))
         pieces = read_extent(file, entry, header)
-        pieces += read_grown_pieces(file, entry, header, body)
-        entry.pieces = pieces
-    except Damaged:
-        file.everything_walked = False
-        file.untouchable.add(entry.name)
-    check_needs(file, entry)
-    read_entry_sections(file, entry, body)
+        more = read_grown_pieces(file, entry, header, body)
+        entry.pieces = None if pieces is None or more is None else pieces + more
+        if entry.pieces is None:
+            file.untouchable.add(entry.name)
+        check_needs(file, entry)
+        read_entry_sections(file, entry)
+        if metadata_known and not entry.growth_rows and file.tables_sound:
+            check_statistics(file, entry, body, told)
+    if entry.growth_rows:
+        entry.grown = grown
+
+
+def end_of(row):
+    """Where a row's piece ends; past the limit of section 16, that."""
+    return min(row["logical offset"] + row["raw length"], LIMIT)
 
 
 def read_unsupported(file, entry):
     """Section 13: sums of header, body, data map and sections; the rest is not looked at."""
+    what = f"block {text(entry.name)}"
     bits = unsupported_needs(entry)
     file.refuse(
         "R-IX-10", entry.at("needs"), f"block {text(entry.name)}: not checked, it needs {bits:#x}"
     )
     file.everything_known = False
     file.untouchable.add(entry.name)
-    header = read_checked_header(file, entry, f"block {text(entry.name)}")
-    file.blocks.append((entry, header, None))
+    try:
+        claim_block(file, entry, what)
+        header = read_block_header(file, entry["position"], body_end(entry), entry["sum"], what)
+        file.blocks.append((entry, header, None))
+        check_body_sum(file, entry, header, what)
+    except Damaged:
+        pass  # told
     place = entry.place("data map")
     if place[0] and place[1]:
-        read_map_sums(file, entry, place, header.position, entry.at("data map position"), None)
-    rows = file.growth.get(entry["order"])
-    if rows:
-        file.grown_records += rows[-1]["records"] - entry["records"]
-        entry.grown = {"records": rows[-1]["records"]}
-    read_entry_sections(file, entry, None)
+        read_map_sums(file, entry, place, entry["position"], entry.at("data map position"), None)
+    place = entry.place("storage")
+    if any(place):
+        try:
+            check_place(file, "R-SC-1", place, entry.at("storage position"), "storage")
+        except Damaged:
+            pass
 
 
 def read_map_sums(file, entry, place, owner, at, level):
     what = f"data map of {text(entry.name)}"
-    page = Page(file, what, b"DMAP", place[:2], at, level, owner, file.map_rows, place[2])
+    try:
+        page = Page(file, what, b"DMAP", place[:2], at, level, owner, file.map_rows, place[2])
+    except Damaged:
+        return
     for row in map(page.row, range(page.fields["rows"] if page.fields["level"] else 0)):
         child = row["position"], row["stored length"], row["sum"]
         read_map_sums(file, entry, child, owner, row.at("position"), page.fields["level"] - 1)
@@ -1124,14 +1192,26 @@ def check_needs(file, entry):
         )
 
 
-def read_entry_sections(file, entry, body):
+def read_entry_sections(file, entry):
     place = entry.place("storage")
-    if any(place) and place[0] and place[1]:
+    if not (place[0] and place[1]):
+        return  # there are none, or R-IX-8 tells
+    try:
         check_place(file, "R-SC-1", place, entry.at("storage position"), "storage")
         untouched = lambda writing_only: file.untouchable.add(entry.name)
         read_sections(file, place[0], place[1], "storage", untouched)
-    if body and entry.pieces is not None and not entry.grown:
-        check_statistics(file, entry, body)
+    except Damaged:
+        file.untouchable.add(entry.name)
+
+
+def check_order(file, entry):
+    if entry["order"] in file.orders or entry["order"] >= file.superblock["next order"]:
+        file.find(
+            "R-IX-7",
+            entry.at("order"),
+            f"{text(entry.name)}: order {entry['order']} is taken or not below {file.superblock['next order']}",
+        )
+    file.orders.add(entry["order"])
 
 
 def check_entry(file, entry):
@@ -1147,19 +1227,6 @@ def check_entry(file, entry):
                     entry.at(name),
                     f"{text(entry.name)}: a hole with {name} {entry[name]}",
                 )
-    if entry["order"] in file.orders or entry["order"] >= file.superblock["next order"]:
-        file.find(
-            "R-IX-7",
-            entry.at("order"),
-            f"{text(entry.name)}: order {entry['order']} is taken or not below {file.superblock['next order']}",
-        )
-    file.orders.add(entry["order"])
-    if entry["extent length"] > LIMIT:
-        file.fail(
-            "R-BK-12",
-            entry.at("extent length"),
-            f"{text(entry.name)}: extent length {entry['extent length']}",
-        )
     if (
         entry["extent length"] > file.piece_size
         and not entry["flags"] & 1
@@ -1213,32 +1280,39 @@ TOMBSTONE, HOLE = 1, 2
 KIND_OF_A_DICTIONARY = 255
 
 
-def read_block_header(file, position, expected, name, parent_sum, placed_at, what):
-    """Header, name and padding. expected: values by field that must be equal. Returns the fields."""
-    file.check_within(position, BLOCK_HEADER, what, placed_at)
+def read_block_header(file, position, end, parent_sum, what):
+    """The fields, where magic, version and sum are right. end: of the block; its bytes are there."""
     raw = file.data[position : position + BLOCK_HEADER]
     if raw[:8] != BLOCK_MAGIC or raw[8] != 1:
+        file.everything_walked = False
         file.fail("R-BK-1", position, f"{what}: magic and version are {raw[:9].hex(' ')}")
     f = Fields(file, what, position, BLOCK)
-    body_at = position + BLOCK_HEADER + up(f["name length"])
-    covered = raw[:144] + file.data[position + BLOCK_HEADER : body_at]
+    f.fits = True  # the body is as the entry says
+    f.body_at = position + BLOCK_HEADER + up(f["name length"])
+    covered = raw[:144] + file.data[position + BLOCK_HEADER : f.body_at]
     if (
-        len(covered) != 144 + up(f["name length"])
+        f.body_at > end
         or f["sum"] != sum64(covered)
         or parent_sum not in (None, f["sum"])
     ):
+        file.everything_walked = False
         file.fail(
             "R-BK-2",
             position,
             f"{what}: the header's sum is not right or not the one in its parent",
         )
+    return f
+
+
+def check_block_header(file, f, expected, name, what):
+    """R-BK-3 to R-BK-5 of header and name. expected: values by field that must be equal."""
+    position = f.position
     if f["generation"] == file.superblock["generation"]:
         expected = {**expected, "stamp": file.superblock["stamp"]}
-    sound = True
     for field, value in {"file id": file.file_id, "own position": position, **expected}.items():
         if f[field] != value:
             file.find("R-BK-3", f.at(field), f"{what}: {field} is {f[field]}, expected {value}")
-            sound = sound and field in ("file id", "own position", "samples", "order", "stamp")
+            f.fits = f.fits and field in ("file id", "own position", "samples", "order", "stamp")
     if not 1 <= f["generation"] <= file.superblock["generation"]:
         file.find(
             "R-BK-3",
@@ -1255,60 +1329,72 @@ def read_block_header(file, position, expected, name, parent_sum, placed_at, wha
             position + BLOCK_HEADER if len(stored_name) == len(name) else f.at("name length"),
             f"{what}: name {text(stored_name)}, expected {text(name)}",
         )
+        f.fits = f.fits and len(stored_name) == len(name)
     unknown_flags = 0 if file.unknown_features else f["flags"] & ~(TOMBSTONE | HOLE)
     if unknown_flags or f["flags"] & TOMBSTONE:
         file.find("R-BK-4", f.at("flags"), f"{what}: flags {f['flags']:#x}")
     file.check_zero(
-        "R-BK-5", position + BLOCK_HEADER + f["name length"], body_at, (what, "padding of the name")
+        "R-BK-5",
+        position + BLOCK_HEADER + f["name length"],
+        f.body_at,
+        (what, "padding of the name"),
     )
-    if not sound:
-        raise Damaged
-    file.claim(position, body_at - position + up(f["stored length"]), what, f.at("stored length"))
-    f.body_at = body_at
-    return f
 
 
-def read_checked_header(file, entry, what):
-    """The header, with the body's sum; None as the sum of the body where it is not right."""
-    expected = {
-        name: entry[name]
-        for name in ("kind", "codec", "stored length", "raw length", "digest", "samples", "order")
-    }
-    length = BLOCK_HEADER + up(len(entry.name)) + up(entry["stored length"])
-    file.check_within(entry["position"], length, what, entry.at("position"))
-    header = read_block_header(
-        file, entry["position"], expected, entry.name, entry["sum"], entry.at("position"), what
-    )
-    at, stored = header.body_at, header["stored length"]
-    file.check_zero("R-BK-5", at + stored, at + up(stored), (what, "padding of the body"))
-    header.body_sound = sum64(file.data[at : at + up(stored)]) == header["body sum"]
-    if not header.body_sound:
-        file.find("R-BK-6", at, f"{what}: the body sum is not right")
-    return header
+def body_start(entry):
+    return entry["position"] + BLOCK_HEADER + up(len(entry.name))
+
+
+def body_end(entry):
+    return body_start(entry) + up(entry["stored length"])
+
+
+def claim_block(file, entry, what):
+    """The block as the entry has it."""
+    file.claim(entry["position"], body_end(entry) - entry["position"], what, entry.at("position"))
+
+
+def check_body_sum(file, entry, header, what):
+    """R-BK-6."""
+    if sum64(file.data[body_start(entry) : body_end(entry)]) != header["body sum"]:
+        file.fail("R-BK-6", body_start(entry), f"{what}: the body sum is not right")
 
 
 def read_block(file, entry):
-    """8: the header, the body decoded and parsed. Returns (header fields, classic header or None)."""
-    what = f"block {text(entry.name)}"
-    header = read_checked_header(file, entry, what)
+    """8: (the header's fields or None, the classic header or None, R-BK-1 to R-BK-12 hold)."""
+    told, header = len(file.findings), None
+    try:
+        what = f"block {text(entry.name)}"
+        claim_block(file, entry, what)
+        header = read_block_header(file, entry["position"], body_end(entry), entry["sum"], what)
+        body = read_stored_body(file, entry, header, what)
+        c = read_body(file, entry, header, body, what)
+        return header, c, c is not None and len(file.findings) == told
+    except Damaged:
+        return header if header and header.fits else None, None, False
+
+
+def read_stored_body(file, entry, header, what):
+    fields = ("kind", "codec", "stored length", "raw length", "digest", "samples", "order")
+    check_block_header(file, header, {name: entry[name] for name in fields}, entry.name, what)
     at, stored, raw = header.body_at, header["stored length"], header["raw length"]
-    if not header.body_sound:
-        return header, None
     if header["kind"] not in (1, 2, 5, 6):
         file.find("R-BK-7", header.at("kind"), f"{what}: kind {header['kind']}")
+        header.fits = False
     if header["codec"] > 2 or header["codec"] == 2 and file.dictionary is None:
         file.find("R-BK-7", header.at("codec"), f"{what}: codec {header['codec']}")
-        return header, None
+        header.fits = False
+    if not header.fits:
+        file.everything_walked = False
+        raise Damaged
+    check_body_sum(file, entry, header, what)
+    file.check_zero("R-BK-5", at + stored, at + up(stored), (what, "padding of the body"))
     body = decode(file, header["codec"], file.data[at : at + stored], raw)
     if isinstance(body, str):
-        file.find("R-BK-8", at, f"{what}: {body}")
-        return header, None
+        file.fail("R-BK-8", at, f"{what}: {body}")
     if digest128(body) != header["digest"]:
-        file.find("R-BK-9", at, f"{what}: the digest of the body is not right")
-        return header, None
-    if header["kind"] not in (1, 2, 5, 6):
-        return header, None
-    return header, read_body(file, entry, header, body, what)
+        file.fail("R-BK-9", at, f"{what}: the digest of the body is not right")
+    return body
 
 
 def scan_blocks(file):
@@ -1450,28 +1536,25 @@ def read_body(file, entry, header, body, what):
             file.find(
                 "R-BK-11", entry.at(name), f"{what}: {name} is {entry[name]}, the body has {count}"
             )
-    records, length = entry["records"], entry["extent length"]
+    wrong = wrong_length(c, header, entry["records"], entry["extent length"])
+    if wrong:
+        field, reason = wrong
+        file.find("R-BK-12", entry.at(field), f"{what}: {reason}")
+    return c
+
+
+def wrong_length(c, header, records, length):
+    """R-BK-12: (field of the entry, what is wrong), or None."""
     if c.record_dimension is None and records != fixed_records(c):
-        file.find(
-            "R-BK-12",
-            entry.at("records"),
-            f"{what}: {records} records without record dimension, expected {fixed_records(c)}",
-        )
-    elif records > header["records"] and c.record_size:
+        return "records", f"{records} records without record dimension, expected {fixed_records(c)}"
+    if records > header["records"] and c.record_size:
         end = c.record_begin + records * c.record_size - c.base
         if length != end:
-            file.find(
-                "R-BK-12",
-                entry.at("extent length"),
-                f"{what}: extent of {length} bytes, {records} records end at {end}",
-            )
+            return "extent length", f"extent of {length} bytes, {records} records end at {end}"
     elif length < c.values_end(records) - c.base:
-        file.find(
-            "R-BK-12",
-            entry.at("extent length"),
-            f"{what}: extent of {length} bytes, the values of {records} records need {c.values_end(records) - c.base}",
-        )
-    return c
+        need = c.values_end(records) - c.base
+        return "extent length", f"extent of {length} bytes, the values of {records} records need {need}"
+    return None
 
 
 def fixed_records(c):
@@ -1550,41 +1633,50 @@ def read_dictionary(file):
     if not position or not length:
         file.find("R-SB-9", at, f"dictionary at {position} of {length} bytes")
         return
-    try:
-        if length > 4096:
-            file.fail("R-BK-13", position, f"a dictionary of {length} bytes")
-        copies = [bytes(file.data[12288 : 12288 + length])]
-        file.dictionary = copies[0] if sum64(copies[0]) == sum_ else None
-        header = read_block_header(file, position, {}, b"", None, at, "dictionary block")
-        if header["flags"] & HOLE:
-            file.fail("R-BK-13", position, "dictionary block: flag of a hole")
-        expected = dict.fromkeys(("codec", "order", "samples", "records"), 0)
-        expected |= dict.fromkeys(("extent position", "extent length", "extent sum"), 0)
-        expected |= {"kind": KIND_OF_A_DICTIONARY, "stored length": length, "raw length": length}
-        for name, value in expected.items():
-            if header[name] != value:
-                file.fail(
-                    "R-BK-13",
-                    position,
-                    f"dictionary block: {name} is {header[name]}, expected {value}",
-                )
-        end = header.body_at + length
-        copies.append(bytes(file.data[header.body_at : end]))
-        file.check_zero("R-BK-5", end, up(end), ("dictionary block", "padding of the body"))
-        if sum64(file.data[header.body_at : up(end)]) != header["body sum"]:
-            file.find("R-BK-6", header.body_at, "dictionary block: the body sum is not right")
-        elif digest128(copies[1]) != header["digest"]:
-            file.find("R-BK-9", header.body_at, "dictionary block: the digest of the body is not right")
-        elif copies[0] != copies[1]:
-            file.find("R-BK-13", position, "the dictionary's block differs from the bytes at 12288")
-        sound = [copy for copy in copies if sum64(copy) == sum_]
-        if not sound:
-            file.find("R-SB-9", at, "neither copy of the dictionary has the sum that the superblock has")
-        file.dictionary = (sound or copies)[0]
-    except Damaged:
+    if length > 4096:
         file.everything_walked = False
+        file.find("R-BK-13", position, f"a dictionary of {length} bytes")
+        return
     file.trace(12288, length, "file", "dictionary", b"")
     file.check_zero("R-BK-13", 12288 + length, 16384, ("file", "behind the dictionary"))
+    file.dictionary = copy = bytes(file.data[12288 : 12288 + length])
+    try:
+        body = read_dictionary_block(file, position, length, at, copy)
+    except Damaged:
+        body = None
+    if sum64(copy) == sum_:
+        return
+    if body is not None and sum64(body) == sum_:
+        file.dictionary = body
+    else:
+        file.find("R-SB-9", at, "no copy of the dictionary has the sum that the superblock has")
+
+
+def read_dictionary_block(file, position, length, at, copy):
+    """The copy in the block."""
+    what = "dictionary block"
+    end = position + BLOCK_HEADER + up(length)
+    file.claim(position, end - position, what, at)
+    header = read_block_header(file, position, end, None, what)
+    check_block_header(file, header, {}, b"", what)
+    expected = dict.fromkeys(("codec", "order", "samples", "records"), 0)
+    expected |= dict.fromkeys(("extent position", "extent length", "extent sum"), 0)
+    expected |= {"kind": KIND_OF_A_DICTIONARY, "stored length": length, "raw length": length}
+    wrong = {name: header[name] for name in expected if header[name] != expected[name]}
+    if wrong or header["flags"] & HOLE:
+        file.find("R-BK-13", position, f"{what}: flags {header['flags']}, {wrong}")
+    if not header.fits or {"codec", "kind", "stored length", "raw length"} & set(wrong):
+        raise Damaged
+    body = bytes(file.data[header.body_at : header.body_at + length])
+    if sum64(file.data[header.body_at : end]) != header["body sum"]:
+        file.find("R-BK-6", header.body_at, f"{what}: the body sum is not right")
+        return body
+    file.check_zero("R-BK-5", header.body_at + length, end, (what, "padding of the body"))
+    if digest128(body) != header["digest"]:
+        file.find("R-BK-9", header.body_at, f"{what}: the digest of the body is not right")
+    elif body != copy:
+        file.find("R-BK-13", position, f"{what}: another body than the bytes at 12288")
+    return body
 
 
 # 8.4 Names
@@ -1656,88 +1748,110 @@ def read_table(file, name):
     place, at, parent_sum, above = sb.place(name), sb.at(name + ".position"), None, None
     if not any(place):
         return counting
+    file.used_features["read-only compatible features"] |= mask
     if place[0] == 0 or place[1] == 0:
         file.fail("R-SB-9", at, f"{name}: position {place[0]}, length {place[1]}")
-    file.used_features["read-only compatible features"] |= mask
-    file.check_within(place[0], place[1], name, at)
-    if sum64(file.data[place[0] : place[0] + place[1]]) != place[2]:
-        file.fail("R-SB-9", at, f"the sum of the {name} is not right")
+
+    def check_sum(page):
+        if sum64(page.raw) != place[2]:
+            file.fail("R-SB-9", at, f"the sum of the {name} is not right")
+
     for trees in itertools.count():
         if trees == tables.MOST_TREES:
             file.fail("R-TB-4", at, f"{name}: more than {trees} trees")
-        root = Page(file, name, magic, place[:2], at, None, max_rows=TABLE_ROWS, parent_sum=parent_sum)
-        if root.fields["level"] > 8:
-            file.fail("R-PG-4", root.fields.at("level"), f"{name}: level {root.fields['level']}")
+        ahead = None if trees else check_sum
+        root = Page(file, name, magic, place[:2], at, None, max_rows=TABLE_ROWS, parent_sum=parent_sum, ahead=ahead)
         if above and root.position >= above.position:
             file.find("R-PG-9", at, f"{name}: the tree before lies at {root.position}")
         if above and root.fields["generation"] > above.fields["generation"]:
             file.find("R-PG-9", root.fields.at("generation"), f"{name}: a tree before of a later generation")
-        leaves = []
-        walk_table(file, root, magic, leaves)
+        pages = []
+        whole = walk_table(file, root, magic, pages)
+        leaves = [page for page in pages if page.fields["level"] == 0]
         rows = tables.rows_of(file, leaves, name)
+        if not whole:
+            raise Damaged
         for order in {row.order for row in rows if row.state != tables.BEFORE} - taken:
             for row in rows:
                 if row.order == order and row.state == tables.ROW:
                     counting.setdefault(order, {})[row.name] = row
         taken |= {row.order for row in rows if row.state != tables.BEFORE}
-        before = next((row for row in rows if row.state == tables.BEFORE), None)
-        if before is None:
+        if name == "statistics" and trees == file.trees_taken and len(rows) <= 2 * file.rows_taken:
+            file.trees_taken += 1
+            file.rows_taken += len(rows)
+            file.statistics_stay = file.statistics_stay or any(page.critical_for_writing for page in pages)
+        before = leaves[0].row(0)
+        if before["state"] != tables.BEFORE:
             return counting
-        place = tuple(before.row[part] for part in ("position", "stored length", "sum"))
-        at, parent_sum, above = before.row.at("position"), place[2], root
+        place = tuple(before[part] for part in ("position", "stored length", "sum"))
+        at, parent_sum, above = before.at("position"), place[2], root
 
 
-def walk_table(file, page, magic, leaves):
+def walk_table(file, page, magic, pages):
+    """False: pages below cannot be read."""
+    pages.append(page)
     if page.fields["level"] == 0:
-        leaves.append(page)
-        return page.fields["rows"]
-    total, names = 0, tables.names_of(page)
+        return True
+    whole, names = True, tables.names_of(page)
     for number in range(page.fields["rows"]):
         row = page.row(number)
-        child = Page(
-            file,
-            page.what,
-            magic,
-            (row["position"], row["stored length"]),
-            row.at("position"),
-            page.fields["level"] - 1,
-            max_rows=TABLE_ROWS,
-            parent_sum=row["sum"],
-        )
+        try:
+            child = Page(
+                file,
+                page.what,
+                magic,
+                (row["position"], row["stored length"]),
+                row.at("position"),
+                page.fields["level"] - 1,
+                max_rows=TABLE_ROWS,
+                parent_sum=row["sum"],
+            )
+        except Damaged:
+            whole = False
+            continue
         if (names[number], row["order"]) != (child.names[0][0], child.value("order", 0)):
             file.find("R-TB-2", row.at("order"), f"{page.what}: a separator that is not the first row below")
-        rows = walk_table(file, child, magic, leaves)
+        rows = child.fields["rows"]
+        if child.fields["level"]:
+            rows = sum(child.value("blocks", i) for i in range(rows))
         if rows != row["blocks"]:
             file.find("R-TB-2", row.at("blocks"), f"{page.what}: {row['blocks']} rows below a child that has {rows}")
-        total += rows
-    return total
+        whole = walk_table(file, child, magic, pages) and whole
+    return whole
 
 
 def read_tables(file):
     file.statistics = {}
     for name in ("statistics", "tags"):
+        told = len(file.findings)
         try:
             found = read_table(file, name)
             if name == "statistics":
-                file.statistics = found
+                file.statistics, file.tables_sound = found, len(file.findings) == told
         except Damaged:
-            pass
+            file.everything_walked = False
 
 
-def check_statistics(file, entry, c):
-    """R-ST-2 and R-ST-3 of the rows of a block."""
+def check_statistics(file, entry, c, told):
+    """R-ST-2 and, of a block of which nothing else has been told since, R-ST-3."""
     rows, variables = file.statistics.get(entry["order"], {}), {v.name: v for v in c.variables}
     entry.statistics = {}
     properties = read_hdf5_section(file, entry, c) if rows else []
     fills = {p[1]: p[3] for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
+    stray, counted = [], []
     for name, row in rows.items():
         v, what = variables.get(name), f"statistics of {text(entry.name)}: {name!r}"
         type_ = v and statistics.classic_type(c, v.type)
-        if not type_ or type_[0] != row.row["kind"]:
-            file.find("R-ST-2", row.row.at("order"), f"{what}: of no variable, or of another type")
-            continue
-        if row.counts is None:
-            continue  # told
+        if not v:
+            stray += [(row, what)]
+        elif not type_ or type_[0] != row.row["kind"]:
+            file.find("R-ST-2", row.row.at("order"), f"{what}: of another type")
+        else:
+            counted += [(name, row, v, what)]
+    sound = len(file.findings) == told
+    for row, what in stray:
+        file.find("R-ST-2", row.row.at("order"), f"{what}: of no variable")
+    for name, row, v, what in counted if sound else []:
         entry.statistics[name] = row.counts
         raw = read_values(file, entry, c, v, properties)[0]
         if raw is None:
@@ -1766,31 +1880,37 @@ class Piece:
 
 
 def read_extent(file, entry, header):
-    """The pieces of an extent in order; a hole has position 0."""
+    """The pieces of an extent in order, a hole has position 0; None: not all can be read."""
     length, name = entry["extent length"], text(entry.name)
-    if entry["data map position"]:
-        pieces = []
-        if not entry["data map length"]:
-            raise Damaged
-        root = Page(
-            file,
-            f"data map of {name}",
-            b"DMAP",
-            (entry["data map position"], entry["data map length"]),
-            entry.at("data map position"),
-            None,
-            header.position,
-            file.map_rows,
-            entry["data map sum"],
+    stored = length and not entry["flags"] & 1
+    if entry["extent position"] and length == 0:
+        file.find(
+            "R-EX-7",
+            entry.at("extent position"),
+            f"{name}: extent position {entry['extent position']} of an empty extent",
         )
-        read_map_page(file, root, pieces, name)
+    if entry["extent sum"] and (entry["data map position"] or not stored):
+        file.find(
+            "R-EX-6",
+            entry.at("extent sum"),
+            f"{name}: an extent sum with a data map, or of an extent of which no byte is stored",
+        )
+    if entry["data map position"]:
+        if not entry["data map length"]:
+            file.everything_walked = False
+            return None  # R-IX-8 tells
+        walk = MapWalk(f"data map of {name}", entry["position"])
+        place = entry.place("data map")
+        whole = walk_map(file, place, entry.at("data map position"), None, walk)
+        pieces = walk.pieces
         entry.used_needs |= needs_of_pieces(file, pieces)
-        end = pieces[-1].logical + pieces[-1].raw
-        if end != length:
+        if not whole:
+            return None
+        if walk.next != length:
             file.find(
                 "R-EX-1",
                 entry.at("extent length"),
-                f"{name}: the data map ends at {end}, the extent is {length} long",
+                f"{name}: the data map ends at {walk.next}, the extent is {length} long",
             )
         run = all(p.position and not p.codec and p.file_number == 0 for p in pieces) and all(
             a.position + a.raw == b.position for a, b in zip(pieces, pieces[1:])
@@ -1802,28 +1922,13 @@ def read_extent(file, entry, header):
                 entry.at("extent position"),
                 f"{name}: extent position {entry['extent position']}, expected {expected}",
             )
-        if entry["extent sum"]:
-            file.find("R-EX-6", entry.at("extent sum"), f"{name}: extent sum beside a data map")
         if pieces[0].logical or any(a.logical + a.raw != b.logical for a, b in zip(pieces, pieces[1:])):
-            raise Damaged  # R-EX-1 is told
+            return None  # R-EX-1 is told
         return pieces
-    if length == 0 or entry["flags"] & 1:
-        if entry["extent position"] and length == 0:
-            file.find(
-                "R-EX-7",
-                entry.at("extent position"),
-                f"{name}: extent position {entry['extent position']} of an empty extent",
-            )
-        if entry["extent sum"]:
-            file.find(
-                "R-EX-6",
-                entry.at("extent sum"),
-                f"{name}: the sum of an extent of which no byte is stored",
-            )
-    if length and entry["flags"] & 1:
-        return [Piece(0, length)]
+    if entry["flags"] & 1:
+        return [Piece(0, length)] if length else []
     for field in ("extent position", "extent length", "extent sum"):
-        if entry[field] != header[field]:
+        if header and entry[field] != header[field]:
             file.find(
                 "R-IX-9",
                 entry.at(field),
@@ -1831,10 +1936,12 @@ def read_extent(file, entry, header):
             )
     if length == 0:
         return []
-    if length > file.piece_size:
-        raise Damaged  # R-IX-8 tells
     position = entry["extent position"]
-    claim_values(file, position, length, f"extent of {name}", entry.at("extent position"))
+    file.stamps.append((position, entry["extent sum"]))
+    try:
+        claim_values(file, position, length, f"extent of {name}", entry.at("extent position"))
+    except Damaged:
+        return None
     file.trace(
         position,
         length,
@@ -1842,7 +1949,6 @@ def read_extent(file, entry, header):
         "values",
         bytes(file.data[position : position + min(length, 64)]),
     )
-    file.stamps.append((position, entry["extent sum"]))
     if sum64(file.data[position : position + length]) != entry["extent sum"]:
         file.find("R-EX-6", position, f"{name}: the extent's sum is not right")
     return [Piece(0, length, position, length)]
@@ -1854,35 +1960,50 @@ def claim_values(file, position, length, what, placed_at):
     file.check_zero("R-FL-4", position + length, position + up(length), (what, "padding"))
 
 
-def read_map_page(file, page, pieces, name):
-    for number in range(page.fields["rows"]):
-        row = page.row(number)
-        expected = pieces[-1].logical + pieces[-1].raw if pieces else 0
-        if row["logical offset"] != expected:
-            file.find(
-                "R-EX-1",
-                row.at("logical offset"),
-                f"{name}: logical offset {row['logical offset']}, expected {expected}",
-            )
-        if page.fields["level"]:
-            level = page.fields["level"] - 1
-            child = Page(
-                file,
-                f"data map of {name}",
-                b"DMAP",
-                (row["position"], row["stored length"]),
-                row.at("position"),
-                level,
-                page.fields["owner"],
-                file.map_rows,
-                row["sum"],
-            )
-            read_map_page(file, child, pieces, name)
+class MapWalk:
+    """A data map: its pieces so far, and where the next one must begin."""
+
+    def __init__(self, what, owner, of_original=False):
+        self.what, self.owner, self.of_original = what, owner, of_original
+        self.pieces, self.next = [], 0
+
+
+def walk_map(file, place, at, level, walk):
+    """False: pages cannot be read, so that not all of the whole is known."""
+    try:
+        page = Page(file, walk.what, b"DMAP", place[:2], at, level, walk.owner, file.map_rows, place[2])
+    except Damaged:
+        return False
+    rows = [page.row(number) for number in range(page.fields["rows"])]
+    if page.fields["level"] == 0:
+        for row in rows:
+            check_logical(file, row, walk)
+            if walk.of_original:
+                check_piece_of_an_original(file, row, walk.what)
+            walk.pieces.append(read_piece(file, row, f"piece at {row['logical offset']}, {walk.what}", walk.of_original))
+            walk.next = end_of(row)
+        return True
+    whole = True
+    for row in rows:
+        if whole:
+            check_logical(file, row, walk)
         else:
-            pieces.append(read_piece(file, row, f"piece at {expected} of {name}"))
+            walk.next = row["logical offset"]  # behind a page that is lost: on with the next
+        child = row["position"], row["stored length"], row["sum"]
+        whole = walk_map(file, child, row.at("position"), page.fields["level"] - 1, walk) and whole
+    return whole
 
 
-def read_piece(file, row, what):
+def check_logical(file, row, walk):
+    if row["logical offset"] != walk.next:
+        file.find(
+            "R-EX-1",
+            row.at("logical offset"),
+            f"{walk.what}: logical offset {row['logical offset']}, expected {walk.next}",
+        )
+
+
+def read_piece(file, row, what, of_original=False):
     raw, stored, position, codec = (
         row["raw length"],
         row["stored length"],
@@ -1890,20 +2011,22 @@ def read_piece(file, row, what):
         row["codec"],
     )
     start, size = row["logical offset"], file.piece_size
-    if raw == 0 or start + raw > LIMIT:
-        file.fail("R-EX-3", row.at("raw length"), f"{what}: raw length {raw}")
+    if raw == 0:
+        file.find("R-EX-3", row.at("raw length"), f"{what}: raw length {raw}")
+    within = start + raw <= LIMIT
+    if not within:
+        file.find("R-EX-1", row.at("raw length"), f"{what}: an end at {start + raw}")
     if row["state"] > 1:
-        file.fail("R-EX-3", row.at("state"), f"{what}: state {row['state']}")
+        file.find("R-EX-3", row.at("state"), f"{what}: state {row['state']}")
     if row["state"] == 1:
         for field in ("codec", "position", "stored length", "sum", "file number"):
             if row[field]:
                 file.find("R-EX-3", row.at(field), f"{what}: a hole with {field} {row[field]}")
         return Piece(start, raw)
-    if raw > size or codec == 0 and start // size != (start + raw - 1) // size:
-        file.find("R-EX-2", row.at("logical offset"), f"{what}: {raw} bytes, piece size {size}")
     piece = Piece(start, raw, position, stored, codec)
     piece.file_number = row["file number"]
-    if piece.file_number and file.files is not None:
+    readable = not piece.file_number
+    if piece.file_number and file.files is not None and not of_original and within:
         rows = len(file.files)
         if piece.file_number > rows:
             file.find(
@@ -1911,49 +2034,44 @@ def read_piece(file, row, what):
                 row.at("file number"),
                 f"{what}: file number {piece.file_number} in a file table of {rows} rows",
             )
-            return piece
-        piece.original = file.files[piece.file_number - 1].is_original
-        size = file.files[piece.file_number - 1].size
-        if position + stored > size:
-            file.find(
-                "R-FT-3",
-                row.at("position"),
-                f"{what}: {stored} bytes at {position} of a file of {size}",
-            )
-            return piece
-    if codec not in (0, 1, 3):
-        file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}")
-        return piece
+        else:
+            piece.original = file.files[piece.file_number - 1].is_original
+            length = file.files[piece.file_number - 1].size
+            readable = position + stored <= length and stored <= raw
+            if position + stored > length:
+                file.find(
+                    "R-FT-3",
+                    row.at("position"),
+                    f"{what}: {stored} bytes at {position} of a file of {length}",
+                )
     fits = stored < raw <= EXPANSION * stored
-    if codec and not fits:
-        file.find(
-            "R-EX-4",
-            row.at("stored length"),
-            f"{what}: stored length {stored}, raw length {raw}, codec {codec}",
-        )
-    if codec == 0 and stored != raw:
-        file.find(
-            "R-EX-4",
-            row.at("stored length"),
-            f"{what}: stored length {stored}, raw length {raw}, codec 0",
-        )
-        if piece.file_number:
-            return piece
+    if within:
+        if raw > size or raw and codec == 0 and start // size != (start + raw - 1) // size:
+            file.find("R-EX-2", row.at("logical offset"), f"{what}: {raw} bytes, piece size {size}")
+        if codec not in (0, 1, 3):
+            file.find("R-EX-4", row.at("codec"), f"{what}: codec {codec}")
+        elif stored != raw if codec == 0 else not fits:
+            file.find(
+                "R-EX-4",
+                row.at("stored length"),
+                f"{what}: stored length {stored}, raw length {raw}, codec {codec}",
+            )
+    if not readable:
+        return piece
     data = file.data
     if piece.file_number:
         data = piece.data = open_file(file, piece.file_number)
         if data is None:
             return piece
     else:
+        file.stamps.append((position, row["sum"]))
         try:
             claim_values(file, position, stored, what, row.at("position"))
         except Damaged:
-            file.everything_walked = False
             return piece
-        file.stamps.append((position, row["sum"]))
     if sum64(data[position : position + stored]) != row["sum"]:
         file.find("R-EX-5", position, f"{what}: the sum is not right")
-    elif codec and fits:
+    elif codec in (1, 3) and fits and raw <= file.piece_size:
         decoded = decode_piece(file, piece)
         if isinstance(decoded, str):
             file.find("R-EX-4", position, f"{what}: {decoded}")
@@ -1963,7 +2081,7 @@ def read_piece(file, row, what):
 def needs_of_pieces(file, pieces):
     used = 0
     for piece in pieces:
-        used |= 32 if piece.codec in (1, 3) else 0
+        used |= 32 if piece.codec else 0
         if piece.file_number and file.files is not None:
             used |= 64 if piece.original else 16
     return used
@@ -2118,22 +2236,26 @@ def read_file_table(file, place, at):
     for page in reversed(pages):
         rows = map(page.row, range(page.fields["rows"]))
         files += [ListedFile(row) for row in rows if row["state"] != 1]
-    before = set()
-    sound = True
+    told, before = len(file.findings), set()
     for f in files:
-        if len(f.path) > 65535:
-            file.find("R-IX-3", f.path_at, f"file table: a path of {len(f.path)} bytes")
-        if f.size > LIMIT:
-            file.find("R-FT-3", f.size_at, f"file table: size {f.size}")
-            sound = False
         if f.row["state"] > 2:
             file.find("R-FT-6", f.row.at("state"), f"file table: state {f.row['state']}")
-            sound = file.everything_walked = False
-        elif f.is_original:
-            read_original(file, f)
+            continue
+        if f.size > LIMIT:
+            file.find("R-FT-3", f.size_at, f"file table: size {f.size}")
+        position, length, sum_ = f.row.place("data map")
+        if f.is_original:
+            if bool(position and length) != bool(f.size) or not f.size and sum_:
+                file.find("R-FT-6", f.row.at("data map position"), f"file table: {f.size} bytes, data map at {position}")
         else:
-            sound = check_external(file, f, before) and sound
-    return files if sound else None
+            check_external(file, f, before)
+    in_a_later_row = any(page.value("state", n) == 1 for page in pages for n in range(1, page.fields["rows"]))
+    if len(file.findings) != told or in_a_later_row:
+        raise Damaged
+    for f in files:
+        if f.is_original:
+            read_original(file, f)
+    return files
 
 
 def check_external(file, f, before):
@@ -2146,46 +2268,37 @@ def check_external(file, f, before):
         file.find("R-FT-6", f.row.at("data map position"), f"file table: {f.path!r} with a data map")
     if wrong or b"\0" in f.path or b"\\" in f.path:
         file.find("R-FT-1", f.path_at, f"file table: path {f.path!r}")
-        return False
+        return
     if f.path in before:
         file.find("R-FT-2", f.path_at, f"file table: path {f.path!r} twice")
-        return False
     before.add(f.path)
-    return True
 
 
 def read_original(file, f):
     """R-FT-6 and R-FT-7: its pieces, its bytes."""
     row, name = f.row, f"original {text(f.path)}"
     file.used_features["compatible features"] |= 8
-    position, length, sum_ = row.place("data map")
-    pieces = []
-    try:
-        if bool(position and length) != bool(f.size) or not f.size and sum_:
-            file.fail("R-FT-6", row.at("data map position"), f"{name}: {f.size} bytes, data map at {position}")
-        if f.size:
-            place_at = row.at("data map position")
-            root = Page(file, name, b"DMAP", (position, length), place_at, None, 0, file.map_rows, sum_)
-            check_map_of_an_original(file, root, name)
-            read_map_page(file, root, pieces, name)
-            end = pieces[-1].logical + pieces[-1].raw
-            if end != f.size:
-                file.fail("R-FT-6", f.size_at, f"{name}: the data map ends at {end}, the size is {f.size}")
-        if f.size > MAX_BODY:
+    told, walk = len(file.findings), MapWalk(name, 0, True)
+    if f.size:
+        if not walk_map(file, row.place("data map"), row.at("data map position"), None, walk):
             return
-        f.content = b"".join(piece_bytes(file, piece, 0, piece.raw) for piece in pieces)
-        if digest128(f.content) != row["digest"]:
-            file.find("R-FT-7", row.at("digest"), f"{name}: the digest is not right")
-    except Damaged:
-        file.everything_walked = False
+        if walk.next != f.size:
+            file.find("R-FT-6", f.size_at, f"{name}: the data map ends at {walk.next}, the size is {f.size}")
+    rules = {rule for rule, _, _ in file.findings[told:]}
+    if f.size > MAX_BODY or rules - {"R-EX-5", "R-FL-4"}:
+        return
+    content = b"".join(piece_bytes(file, piece, 0, piece.raw) for piece in walk.pieces)
+    if "R-EX-5" not in rules:
+        f.content = content
+    if digest128(content) != row["digest"]:
+        file.find("R-FT-7", row.at("digest"), f"{name}: the digest is not right")
 
 
-def check_map_of_an_original(file, page, name):
-    """Ahead of the rules of data maps: pieces in this file only, none of them a hole."""
-    for row in map(page.row, range(page.fields["rows"] if page.fields["level"] == 0 else 0)):
-        for field in ("state", "file number"):
-            if row[field]:
-                file.fail("R-FT-6", row.at(field), f"{name}: a piece with {field} {row[field]}")
+def check_piece_of_an_original(file, row, name):
+    """Pieces in this file only, none of them a hole."""
+    for field in ("state", "file number"):
+        if row[field]:
+            file.find("R-FT-6", row.at(field), f"{name}: a piece with {field} {row[field]}")
 
 
 def open_file(file, number):
@@ -2252,21 +2365,18 @@ def read_growth(file):
         return
     file.used_features["read-only compatible features"] |= 2
     try:
-        for page in chain_of_pages(file, "growth page", b"GROW", place, at):
-            if len(pages) == MAX_GROWTH_PAGES:
-                file.fail("R-GR-4", at, f"more than {MAX_GROWTH_PAGES} growth pages")
-            pages.append(page)
-            at = page.row(0).at("position")
+        pages = list(chain_of_pages(file, "growth page", b"GROW", place, at, MAX_GROWTH_PAGES))
     except Damaged:
-        file.everything_walked = False
+        file.everything_walked = file.growth_whole = False
         return
     for page in reversed(pages):
         last = None
         for row in map(page.row, range(page.fields["rows"])):
-            if row["state"] == 1:
+            if row["state"] == 1 and row.number == 0:
                 continue
             if row["state"]:
-                file.find("R-PG-9", row.at("state"), f"growth page: state {row['state']}")
+                file.everything_walked = file.growth_whole = False
+                break  # R-PG-9 is told
             key = row["order"], row["logical offset"]
             if last is not None and key <= last:
                 file.find("R-GR-1", row.at("order"), f"growth page: order {key[0]}, offset {key[1]} behind {last}")
@@ -2276,47 +2386,42 @@ def read_growth(file):
 
 def read_grown_piece(file, row, what):
     """R-GR-3 for what R-EX-2 to R-EX-5 want: at the value, its sum's or codec's where the bytes are wrong."""
-    known, piece = len(file.findings), None
-    try:
-        piece = read_piece(file, row, what)
-    finally:
-        for i, (rule, offset, message) in enumerate(file.findings[known:], known):
-            if rule == "R-EX-5" or rule == "R-EX-4" and offset == row["position"]:
-                offset = row.at("sum" if rule == "R-EX-5" else "codec")
-            if rule in ("R-EX-2", "R-EX-3", "R-EX-4", "R-EX-5"):
-                file.findings[i] = ("R-GR-3", offset, message)
+    known = len(file.findings)
+    piece = read_piece(file, row, what)
+    for i, (rule, offset, message) in enumerate(file.findings[known:], known):
+        if rule == "R-EX-5" or rule == "R-EX-4" and offset == row["position"]:
+            offset = row.at("sum" if rule == "R-EX-5" else "codec")
+        if rule == "R-EX-1":
+            file.findings[i] = ("R-GR-2", offset, message)
+        elif rule in ("R-EX-2", "R-EX-3", "R-EX-4", "R-EX-5"):
+            file.findings[i] = ("R-GR-3", offset, message)
     return piece
 
 
 def read_grown_pieces(file, entry, header, c):
-    """R-GR-2 and R-GR-3: the pieces that growth pages add to an extent."""
-    rows = file.growth.get(entry["order"], [])
+    """R-GR-2 and R-GR-3: the pieces that growth pages add to an extent; None: they do not fit."""
+    rows = entry.growth_rows
     if not rows:
         return []
     end, records, pieces, name = entry["extent length"], entry["records"], [], text(entry.name)
+    told = len(file.findings)
     for row in rows:
         if row["logical offset"] != end:
-            file.fail(
+            file.find(
                 "R-GR-2", row.at("logical offset"), f"{name}: growth at {row['logical offset']}, expected {end}"
             )
         if row["records"] < records:
-            file.fail("R-GR-2", row.at("records"), f"{name}: {row['records']} records after {records}")
+            file.find("R-GR-2", row.at("records"), f"{name}: {row['records']} records after {records}")
         pieces.append(read_grown_piece(file, row, f"growth at {end} of {name}"))
-        end, records = end + row["raw length"], row["records"]
+        end, records = end_of(row), row["records"]
     if c is not None:
-        wanted = None
-        if c.record_dimension is None:
-            wanted = -1
-        elif records > header["records"] and c.record_size:
-            wanted = c.record_begin + records * c.record_size - c.base
-        if wanted is not None and end != wanted:
+        records, end = max(records, entry["records"]), max(end, entry["extent length"])
+        if c.record_dimension is None or wrong_length(c, header, records, end):
             file.find(
                 "R-GR-2", rows[-1].at("records"), f"{name}: {records} records, the extent ends at {end}"
             )
-    file.grown_records += records - entry["records"]
     entry.used_needs |= needs_of_pieces(file, pieces)
-    entry.grown = {"records": records, "extent length": end}
-    return pieces
+    return pieces if len(file.findings) == told else None
 
 
 # --- 11. Dead space --------------------------------------------------------------------------------
@@ -2333,7 +2438,10 @@ def read_dead_space(file):
             for row in map(page.row, range(page.fields["rows"])):
                 if row["state"] > 2:
                     file.find("R-DS-1", row.at("state"), f"state {row['state']} in row {row.number}")
-                elif row["state"] != 1:
+                    file.everything_walked = False
+                elif row["state"] == 1:
+                    file.everything_walked = file.everything_walked and row.number == 0  # R-PG-9 tells
+                else:
                     read_dead_range(file, row)
                 if row["state"] == 2:
                     abandoned += 1
@@ -2344,15 +2452,13 @@ def read_dead_space(file):
 
 def check_abandoned(file, page, row, number):
     """R-DS-3."""
-    sb = file.superblock
-    while sb["generation"] > page.fields["generation"]:
-        position, length, _ = sb.place("previous trailer")
-        previous = Superblock(file, position)
-        if not previous.sound or previous["generation"] >= sb["generation"]:
-            return  # R-SB-10 tells
-        sb = previous
-    before = sum(sb.place("previous trailer")[:2])
-    if number > 1 or row["position"] != before or not before:
+    generation, newest = page.fields["generation"], file.superblock["generation"]
+    back, before = newest - generation + 1, None  # of generation 1 there is none before
+    if generation != 1 and number == 1:
+        if generation > newest or back >= len(file.file_lengths):
+            return  # R-PG-4 or R-SB-10 tells
+        before = file.file_lengths[back]
+    if row["position"] != before:
         file.find(
             "R-DS-3",
             row.at("position"),
@@ -2363,9 +2469,8 @@ def check_abandoned(file, page, row, number):
 def read_dead_range(file, row):
     position, length = row["position"], row["stored length"]
     try:
-        file.claim(position, length, "dead range", row.at("position"))
+        claim_values(file, position, length, "dead range", row.at("position"))
     except Damaged:
-        file.everything_walked = False
         return
     file.trace(position, length, "dead range", "bytes", b"")
     if sum64(file.data[position : position + length]) != row["sum"]:
@@ -2406,10 +2511,10 @@ def check_view(file):
     """Where all else is sound: of other blocks there is nothing to compare with."""
     sb = file.superblock
     position, length, sum_ = sb.place("view")
-    if not length or sum64(file.data[position : position + length]) != sum_:
+    if not file.view_sound:
         return
     header = Fields(file, "view", position, VIEW)
-    if length < 64 or header["magic"] != b"\x89NMBVIEW":
+    if length < 64 or header["magic"] != b"\x89NMBVIEW" or header["version"] == 0:
         file.find("R-HV-2", position, "no header of a view")
         return
     if header["version"] != 1:
@@ -2422,12 +2527,18 @@ def check_view(file):
     generation = header["generation"]
     if not 1 <= generation <= sb["generation"]:
         file.find("R-HV-2", header.at("generation"), f"generation {generation}, expected 1 to {sb['generation']}")
-    if file.findings:
         return
     while sb["generation"] > generation:
-        sb = Superblock(file, sb.place("previous trailer")[0])
+        before = sb["generation"] - 1
+        position_before, length_before, _ = sb.place("previous trailer")
+        if length_before != SUPERBLOCK_LENGTH:
+            return  # R-SB-10 tells
+        sb = Superblock(file, position_before)
+        if not sb.sound or sb["generation"] != before:
+            return  # likewise
     if sb.place("view") != file.superblock.place("view"):
         file.find("R-HV-2", header.at("generation"), f"generation {generation} has another view, or none")
+    if file.findings:
         return
     shown = file if sb is file.superblock else as_of(file, sb)
     if shown.findings:
@@ -2453,7 +2564,7 @@ def check_view(file):
 def as_of(file, superblock):
     """The blocks of an older generation."""
     older = File(file.data)
-    older.choice, older.file_id, older.everything_walked = file.choice, file.file_id, True
+    older.choice, older.file_id = file.choice, file.file_id
     older.superblock, older.file_length = superblock, superblock["file length"]
     older.unknown_features = choosing.unknown_features(superblock)
     superblock.name = "trailer"

@@ -169,7 +169,9 @@ def check_values(tools, netcdf, numpy):
     tools.run("nmcat", files[0], files[1], "-o", "pack.nmb", "--stats", "histogram", "--no-provenance")
     tools.run("nmcat", "pack.nmb", "-o", "again.nmb", "--block-name", "{group}", "--stats", "histogram", "--no-provenance")
     tools.check_equal_bytes(tools.work / "pack.nmb", tools.work / "again.nmb", "packed again")
-    tools.run("nmcat", "pack.nmb", "-o", "without.nmb", "--block-name", "{group}")
+    tools.run("nmcat", "pack.nmb", "-o", "kept.nmb", "--block-name", "{group}", "--no-provenance")
+    tools.check_equal_bytes(tools.work / "pack.nmb", tools.work / "kept.nmb", "statistics kept")
+    tools.run("nmcat", "pack.nmb", "-o", "without.nmb", "--block-name", "{group}", "--stats", "none")
     tools.run("nminspect", "stats", "without.nmb", exit_code=2)
     tools.run("nmcat", files[0], "-o", "split.nmb", "--split-names", "^([a-z][0-9])_", "--block-name", "{group}",
               "--unmatched", "keep", "--stats", "basic")

@@ -159,7 +159,10 @@ TEST_P(ParallelFault, OfAChangeLeavesAWholeGeneration) {
     EXPECT_TRUE(seen.count(1) == 1 && *seen.rbegin() <= 4) << *seen.rbegin();
 }
 
-TEST_P(ParallelFault, BehindTheSlotSaysThatTheGenerationMayBeInTheFile) {
+// With more ranks the calls of rank 0 depend on which rank is done first.
+class FewRanksFault : public ParallelFault {};
+
+TEST_P(FewRanksFault, BehindTheSlotSaysThatTheGenerationMayBeInTheFile) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "f.nmb", base = folder.path() / "base.nmb";
   count_calls(GetParam(), false, base, create_session);
@@ -183,6 +186,7 @@ TEST_P(ParallelFault, BehindTheSlotSaysThatTheGenerationMayBeInTheFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ParallelFault, testing::Values(1, 2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(Ranks, FewRanksFault, testing::Values(1, 2));
 
 }  // namespace
 }  // namespace nmb::test

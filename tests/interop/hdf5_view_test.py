@@ -181,8 +181,10 @@ class ViewTest:
             f["x"] = [1, 2]
         test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="kind 6")
         self.shown(path, 6, ["large", "names", "one", "records"])
-        test.run("nmconvert", path, "repacked.nmb", "--repack")
-        test.check(not has_superblock(self.path("repacked.nmb")), "--repack keeps the view")
+        # A copy would show all blocks, or none.
+        test.run("nmconvert", path, "repacked.nmb", "--repack", exit_code=2, says="--hdf5-view off writes OUTPUT without")
+        test.run("nmconvert", path, "without.nmb", "--repack", "--hdf5-view", "off")
+        test.check(not has_superblock(self.path("without.nmb")), "--hdf5-view off keeps the view")
         test.run("nmconvert", path, "back.nc", "--extract", "large")
         test.check(self.path("back.nc").read_bytes() == sources["large"].read_bytes(), "other bytes come back")
 

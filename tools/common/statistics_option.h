@@ -11,10 +11,11 @@
 namespace nmb::tools {
 
 inline void offer_statistics(CLI::App& app, std::string* level) {
-  app.add_option("--stats", *level,
-                 "of an NMB output, keep what values of each variable are: none (default); basic, "
-                 "how many are there, missing and NaN, minimum and maximum; histogram, that too "
-                 "(nminspect stats tells them)")
+  app.add_option(
+         "--stats", *level,
+         "of an NMB output, keep what values of each variable are: none; basic, how many are "
+         "there, missing and NaN, minimum and maximum; histogram, that too (nminspect stats "
+         "tells them). Default: none, but what NMB inputs have of blocks that stay whole")
       ->type_name("LEVEL")
       ->check(one_of({"none", "basic", "histogram"}));
 }

@@ -471,6 +471,7 @@ Status PackCommand::execute() {
       return Status(Code::kUsage, "found --align " + alignment_ + ", expected at least 4096");
   }
   options_.writer.statistics = statistics_level(statistics_);
+  options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
   if (options_.writer.statistics != StatisticsLevel::kNone && options_.writer.dry_run)
     return Status(Code::kUsage, "found --dry-run with --stats " + statistics_ +
                                     ", expected one of them: the length of statistics depends on "
@@ -603,6 +604,7 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
 void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
+  for (const PackLoss& loss : report.losses) diagnostics.warning(loss.path, loss.line());
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
@@ -661,6 +663,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
   json["losses"] = Json::array();
+  for (const PackLoss& loss : report.losses)
+    json["losses"].push_back(json_text(loss.path + ": " + loss.line()));
   for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)

@@ -19,6 +19,7 @@
 #include "nmb/reader.h"
 #include "nmb/references.h"
 #include "nmb/text.h"
+#include "nmb/verify.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
 
@@ -56,11 +57,13 @@ class Converter {
                     "found an HDF5 file and an ending that does not tell the kind, expected --to "
                     "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
     NMB_TRY(check_options(kind));
+    // Its digest would be that of a file which nobody has any more.
+    if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
-    if (what.to == "nmb") return to_nmb();
+    if (what.to == "nmb") return to_nmb(kind);
     if (kind == FileKind::kNmb) return from_nmb();
     if (what.block)
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
@@ -71,6 +74,13 @@ class Converter {
   }
 
  private:
+  // Others may add to an NMB file while it is read.
+  void watch_generation() {
+    const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
+    if (reader.ok()) unchanged_ = (*reader)->generation_check();
+    // Otherwise what is wrong with the file is told where it is read.
+  }
+
   Status make_folders() {
     const fs::path folder = fs::path(record_.of.output).parent_path();
     std::error_code error;
@@ -95,9 +105,10 @@ class Converter {
       return usage("--materialise", "an HDF5 file, which tells where its values are");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
-    if (options_.lossy && to == "nmb") return usage("--lossy", "an output that may lose something");
+    if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
+      return usage("--lossy", "an output that may lose something");
     if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
-    if (options_.hdf5_view != Hdf5View::kOff && to != "nmb")
+    if (options_.hdf5_view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", "an NMB output");
     if (record_.of.statistics != "none" && to != "nmb") return usage("--stats", "an NMB output");
     if (!record_.of.block_by.empty() && to != "nmb")
@@ -107,21 +118,34 @@ class Converter {
 
   OutputLayer layer() {
     return [this](std::unique_ptr<OutputFile> file) {
-      return hand_over(std::move(file), {file_.get(), options_.digest, compare_, threads_,
-                                         options_.cancel, &record_});
+      return hand_over(std::move(file), {file_.get(), unchanged_, options_.digest, compare_,
+                                         threads_, options_.cancel, &record_});
     };
   }
 
   bool may_replace() const { return options_.overwrite || compare_; }
 
-  Status to_nmb() {
+  Status to_nmb(FileKind kind) {
+    bool has_view = false;
+    if (kind == FileKind::kNmb && !options_.hdf5_view) {
+      NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+                 Reader::open(file_, {.external = ExternalPaths::kNone}));
+      has_view = reader->has_hdf5_view();
+    }
     PackOptions options = pack_options(record_.of.output);
+    options.keep_statistics = options_.keep_statistics;
+    options.refuse_losses = !options_.lossy;
     options.writer.overwrite = may_replace();
     options.writer.sync = options_.sync;
-    options.writer.hdf5_view = options_.hdf5_view;
+    options.writer.hdf5_view =
+        has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
     options.writer.layer = layer();
     options.writer.statistics = statistics_level(record_.of.statistics);
-    return pack_input(options);
+    const Status status = pack_input(options);
+    if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
+      return status;
+    return Status(status.code(), status.file(), status.offset(), status.rule(),
+                  status.message() + "; INPUT has a view: --hdf5-view off writes OUTPUT without");
   }
 
   // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
@@ -135,6 +159,7 @@ class Converter {
                TemporaryName::beside(record_.of.output, ".nmb", ranks_));
     PackOptions options = pack_options(between.path());
     options.code_pieces = false;
+    options.keep_statistics = false;
     // Nobody knows that file.
     const auto named = [&](const Status& status, const std::string& file) {
       if (status.ok() || status.file() != between.path()) return status;
@@ -163,8 +188,11 @@ class Converter {
   // Notes what the output will not have. kConflict without --lossy.
   Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
     for (const Loss& loss : losses) record_.losses.push_back(loss.line());
+    return record_.losses.empty() || options_.lossy ? Status() : refused_losses(target);
+  }
+
+  Status refused_losses(const std::string& target) const {
     const std::size_t count = record_.losses.size();
-    if (count == 0 || options_.lossy) return {};
     return Status(Code::kConflict, file_->name(), kNoOffset, "",
                   "found " + std::to_string(count) +
                       (count == 1 ? " thing that " : " things that ") + target +
@@ -204,7 +232,14 @@ class Converter {
     record_.without_statistics = report.without_statistics;
     for (const PackConflict& conflict : report.conflicts)
       record_.conflicts.push_back(conflict.text());
-    return status;
+    for (const PackLoss& loss : report.losses) {
+      record_.losses.push_back(loss.line());
+      if (!options.refuse_losses) warn(loss.line());
+    }
+    if (!options.refuse_losses || report.losses.empty() || status.code() != Code::kConflict ||
+        !report.conflicts.empty())
+      return status;
+    return refused_losses("the output");
   }
 
   Status from_nmb() {
@@ -212,6 +247,7 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes,
                                     .verify_values = true,
                                     .external = options_.external}));
+    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? check_nothing_pending(*reader) : Status()));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
@@ -363,6 +399,7 @@ class Converter {
   const unsigned threads_;
   ConversionRecord& record_;
   std::shared_ptr<const FileSource> file_;
+  std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
   bool compare_ = false;
 };
 

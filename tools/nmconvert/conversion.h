@@ -31,7 +31,10 @@ struct ConversionOptions {
   bool repack = false;       // an NMB file into another
   ExternalPaths external = ExternalPaths::kBeneath;  // of an NMB input, which files are opened
   std::optional<std::uint32_t> inline_limit;         // of an NMB output, in bytes
-  Hdf5View hdf5_view = Hdf5View::kOff;               // of an NMB output
+  // Of an NMB output; nullopt: a view of one whose NMB input has one, which may not fail, else
+  // none.
+  std::optional<Hdf5View> hdf5_view{};
+  bool keep_statistics = true;  // those of an NMB input, of an NMB output without others
   // Files to write, of which none may be the input or a file that the input refers to. Not nullptr.
   std::shared_ptr<const OutputSet> outputs{};
   std::size_t cache_bytes = 64 << 20;  // of a reader

@@ -62,7 +62,8 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "of an NMB file, another without what changes left behind: dead space, old values; "
-               "values in other files are copied in");
+               "values in other files are copied in, tags, statistics, provenance and an HDF5 view "
+               "are kept, and what cannot be is refused without --lossy");
   app.add_flag("--materialise", materialise_,
                "copy in what an HDF5 input has in external and virtual data sets; any file that it "
                "names is opened");
@@ -158,6 +159,9 @@ std::string ConvertCommand::deciding_options() const {
     out += (out.empty() ? "" : " ") + std::string(name);
     if (option.get_items_expected_max() > 0) out += "=" + option.as<std::string>();
   }
+  // Without it those of an NMB input are kept.
+  if (tool_.app().count("--stats") > 0 && batch_.statistics == "none")
+    out += std::string(out.empty() ? "" : " ") + "--stats=none";
   return out;
 }
 
@@ -175,6 +179,9 @@ Status ConvertCommand::add_view() {
   options.sync = !no_sync_;
   options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
   options.cancel = catch_interrupts();
+  options.on_repair = [this](const std::string& what) {
+    tool_.diagnostics().warning(add_hdf5_view_, what);
+  };
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
     return ranks.agree(ranks.rank() == 0 ? add_hdf5_view(add_hdf5_view_, options) : Status());
   });
@@ -198,7 +205,8 @@ Status ConvertCommand::execute() {
   options.repack = repack_;
   options.external = tool_.options().external;
   options.inline_limit = inline_limit_;
-  options.hdf5_view = hdf5_view_of(hdf5_view_);
+  if (!hdf5_view_.empty()) options.hdf5_view = hdf5_view_of(hdf5_view_);
+  options.keep_statistics = tool_.app().count("--stats") == 0;
   options.cancel = catch_interrupts();
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);

@@ -117,6 +117,12 @@ struct PackOptions {
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
   // NMB input stays so. kUnsupported: classic blocks, but no codec.
   std::optional<Compression> compression;
+  // Statistics that NMB inputs have of blocks that are taken over whole are kept, where `writer`
+  // does not count anew.
+  bool keep_statistics = true;
+  // What NMB inputs have and the output will not (PackReport::losses) makes the call fail with
+  // kConflict; else each counts as a warning.
+  bool refuse_losses = false;
   // false: with compression, values of classic blocks stay as they are, and zstd of them is
   // kUnsupported: the file is to become HDF5, which gets deflate by ExtractOptions::deflate.
   bool code_pieces = true;
@@ -172,6 +178,16 @@ struct PackPlan {
   std::vector<std::string> first_blocks;       // names of up to 10, in that order too
 };
 
+// What an NMB input has and the output will not: originals, tags of blocks that are not taken over
+// whole, what a later version of the format has added.
+struct PackLoss {
+  std::uint64_t input = 0;  // in the list of inputs, in the order in which they are merged
+  std::string path{};       // of the input
+  std::string object;       // original "run/in.bin", tags, global section of type 77
+  std::string text;         // what of it is lost
+  std::string line() const { return object + ": " + text; }
+};
+
 struct PackReport {
   std::vector<PackConflict> conflicts;  // all of them; if there is one nothing is published
   std::vector<PackConflict> differing;  // attributes of which the first is kept
@@ -179,6 +195,7 @@ struct PackReport {
   std::vector<PackConflict> filled;     // by fill_missing
   std::vector<PackConflict> shared;     // values that are the first one's, by first_values
   std::vector<PackConflict> widened;    // variables, by widen_types
+  std::vector<PackLoss> losses;         // in the order of the inputs
   std::vector<Status> unreadable;       // inputs that cannot be used
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // that can be used, in the order of the inputs

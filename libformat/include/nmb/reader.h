@@ -68,6 +68,9 @@ struct ExtentPiece {
   std::uint32_t file = 0;                         // as CodedPiece has it
 };
 
+// Statistics and tags of the blocks of a file, which PackedBlock::kept takes. Immutable.
+class KeptRows;
+
 // Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
 // GetRequests (nmb/get_requests.h).
 class Reader {
@@ -101,6 +104,10 @@ class Reader {
   // What did not hinder opening: a damaged slot, a commit that was rolled forward.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
+  // Returns what tells whether the file, opened anew, still holds the generation of this reader:
+  // bytes that are committed never change, whatever is added behind them. ok; kDamaged: it does
+  // not; kIo. Outlives the reader. Thread-safe.
+  NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
   // What the file was made of, as those who wrote it told: a JSON object for each of the
   // generations that tell it, in order (spec/format.md, section 9.1). Read at each call. kDamaged,
   // kLimit, kIo.
@@ -164,6 +171,15 @@ class Reader {
   NMB_EXPORT Status
   for_each_tag(std::string_view name,
                const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
+  // Statistics (where they are wanted) and tags of all blocks, for blocks of this file that are
+  // packed into another (PackedBlock::kept); they outlive the reader. Of a table that is damaged
+  // nothing is kept, and `damaged` gets what is wrong with it. kIo.
+  NMB_EXPORT Result<std::shared_ptr<const KeptRows>> kept_rows(bool statistics,
+                                                               std::vector<Status>* damaged) const;
+  // What the file has of later versions that its blocks do not tell, and that a copy of them does
+  // not have (spec/format.md, section 17), in words: "global section of type 77". Reads all pages
+  // of the index and of data maps. kDamaged, kIo.
+  NMB_EXPORT Result<std::vector<std::string>> later_additions() const;
   // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 

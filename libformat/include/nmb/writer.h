@@ -33,6 +33,8 @@
 
 namespace nmb {
 
+class KeptRows;
+
 // A writer's handle of a block, valid from its definition to close().
 using BlockId = std::uint32_t;
 
@@ -112,6 +114,11 @@ struct WriterOptions {
   // of the first commit that the file's view does not show. A status that is not ok ends the
   // commit, and the file is as before.
   std::function<Status(const std::string& reason)> on_no_view{};
+  // Called on rank 0 by open(), also where it fails then, with a sentence for each thing that it
+  // took over, left behind or restored (spec/format.md, section 5.4): a generation that was not
+  // committed, bytes behind the newest one, damaged places of the head. A writer that calls nothing
+  // has changed nothing yet.
+  std::function<void(const std::string& what)> on_repair{};
   // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
   std::string resume_key{};
   OutputLayer layer{};  // around the file
@@ -143,6 +150,11 @@ struct PackedBlock {
   // fill values there. Whole pieces of the new file in them stay holes; the rest is stored.
   std::vector<ByteRange> holes;
   std::string origin;  // what WriterOptions::open_values opens `extent` by; empty: nothing
+  // What another NMB file keeps of this block (Reader::kept_rows()), of which it is the whole:
+  // tags, and statistics, which are kept where WriterOptions::statistics is kNone. nullptr:
+  // nothing.
+  std::shared_ptr<const KeptRows> kept{};
+  std::uint64_t kept_order = 0;  // BlockEntry::order there
 };
 
 // Values that lie elsewhere in external form, `count` runs of `length` bytes.

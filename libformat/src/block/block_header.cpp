@@ -95,7 +95,7 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
   header->body_sum = load_le<std::uint64_t>(p + at::kBodySum);
   *name = {reinterpret_cast<const char*>(p) + kBlockHeaderSize, length};
   if (std::size_t bad = first_nonzero(whole.subspan(kBlockHeaderSize + length)); bad != kAllZero)
-    return report("R-BK-5", kBlockHeaderSize + length + bad, "padding that is not zero", "0");
+    report("R-BK-5", kBlockHeaderSize + length + bad, "padding that is not zero", "0");
   return true;
 }
 

@@ -11,7 +11,8 @@
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  const auto codec = static_cast<PieceCodec>(leaf.value(row, kCodec));
+  // Of one that is larger R-EX-4 is broken.
+  const auto codec = static_cast<PieceCodec>(std::min<std::uint64_t>(leaf.value(row, kCodec), 255));
   return {.logical = leaf.value(row, kLogicalOffset),
           .length = leaf.value(row, kRawLength),
           .hole = leaf.value(row, kState) == 1,
@@ -78,7 +79,7 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       report("R-EX-1", kRawLength, "a piece that ends behind the extent",
              "an end of at most " + std::to_string(end));
       *next = end;
-      return;
+      continue;
     }
     *next = piece.end();
     if (piece.hole) {

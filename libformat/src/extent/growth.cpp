@@ -8,6 +8,16 @@
 
 namespace nmb {
 
+namespace {
+
+constexpr std::uint64_t kMaxEnd = ~std::uint64_t{0} >> 1;  // 2^63 - 1
+
+bool ends_within_limits(const Piece& piece) {
+  return piece.logical <= kMaxEnd && piece.length <= kMaxEnd - piece.logical;
+}
+
+}  // namespace
+
 bool add_growth_page(const std::shared_ptr<const Page>& shared, GrowthRows* rows,
                      Findings& findings) {
   const Page& page = *shared;
@@ -48,10 +58,15 @@ void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
     if (row.records < records)
       report("R-GR-2", kRecords, std::to_string(row.records) + " records",
              "at least " + std::to_string(records));
+    records = row.records;
     if (row.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
+    if (!ends_within_limits(row.piece)) {
+      report("R-GR-2", kRawLength, "a piece that ends behind 2^63 - 1", "an end of at most that");
+      end = kMaxEnd;
+      continue;
+    }
     check_piece_lengths("R-GR-3", "R-GR-3", *row.page, row.row, row.piece, piece_size, findings);
     end = row.piece.end();
-    records = row.records;
   }
 }
 
@@ -61,9 +76,10 @@ void grow(BlockEntry* entry, std::span<const GrowthRow> rows) {
     entry->grown_records = last.records - entry->records;
     entry->records = last.records;
   }
-  if (last.piece.end() > entry->extent_length) {
-    entry->growth = last.piece.end() - entry->extent_length;
-    entry->extent_length = last.piece.end();
+  const std::uint64_t end = ends_within_limits(last.piece) ? last.piece.end() : kMaxEnd;
+  if (end > entry->extent_length) {
+    entry->growth = end - entry->extent_length;
+    entry->extent_length = end;
   }
 }
 

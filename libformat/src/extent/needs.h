@@ -11,8 +11,8 @@ namespace nmb {
 
 // Of the body, and of sections beside it.
 inline std::uint64_t needs_of_body(const BlockEntry& entry) {
-  constexpr std::uint16_t kDictionaryCodec = 2, kExtendedKind = 6;
-  return (entry.codec != 0 ? kNeedZstdBody : 0) |
+  constexpr std::uint16_t kZstdCodec = 1, kDictionaryCodec = 2, kExtendedKind = 6;
+  return (entry.codec == kZstdCodec || entry.codec == kDictionaryCodec ? kNeedZstdBody : 0) |
          (entry.codec == kDictionaryCodec ? kNeedDictionary : 0) |
          (entry.kind == kExtendedKind ? kNeedExtendedBody : 0) |
          (entry.storage.absent() ? 0 : kNeedStorageSections);

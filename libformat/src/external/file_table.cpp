@@ -68,13 +68,15 @@ bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
     report("R-FT-1", page.name_offset(0), "a path with an empty part", "one without");
     return false;
   }
+  bool known = true;
   for (std::uint32_t row = first; row < page.rows(); ++row) {
     const std::uint64_t state = page.value(row, kState);
-    if (state == 1) return false;  // R-PG-9 is reported
-    if (state > FileTable::kOriginal) {
-      report("R-FT-6", page.value_offset(row, kState), "state " + std::to_string(state),
-             "0, 1 or 2");
-      return false;
+    if (state == 1 || state > FileTable::kOriginal) {
+      known = false;
+      if (state != 1)  // R-PG-9 is reported
+        report("R-FT-6", page.value_offset(row, kState), "state " + std::to_string(state),
+               "0, 1 or 2");
+      continue;
     }
     const std::uint64_t size = page.value(row, kStoredLength);
     if (size >> 63)
@@ -97,7 +99,7 @@ bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
     else if (!paths->emplace(path).second)
       report("R-FT-2", page.name_offset(row), "the path " + in_quotes(path) + " twice", "it once");
   }
-  return true;
+  return known;
 }
 
 Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,

@@ -9,6 +9,11 @@ namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
+// Of a value that does not fit the field of a block's header: no kind or codec has this number.
+static std::uint16_t two_bytes(std::uint64_t value) {
+  return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));
+}
+
 // A place is three columns in a row: position, length, sum.
 static void set_place(PageBuilder& leaf, Column first, const Place& place) {
   leaf.set(first, place.position);
@@ -48,8 +53,8 @@ void add_entry(PageBuilder& leaf, const BlockEntry& e) {
 BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
   BlockEntry e;
   e.name = leaf.name(row);
-  e.kind = static_cast<std::uint16_t>(leaf.value(row, kKind));
-  e.codec = static_cast<std::uint16_t>(leaf.value(row, kCodec));
+  e.kind = two_bytes(leaf.value(row, kKind));
+  e.codec = two_bytes(leaf.value(row, kCodec));
   e.hole = leaf.value(row, kFlags) & kEntryHole;
   e.position = leaf.value(row, kPosition);
   e.stored_length = leaf.value(row, kStoredLength);

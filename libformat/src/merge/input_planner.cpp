@@ -73,6 +73,8 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;
+  read.statistics =
+      options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
   read.count_groups = by_ != By::kGroup;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.

@@ -37,6 +37,8 @@ class InputPlanner {
 
   // What the input that was planned last tells of its making.
   std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
+  // What it has beside its blocks.
+  InputExtras take_extras() { return reader_->take_extras(); }
 
   // Some block was divided.
   bool has_divided() const { return has_divided_; }

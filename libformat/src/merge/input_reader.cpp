@@ -12,7 +12,10 @@
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
 #include "nmb/references.h"
+#include "nmb/verify.h"
+#include "table/kept_rows.h"
 #include "wire/owned_bytes.h"
+#include "wire/pooled_file.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
@@ -99,10 +102,15 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                                  .verify_values = true,
                                  .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
+  NMB_TRY(check_nothing_pending(*reader));
+  // Somebody may add to the file meanwhile.
+  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get()))
+    pooled->set_unchanged(reader->generation_check());
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
   if (options_.outputs) NMB_TRY(check_file_table(*options_.outputs, *reader));
   if (options_.provenance) NMB_TRY(read_provenance(*reader));
+  NMB_TRY(read_rows(*reader));
   if (options_.only_block) {
     NMB_ASSIGN(const std::optional<BlockEntry> entry, reader->find(*options_.only_block));
     if (!entry)
@@ -116,8 +124,50 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
       return read_entry(index, file, reader, other, visit);
     });
   }
-  return reader->for_each_entry(
-      "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); });
+  NMB_TRY(reader->for_each_entry(
+      "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); }));
+  return find_losses(*reader);
+}
+
+Status InputReader::read_rows(const Reader& reader) {
+  extras_ = {};
+  std::vector<Status> damaged;
+  NMB_ASSIGN(extras_.rows, reader.kept_rows(options_.statistics, &damaged));
+  for (const Status& status : damaged)
+    extras_.losses.emplace_back("statistics or tags",
+                                "not kept, since their table cannot be read: " + status.text());
+  return {};
+}
+
+// What the file has beside blocks, and no copy of these has.
+Status InputReader::find_losses(const Reader& reader) {
+  NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
+  for (const ExternalFile& file : files)
+    if (file.is_original)
+      extras_.losses.emplace_back(
+          "original " + in_quotes(file.path),
+          "a file of " + std::to_string(file.size) +
+              " bytes that lies whole in the input; values of blocks in it are copied, the file "
+              "is not");
+  NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
+  for (const std::string& addition : additions)
+    extras_.losses.emplace_back(addition, "of a later version of the format; not copied");
+  return {};
+}
+
+// Statistics and tags go with a block that is taken over whole.
+Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
+  const KeptRows& rows = *extras_.rows;
+  const std::uint64_t order = block.entry.order;
+  const std::size_t tags = rows.count(PageUse::kTags, order);
+  const std::size_t statistics = rows.count(PageUse::kStatistics, order);
+  if (statistics > 0) NMB_TRY(rows.check_statistics(block.metadata, order));
+  if (tags + statistics == 0) return {};
+  extras_.tagged += tags > 0;
+  extras_.counted += statistics > 0;
+  packed->kept = extras_.rows;
+  packed->kept_order = order;
+  return {};
 }
 
 // What cannot be read of it hinders nobody.
@@ -145,6 +195,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
                                      const BlockEntry& entry, const Visit& visit) {
   // What is not sound is not passed on.
   NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
+  const std::shared_ptr<const Block> source = loaded;
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
   std::shared_ptr<const ByteSource> values;
   if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(reader, entry);
@@ -185,20 +236,21 @@ Result<bool> InputReader::read_entry(std::size_t index,
                   "block " + in_quotes(entry.name) +
                       ": references in its values follow its new name, so they cannot be linked; "
                       "use --block-name '{group}', which keeps names, or leave out --link");
+  NMB_TRY(keep_rows(*source, &block.packed));
   if (moves_values) {
     block.packed.extent = std::move(values);
     return visit(block);
   }
   NMB_ASSIGN(block.packed.holes, reader->holes(entry));
   if (!entry.hole) block.packed.extent = block.values;
-  block.packed.origin = origin(index, 0, entry.name);
+  if (options_.origins) block.packed.origin = origin(index, sum_of_entry(entry), entry.name);
   if (options_.coded_pieces) {
     NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
     for (const CodedPiece& piece : block.coded) {
-      std::shared_ptr<const ByteSource>& source = block.coded_in[piece.file];
-      if (!source && piece.file == 0) source = file;
-      if (source) continue;
-      NMB_ASSIGN(source, reader->open_external(piece.file));
+      std::shared_ptr<const ByteSource>& coded_in = block.coded_in[piece.file];
+      if (!coded_in && piece.file == 0) coded_in = file;
+      if (coded_in) continue;
+      NMB_ASSIGN(coded_in, reader->open_external(piece.file));
     }
   }
   if (options_.links) {

@@ -28,6 +28,15 @@ namespace nmb {
 // Blocks that are kept of an NMB input, in bytes.
 inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
+// What an NMB input has beside its blocks' definitions and values.
+struct InputExtras {
+  std::shared_ptr<const KeptRows> rows;  // nullptr: none
+  // Of the blocks that were visited: how many have tags, how many statistics.
+  std::uint64_t tagged = 0, counted = 0;
+  // What no output has: object and text, as PackLoss has them.
+  std::vector<std::pair<std::string, std::string>> losses{};
+};
+
 // A block of an input, as it may be kept.
 struct KeptBlock {
   std::string group;      // its path in the input
@@ -72,6 +81,7 @@ class InputReader {
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
     bool provenance = false;    // that of NMB inputs is wanted
+    bool statistics = false;    // likewise
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
     // How paths of an input's objects change: of the input of an index, with a block of this name.
     // nullptr, none: they stay as they are. From the root of an HDF5 input, of which no block's
@@ -94,12 +104,16 @@ class InputReader {
 
   // Of the input that was read last, an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
+  InputExtras take_extras() { return std::exchange(extras_, {}); }
 
  private:
   Status read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
                       const Visit& visit);
   Status read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Status read_provenance(const Reader& reader);
+  Status read_rows(const Reader& reader);
+  Status find_losses(const Reader& reader);
+  Status keep_rows(const Block& block, PackedBlock* packed);
   Result<bool> read_entry(std::size_t index, const std::shared_ptr<const ByteSource>& file,
                           const std::shared_ptr<const Reader>& reader, const BlockEntry& entry,
                           const Visit& visit);
@@ -123,6 +137,7 @@ class InputReader {
   std::size_t started_index_ = 0;
   bool is_placed_ = false;  // the one that is read
   std::vector<std::string> provenance_;
+  InputExtras extras_;
 };
 
 }  // namespace nmb

@@ -21,6 +21,7 @@
 #include "merge/shared_names.h"
 #include "merge/value_origin.h"
 #include "merge/written_blocks.h"
+#include "nmb/file_kind.h"
 #include "nmb/reader.h"
 #include "nmb/references.h"
 #include "nmb/verify.h"
@@ -44,6 +45,7 @@ class Packer {
 
   Status run() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
+    if (options_.append) NMB_TRY(said_by_rank_0(ranks_.rank() == 0 ? look_at_inputs() : Status()));
     NMB_TRY(open_output());
     NMB_ASSIGN(share_, share());
     Status planned = plan_inputs();
@@ -54,9 +56,10 @@ class Packer {
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
+    for (PackLoss& loss : report_.losses) loss.path = options_.inputs[loss.input];
     Status names;
     NMB_TRY(check_names(is_divided, &names));
-    if (planned.ok()) planned = verdict(report_, options_.output, options_.strict);
+    if (planned.ok()) planned = verdict(report_, options_);
     NMB_TRY(said_by_rank_0(planned.ok() ? names : planned));
     if (classic_) return classic_->write([this] { return check_inputs(); }, &report_);
     NMB_TRY(ranks_.agree(blocks_->code_values()));
@@ -115,6 +118,20 @@ class Packer {
     return {};
   }
 
+  // Ahead of opening a file that is there, which a writer may mend.
+  Status look_at_inputs() {
+    for (const std::string& input : options_.inputs) {
+      const auto kind = [&]() -> Result<FileKind> {
+        NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(input));
+        NMB_ASSIGN(const FileKind found, kind_of(*file));
+        if (found == FileKind::kUnknown) return refused_kind(*file, found);
+        return found;
+      }();
+      if (!kind.ok()) report_.unreadable.push_back(kind.status().in_file(input));
+    }
+    return verdict(report_, options_);
+  }
+
   // Values that stay where they are can be put together in no other way.
   Status check_link() const {
     const auto found = [](const std::string& what, const std::string& expected) {
@@ -169,6 +186,7 @@ class Packer {
     }
     if (unions_) NMB_TRY(unions_->finish(planned, output));
     unions_.reset();
+    for (const auto& [input, extras] : extras_) tell_losses(input, extras);
     if (classic_ && report_.unreadable.empty()) classic_->check();
     return {};
   }
@@ -209,14 +227,40 @@ class Packer {
   Status plan(std::size_t index, BlockSink& sink) {
     const std::string& path = options_.inputs[index];
     conflicts_.begin_input(index);
-    NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
+    // Kept open: between two openings somebody may add to an NMB file, and until it is known to be
+    // one that would be a change.
+    NMB_ASSIGN(std::shared_ptr<PooledFile> file,
+               PooledFile::open_and_keep(pool_, [path] { return FileSource::open(path); }));
     files_[index - share_.begin] = file;
     ++report_.inputs;
     report_.bytes_in += file->size();
     const std::uint64_t size = file->size();
     NMB_TRY(planner_->plan(index, std::move(file), sink));
     report_.sources.push_back({index, {}, size, planner_->take_provenance()});
+    if (InputExtras extras = planner_->take_extras(); extras.rows)
+      extras_.emplace_back(index, std::move(extras));
     return {};
+  }
+
+  // What of an NMB input is beside its blocks, and not taken over with them.
+  void tell_losses(std::size_t input, const InputExtras& extras) {
+    for (const auto& [object, text] : extras.losses)
+      report_.losses.push_back({input, {}, object, text});
+    const WrittenBlocks::KeptBlocks kept =
+        blocks_ ? blocks_->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{};
+    const auto of_blocks = [](std::uint64_t count) {
+      return "of " + std::to_string(count) + (count == 1 ? " block" : " blocks");
+    };
+    if (extras.tagged > kept.tagged)
+      report_.losses.push_back(
+          {input,
+           {},
+           "tags",
+           of_blocks(extras.tagged - kept.tagged) + " not taken over whole; not copied"});
+    if (extras.counted > kept.counted)
+      report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
+                                 of_blocks(extras.counted - kept.counted) +
+                                 " not taken over whole are left out; --stats counts values anew");
   }
 
   Status tell_provenance() {
@@ -253,10 +297,14 @@ class Packer {
   WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
     writer.before_commit = [this] { return check_inputs(); };
+    writer.on_repair = [this, repaired = writer.on_repair](const std::string& what) {
+      report_.warnings.push_back(options_.output + ": " + what);
+      if (repaired) repaired(what);
+    };
     if (!writer.on_no_view)
       writer.on_no_view = [this](const std::string& reason) {
         report_.warnings.push_back(options_.output + ": without " + reason);
-        return verdict(report_, options_.output, options_.strict);
+        return verdict(report_, options_);
       };
     if (ranks_.size() > 1)
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
@@ -311,6 +359,7 @@ class Packer {
   std::shared_ptr<SourcePool> views_;
   InputShare share_{0, 0};
   std::vector<std::shared_ptr<PooledFile>> files_;  // of the share; nullptr: cannot be used
+  std::vector<std::pair<std::size_t, InputExtras>> extras_;  // by input; of NMB inputs
   ConflictList conflicts_;
   SharedNames names_;
   std::unique_ptr<InputPlanner> planner_;

@@ -32,6 +32,12 @@ std::vector<std::byte> encode(const std::vector<FoundConflict>& conflicts, const
     out.put<std::uint64_t>(source.provenance.size());
     for (const std::string& text : source.provenance) out.put_text(text);
   }
+  out.put<std::uint64_t>(report.losses.size());
+  for (const PackLoss& loss : report.losses) {
+    out.put(loss.input);
+    out.put_text(loss.object);
+    out.put_text(loss.text);
+  }
   for (const std::string& warning : report.warnings) out.put_text(warning);
   return out.take();
 }
@@ -66,28 +72,38 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
       for (auto texts = in.get<std::uint64_t>(); texts > 0; --texts)
         source.provenance.emplace_back(in.get_text());
     }
+    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
+      PackLoss& loss = report->losses.emplace_back();
+      loss.input = in.get<std::uint64_t>();
+      loss.object = in.get_text();
+      loss.text = in.get_text();
+    }
     while (!in.at_end()) report->warnings.emplace_back(in.get_text());
   }
   if (ranks.rank() != 0) return {};
   std::stable_sort(conflicts.begin(), conflicts.end(),
                    [](const auto& a, const auto& b) { return a.occurrence < b.occurrence; });
   std::ranges::sort(report->sources, {}, &PackSource::index);
+  std::ranges::stable_sort(report->losses, {}, &PackLoss::input);
   for (FoundConflict& found : conflicts) report->conflicts.push_back(std::move(found.conflict));
   return {};
 }
 
-Status verdict(const PackReport& report, const std::string& output, bool strict) {
+Status verdict(const PackReport& report, const PackOptions& options) {
   for (const Status& status : report.unreadable)
     if (status.code() != Code::kDamaged) return status;
   if (!report.unreadable.empty()) return report.unreadable.front();
   const auto conflict = [&](std::size_t count, const char* thing, const char* more) {
-    return Status(Code::kConflict, output, kNoOffset, "",
+    return Status(Code::kConflict, options.output, kNoOffset, "",
                   std::to_string(count) + " " + thing + (count == 1 ? "" : "s") + more +
                       "; nothing was written");
   };
   if (!report.conflicts.empty()) return conflict(report.conflicts.size(), "conflict", "");
-  if (strict && !report.warnings.empty())
-    return conflict(report.warnings.size(), "warning", " where none is allowed");
+  if (options.refuse_losses && !report.losses.empty())
+    return conflict(report.losses.size(), "thing", " that the output cannot keep");
+  const std::size_t warnings = report.warnings.size() + report.losses.size();
+  if (options.strict && warnings > 0)
+    return conflict(warnings, "warning", " where none is allowed");
   return {};
 }
 

@@ -28,8 +28,8 @@ struct FoundConflict {
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure);
 
-// What is wrong with inputs that were planned, whose output would be `output`. strict: a warning
-// is.
-Status verdict(const PackReport& report, const std::string& output, bool strict);
+// What is wrong with inputs that were planned. Of the options output, strict and refuse_losses
+// count.
+Status verdict(const PackReport& report, const PackOptions& options);
 
 }  // namespace nmb

@@ -8,6 +8,7 @@
 #include "convert/moved_paths.h"
 #include "merge/pack_plan.h"
 #include "nmb/hdf5_section.h"
+#include "table/kept_rows.h"
 
 namespace nmb {
 
@@ -116,9 +117,16 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   if (!block.links)
     NMB_TRY(storage_.prepare(block.dataset, std::move(block.coded), std::move(block.coded_in),
                              &packed, &values));
+  const std::shared_ptr<const KeptRows> rows = packed.kept;
+  const std::uint64_t order = packed.kept_order;
   Status status;
   const std::optional<BlockId> id = defined(writer_.pack_block(std::move(packed)), name, &status);
   if (!id) return status;
+  if (rows) {
+    KeptBlocks& kept = kept_[rows.get()];
+    kept.tagged += rows->count(PageUse::kTags, order) > 0;
+    kept.counted += rows->count(PageUse::kStatistics, order) > 0;
+  }
   if (block.links) return writer_.link_values(*id, std::move(*block.links));
   storage_.note(*id, std::move(values));
   return {};

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "merge/block_sink.h"
@@ -46,6 +47,15 @@ class WrittenBlocks final : public BlockSink {
   // What became of the chunk lengths of PackOptions::compression, by their places there.
   ChunkUse chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
+  // How many blocks were taken over whole with tags, and with statistics, of these rows.
+  struct KeptBlocks {
+    std::uint64_t tagged = 0, counted = 0;
+  };
+  KeptBlocks kept_of(const KeptRows* rows) const {
+    const auto found = kept_.find(rows);
+    return found == kept_.end() ? KeptBlocks{} : found->second;
+  }
+
   static constexpr std::uint32_t kOfOutput = ~std::uint32_t{0};
   const std::vector<std::uint32_t>& inputs() const { return inputs_; }
   // Names of up to kFirstBlocks.
@@ -71,6 +81,7 @@ class WrittenBlocks final : public BlockSink {
   // By BlockId: the first that has it, or kOfOutput: the output had it before.
   std::vector<std::uint32_t> inputs_;
   std::vector<std::string> first_names_;
+  std::unordered_map<const KeptRows*, KeptBlocks> kept_;
   std::vector<PartBlock> parts_;
   std::vector<PartSource> sources_;
 };

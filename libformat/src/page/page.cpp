@@ -145,6 +145,12 @@ bool Page::forbids_changes() const {
                      [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
 }
 
+std::vector<std::uint16_t> Page::unknown_columns() const {
+  std::vector<std::uint16_t> ids;
+  for (const UnknownColumn& column : unknown_) ids.push_back(column.id);
+  return ids;
+}
+
 std::vector<UnknownValue> Page::unknown_values(std::uint32_t row) const {
   std::vector<UnknownValue> out;
   for (const UnknownColumn& column : unknown_)
@@ -159,7 +165,6 @@ std::vector<LaterPlace> Page::later_places(std::uint32_t row) const {
   for (const UnknownColumn& column : unknown_) {
     if (!is_of_place(column.id)) continue;
     const std::uint64_t value = unknown_value(column, row).low;
-    if (value == 0) continue;
     const int number = (column.id - kFirstPlace) / kIdsOfPlace;
     if (number != last) out.push_back({{}, position_});
     last = number;
@@ -176,6 +181,7 @@ std::vector<LaterPlace> Page::later_places(std::uint32_t row) const {
         later.place.sum = value;
     }
   }
+  std::erase_if(out, [](const LaterPlace& later) { return later.place.absent(); });
   return out;
 }
 
@@ -233,9 +239,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
       report("R-PG-5", offset + bad, std::string(what) + " other than zero", "0");
   };
   const std::uint16_t level = load_le<std::uint16_t>(p + 10);
-  if ((!expect.any_level || level > kMaxMapLevel) &&
-      !expect_field("R-PG-4", 10, level, expect.level, "level"))
-    return std::nullopt;
+  const bool level_right = (expect.any_level && level <= kMaxMapLevel) ||
+                           expect_field("R-PG-4", 10, level, expect.level, "level");
   if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} !=
       expect.newest.file_id) {
     report("R-PG-4", 32, "another file id", "the file's");
@@ -253,6 +258,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     expect_zero(12, 4, "flags");
     expect_zero(26, 2, "reserved bytes");
   }
+  if (!level_right) return std::nullopt;
 
   Page page;
   page.level_ = level;
@@ -261,11 +267,11 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   page.position_ = at;
   page.sum_ = sum;
   const bool leaf = level == 0;
-  const std::uint32_t max_rows = expect.max_rows == 0 ? expect.length : expect.max_rows;
-  if (page.rows_ == 0 || page.rows_ > max_rows) {
+  const std::uint32_t max_rows =
+      expect.max_rows == 0 ? expect.length : std::min(expect.max_rows, expect.length);
+  if (page.rows_ == 0 || page.rows_ > max_rows)
     report("R-PG-8", 16, std::to_string(page.rows_) + " rows", "1 to " + std::to_string(max_rows));
-    return std::nullopt;
-  }
+  if (page.rows_ == 0 || page.rows_ > expect.length) return std::nullopt;
   const std::uint16_t columns = load_le<std::uint16_t>(p + 24);
   const std::uint64_t heap_length = load_le<std::uint32_t>(p + 28);
   std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
@@ -301,7 +307,6 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     previous = id;
     found.push_back({id, width, offset, entry});
     offset += std::uint64_t{width} * page.rows_;
-    if (offset > bytes.size()) break;
   }
   if (offset > bytes.size() || round_up(offset + heap_length, 8) != bytes.size()) {
     report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes",

@@ -80,6 +80,7 @@ inline constexpr std::size_t kPageSumOffset = 80;
 // writer is asked for others.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
+inline constexpr std::size_t kPageLengthOffset = 20;
 inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
 
@@ -143,6 +144,8 @@ class Page {
 
   // --- columns that this version does not know ---
   bool has_unknown() const { return !unknown_.empty(); }
+  // Their ids, ascending.
+  std::vector<std::uint16_t> unknown_columns() const;
   // Whether one of them forbids those who do not know it to change the page's rows.
   bool forbids_changes() const;
   // Those of a row that are not 0, by ascending ids.

@@ -48,8 +48,9 @@ Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) 
   return std::move(*block);
 }
 
-Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bool with_inline,
-                                                     Findings& findings) const {
+Result<std::optional<StoredBlock>> ReaderCore::check(
+    const BlockEntry& entry, bool with_inline, Findings& findings,
+    std::optional<BlockHeader>* header_read) const {
   const std::string object = "block \"" + entry.name + "\"";
   const std::uint64_t at = entry.position;
   auto report = [&](const char* rule, std::uint64_t offset, std::string found,
@@ -132,6 +133,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(const BlockEntry& entry, bo
     same = false;
   }
   if (!same) return std::optional<StoredBlock>();
+  if (header_read) *header_read = header;
   const std::uint64_t body = at + block_body_offset(entry.name.size());
   auto stored = std::span(bytes).subspan(body - at, block_bytes - (body - at));
   if (sum_of(stored) != header.body_sum) {

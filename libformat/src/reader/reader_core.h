@@ -50,9 +50,11 @@ class ReaderCore {
   // kUnsupported: check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
   // As load, all findings reported (R-FL-5 at the block: who knows the entry's place checks it
-  // before); nullopt: the body is of no use.
+  // before); nullopt: the body is of no use. header, if it is given: set where the block's header
+  // is right and fits the entry, so that the body lies where the entry says.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
-                                           Findings& findings) const;
+                                           Findings& findings,
+                                           std::optional<BlockHeader>* header_read = nullptr) const;
   // Decodes a loaded block's metadata and gives it its values.
   // Takes its inline extent, too.
   Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,

@@ -133,12 +133,11 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     for (std::size_t at = kLaterPlaces; at < used; at += kPlaceSize)
       out->later_places.push_back(load_place(p + at));
   if (out->all_known()) {
-    if (load_le<std::uint32_t>(p + in_superblock::kFlags) != 0)
-      wrong("R-SB-5", in_superblock::kFlags, "flags that are not 0", "0");
     auto check_zero = [&](std::size_t from, std::size_t to) {
       if (std::size_t bad = first_nonzero(bytes.subspan(from, to - from)); bad != kAllZero)
         wrong("R-SB-5", from + bad, "a byte that is not zero", "0");
     };
+    check_zero(in_superblock::kFlags, kGeneration);
     check_zero(kReserved, kLaterPlaces);
     if (used_ok) check_zero(used, kSlotSumOffset);
   }
@@ -160,8 +159,9 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   }
   if (out->height > kMaxHeight)
     wrong("R-SB-7", kHeight, "height " + std::to_string(out->height), "at most 10");
-  if (none && no_position && out->totals != Totals{})
-    wrong("R-SB-8", kTotals, "totals without blocks", "0");
+  if (none)
+    for (std::size_t at = kTotals; at < kPreviousTrailer; at += 8)
+      if (load_le<std::uint64_t>(p + at) != 0) wrong("R-SB-8", at, "a total without blocks", "0");
   const std::pair<std::size_t, const Place*> places[] = {{kPreviousTrailer, &out->previous_trailer},
                                                          {kDeadMap, &out->dead_map},
                                                          {kFileTable, &out->file_table},
@@ -197,8 +197,8 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
       {in_superblock::kNodeRows, out->node_rows, "node rows "},
       {kMapRows, out->map_rows, "map rows "}};
   for (auto [offset, value, name] : rows)
-    if (value == 0 || value > kMaxPageRows)
-      wrong("R-SB-11", offset, name + std::to_string(value), "1 to 65536");
+    if (value < kMinPageRows || value > kMaxPageRows)
+      wrong("R-SB-11", offset, name + std::to_string(value), "2 to 65536");
 }
 
 bool Superblock::usable_length() const {

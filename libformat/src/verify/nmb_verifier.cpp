@@ -30,15 +30,15 @@ Result<VerifySummary> NmbVerifier::run() {
     check_index();
     find_stray_statistics();
     check_dead_space();
-    check_view();
     tell_values();
     check_original_digests();
     not_decoded_.tell([this](std::string found, std::string expected) {
       findings_.report(
           {"R-XC-1", kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
     });
-    check_features();
     check_stamp();
+    check_view();
+    check_features();
     if (all_walked_ && at_least(VerifyLevel::kData)) check_gaps();
   }
   summary_.bytes_read = file_.bytes();

@@ -75,6 +75,8 @@ class NmbVerifier {
   // What superblock and entries place (verify_places.cpp): sections 8.3, 9 and 12.
   void check_places();
   void check_dictionary();
+  std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,
+                                                               std::span<const std::byte> copy);
   void check_global_sections();
   void check_file_table();
   void check_original(std::uint32_t row);
@@ -147,6 +149,9 @@ class NmbVerifier {
   void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
   // The bytes of the file (verify_space.cpp): section 3.
+  // R-FL-5, of what the value at `placed_at` places.
+  bool lies_within(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
+                   const std::string& object);
   // Claims the structure for what is placed by the value at `placed_at` (R-FL-3, R-FL-5); true: it
   // can be read.
   bool claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
@@ -205,6 +210,7 @@ class NmbVerifier {
   bool view_sound_ = false;  // its sum is right
   bool index_run_told_ = false;
   bool statistics_sound_ = false;
+  bool metadata_known_ = false;  // of the block that is being checked: R-BK-1 to R-BK-12 hold
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;  // that count, by order
   // By order, of blocks with rows of no variable.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;

@@ -8,6 +8,22 @@
 
 namespace nmb {
 
+namespace {
+
+// Of a header of which no more is looked at: its padding may be in use.
+class SumsAlone final : public Findings {
+ public:
+  explicit SumsAlone(Findings& findings) : findings_(findings) {}
+  void report(Finding finding) override {
+    if (finding.rule == "R-BK-1" || finding.rule == "R-BK-2") findings_.report(std::move(finding));
+  }
+
+ private:
+  Findings& findings_;
+};
+
+}  // namespace
+
 void NmbVerifier::check_block(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
@@ -15,21 +31,24 @@ void NmbVerifier::check_block(const EntryRow& row) {
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
   if (!claim(e.position, length, row.at(kPosition), object) || !at_least(VerifyLevel::kBlocks))
     return;
-  Result<std::optional<StoredBlock>> checked = core_->check(e, false, findings_);
+  std::optional<BlockHeader> block_header;
+  Result<std::optional<StoredBlock>> checked = core_->check(e, false, findings_, &block_header);
   if (!checked.ok()) return missed(checked.status());
-  if (!*checked) return;
-  const StoredBlock& stored = **checked;
-  if (!e.has_map() && !e.hole) {
+  if (!block_header) all_walked_ = false;  // R-BK-1, R-BK-2, R-BK-3 or R-BK-7 is reported
+  if (block_header && !e.has_map() && !e.hole) {
     auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
                       const char* what) {
       if (found != expected)
         report("R-IX-9", row.at(column), object, what + (" " + std::to_string(found)),
                std::to_string(expected) + ", as in the block's header");
     };
-    expect(kExtentPosition, e.extent_position, stored.header.extent_position, "extent position");
-    expect(kExtentLength, e.extent_length, stored.header.extent_length, "extent length");
-    expect(kExtentSum, e.extent_sum, stored.header.extent_sum, "extent sum");
+    expect(kExtentPosition, e.extent_position, block_header->extent_position, "extent position");
+    expect(kExtentLength, e.extent_length, block_header->extent_length, "extent length");
+    expect(kExtentSum, e.extent_sum, block_header->extent_sum, "extent sum");
   }
+  if (!*checked) return;
+  const StoredBlock& stored = **checked;
+  const std::uint64_t findings = summary_.findings;
   Result<std::optional<ClassicHeader>> header = check_body(
       e, stored.header.records, stored.body, file_, [&](Column column) { return row.at(column); },
       findings_);
@@ -42,6 +61,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
   }
   if (!header.ok()) return missed(header.status());
   if (!*header) return;
+  metadata_known_ = summary_.findings == findings;
   const auto& extension = (*header)->metadata.extension();
   if (extension && at_least(VerifyLevel::kData) &&
       std::ranges::any_of(extension->storage, [](const Storage& storage) {
@@ -76,7 +96,8 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
     BlockHeader header;
     std::string_view name;
     const std::uint64_t body = block_body_offset(e.name.size());
-    if (BlockHeader::decode(bytes, e.position, &header, &name, findings_)) {
+    SumsAlone sums(findings_);
+    if (BlockHeader::decode(bytes, e.position, &header, &name, sums)) {
       if (header.sum != e.sum)
         report("R-BK-2", e.position, object, "a header with another sum", "the one in the index");
       if (sum_of(std::span(bytes).subspan(body)) != header.body_sum)
@@ -84,14 +105,16 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
                "the one in the header");
     }
   }
-  if (!e.storage.absent() && at_least(VerifyLevel::kBlocks))
+  if (!at_least(VerifyLevel::kBlocks)) return;
+  if (e.map.position != 0 && e.map.length != 0) {
+    MapWalk walk;
+    walk.object = "data map of " + object;
+    walk.owner = e.position;
+    walk.pages_only = true;
+    walk_map(e.map, row.at(kMapPosition), &walk);
+  }
+  if (!e.storage.absent())
     check_place(e.storage, "R-SC-1", row.at(kStoragePosition), "storage of " + object);
-  if (e.map.absent() || !at_least(VerifyLevel::kBlocks)) return;
-  MapWalk walk;
-  walk.object = "data map of " + object;
-  walk.owner = e.position;
-  walk.pages_only = true;
-  walk_map(e.map, row.at(kMapPosition), &walk);
 }
 
 // Chunks of a block whose values have their sums.
@@ -137,7 +160,7 @@ void NmbVerifier::check_sections_of(const EntryRow& row) {
   const std::string object = "storage of block \"" + e.name + "\"";
   if (!e.storage.absent() && check_place(e.storage, "R-SC-1", row.at(kStoragePosition), object))
     check_sections(e.storage, object, {});
-  if (!block_->damaged && grown_.empty()) check_statistics(row);
+  if (metadata_known_ && grown_.empty()) check_statistics(row);
 }
 
 }  // namespace nmb

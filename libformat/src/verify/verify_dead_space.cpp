@@ -15,7 +15,7 @@ void NmbVerifier::check_dead_space() {
   }
   Place place = newest;
   std::uint64_t placed_at = field(in_superblock::kDeadMap);
-  std::uint64_t above = superblock().generation + 1;
+  std::uint64_t above = 0;  // generation of the segment that leads to this one
   for (bool first = true;; first = false) {
     auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
     if (!bytes) return;
@@ -29,7 +29,7 @@ void NmbVerifier::check_dead_space() {
     if (!first) expect.sum = place.sum;
     const std::optional<Page> segment = decode_page(std::move(*bytes), expect);
     if (!segment) return;
-    if (segment->generation() >= above)
+    if (!first && segment->generation() >= above)
       report("R-DS-1", segment->position() + 56, object,
              "generation " + std::to_string(segment->generation()),
              "one less than " + std::to_string(above));
@@ -78,7 +78,10 @@ void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool f
   const std::uint64_t at = segment.value_offset(row, kPosition);
   if (!first)
     return report("R-DS-3", at, "dead-space segment", "a second abandoned range", "at most one");
-  // What generation it was that the segment's followed: R-SB-10 or R-PG-4 is reported.
+  if (segment.generation() == 1)
+    return report("R-DS-3", at, "dead-space segment", "an abandoned range in generation 1", "none");
+  // The generation that the segment's followed: where it is not known R-SB-10 or R-PG-4 is
+  // reported.
   const std::uint64_t back = superblock().generation - segment.generation() + 1;
   if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
   const std::uint64_t length = file_lengths_[back];

@@ -48,7 +48,7 @@ void NmbVerifier::add_to_stamp(std::uint64_t position, std::uint64_t sum) {
 
 // Where every piece was met.
 void NmbVerifier::check_stamp() {
-  if (!all_walked_ || !at_least(VerifyLevel::kBlocks) || !superblock().all_known()) return;
+  if (!all_walked_ || !at_least(VerifyLevel::kBlocks)) return;
   if (stamp_ != superblock().stamp)
     report("R-SB-14", field(in_superblock::kStamp), "superblock",
            "stamp " + std::to_string(superblock().stamp),
@@ -203,22 +203,23 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     const std::uint64_t codec = leaf.value(i, kCodec), stored = leaf.value(i, kStoredLength);
     const bool here = leaf.value(i, kFileNumber) == 0;
     const std::uint64_t number = leaf.value(i, kFileNumber);
-    used_needs_ |=
-        needs_of_piece(piece, files_ && number != 0 && number <= files_->rows() &&
-                                  files_->is_original(static_cast<std::uint32_t>(number) - 1));
+    if (!piece.hole) {
+      Piece known = piece;
+      if (!files_) known.file = 0;  // what it leads to is not known
+      used_needs_ |=
+          needs_of_piece(known, files_ && number != 0 && number <= files_->rows() &&
+                                    files_->is_original(static_cast<std::uint32_t>(number) - 1));
+    }
     if (piece.hole || codec != 0 || !here || (walk->any && piece.position != walk->run_end))
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;
     walk->any = true;
-    if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->one_run = false;
+    // Past 2^64 no piece follows it.
+    if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->run_end = 0;
     if (piece.hole) continue;
-    if (!is_piece_codec(codec)) {
-      all_walked_ = all_walked_ && !here;  // R-EX-4 is reported
-      continue;
-    }
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
     if (walk->is_original) range.object = "values of an original";
-    if (codec != 0 && is_piece_length(stored, piece.length) &&
+    if (codec != 0 && is_piece_codec(codec) && is_piece_length(stored, piece.length) &&
         piece.length <= superblock().piece_size) {
       range.codec = piece.codec;
       range.raw_length = piece.length;

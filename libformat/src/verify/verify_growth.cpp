@@ -15,6 +15,7 @@ void NmbVerifier::check_growth_pages() {
   if (!pages) return;
   for (const auto& page : *pages)
     growth_known_ = add_growth_page(page, &growth_, findings_) && growth_known_;
+  all_walked_ = all_walked_ && growth_known_;
 }
 
 // Ahead of the checks of a block: its rows, and its entry with them.
@@ -36,10 +37,12 @@ void NmbVerifier::check_growth(const EntryRow& row) {
   for (const GrowthRow& grown : grown_) {
     const Piece& piece = grown.piece;
     used_needs_ |= needs_of_piece(piece, false);
-    ValueRange range{piece.position, piece.stored_length(), piece.sum, "R-GR-3", block_};
+    const std::uint64_t codec = grown.page->value(grown.row, kCodec);
+    const std::uint64_t stored = grown.page->value(grown.row, kStoredLength);
+    ValueRange range{piece.position, stored, piece.sum, "R-GR-3", block_};
     range.sum_at = grown.at(kSum);
     range.codec_at = grown.at(kCodec);
-    if (piece.codec != PieceCodec::kNone && is_piece_length(piece.coded_length, piece.length) &&
+    if (codec != 0 && is_piece_codec(codec) && is_piece_length(stored, piece.length) &&
         piece.length <= superblock().piece_size) {
       range.codec = piece.codec;
       range.raw_length = piece.length;

@@ -18,10 +18,18 @@ bool NmbVerifier::read_head(Choice choice) {
   head_.position = choice.newest.position;
   head_.rolled_forward = choice.rolled_forward;
   head_.superblock_bytes = choice.newest.bytes;
-  Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, findings_);
+  FirstFinding told_later;  // what its fields break: check_superblock()
+  Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, told_later);
   if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};
   summary_.recorded_blocks = superblock().totals.blocks;
-  if (!superblock().usable_length()) return false;  // R-SB-4 is reported
+  check_identity();
+  check_fixed_bytes();
+  if (!superblock().usable_length()) {
+    report("R-SB-4", field(in_superblock::kFileLength), "superblock",
+           "file length " + std::to_string(superblock().file_length),
+           "a multiple of 4096, at least 20480");
+    return false;
+  }
   if (const Status status = check_not_cut(file_, choice); !status.ok()) {
     if (status.code() != Code::kDamaged) {
       missed(status);
@@ -31,8 +39,6 @@ bool NmbVerifier::read_head(Choice choice) {
            "a file cut to " + std::to_string(status.offset()) + " bytes",
            std::to_string(superblock().file_length));
   }
-  check_identity();
-  check_fixed_bytes();
   return true;
 }
 
@@ -88,13 +94,15 @@ void NmbVerifier::check_fixed_bytes() {
 
 // False: features that this version does not read.
 bool NmbVerifier::check_superblock() {
+  check_trailer();
   if (std::string names = unsupported_features(superblock().incompatible); !names.empty()) {
     findings_.report({"R-SB-6", field(in_superblock::kIncompatible), "superblock",
                       names + ", which this version does not read", "features that it reads",
                       Severity::kUnsupported});
     return false;
   }
-  check_trailer();
+  Superblock fields;
+  Superblock::decode(head_.superblock_bytes, head_.position, &fields, findings_);
   check_previous_trailers();
   check_hdf5_superblock();
   return true;
@@ -135,6 +143,10 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
                                          Superblock* previous) {
   const std::string object = "previous trailer";
   const Place& place = current.previous_trailer;
+  const bool half = !place.absent() && (place.position == 0 || place.length == 0);
+  // Of the newest it is reported with its other fields.
+  if (half && placed_at != field(in_superblock::kPreviousTrailer))
+    report("R-SB-9", placed_at, object, "a place without position or length", "all three or none");
   if (place.absent() || current.generation <= 1) {
     report("R-SB-10", placed_at, object, place.absent() ? "none" : "one",
            "one exactly in generations behind the first");
@@ -154,7 +166,8 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
     FirstFinding unused;  // what its fields break was told when it was the newest
     Superblock::decode(bytes, place.position, previous, unused);
     good = previous->generation == current.generation - 1 && previous->file_id == current.file_id &&
-           previous->file_length == place.position + kSlotUnit;
+           previous->file_length == place.position + kSlotUnit &&
+           previous->file_length <= current.trailer_position();
   }
   if (!good)
     report("R-SB-10", placed_at, object,

@@ -15,7 +15,10 @@ namespace nmb {
 
 bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                               const std::string& object) {
-  if (place.position == 0 || place.length == 0) return false;  // reported where it is decoded
+  if (place.position == 0 || place.length == 0) {
+    all_walked_ = false;
+    return false;  // reported where it is decoded
+  }
   if (place.length >> 63) {
     report("R-FL-5", placed_at, object, std::to_string(place.length) + " bytes",
            "a place within the file");
@@ -66,13 +69,14 @@ void NmbVerifier::check_file_table() {
   auto pages = check_chain(PageUse::kFileTable, s.file_table, field(in_superblock::kFileTable),
                            "file table", ~std::uint64_t{0});
   if (!pages) return;
-  TablePaths paths, again;
-  FirstFinding first;
-  for (const auto& page : *pages) {
-    nmb::check_file_table(*page, &paths, findings_);
-    nmb::check_file_table(*page, &again, first);
+  TablePaths paths;
+  bool whole = true;
+  const std::uint64_t findings = summary_.findings;
+  for (const auto& page : *pages) whole = nmb::check_file_table(*page, &paths, findings_) && whole;
+  if (!whole || summary_.findings != findings) {
+    all_walked_ = false;  // what lies in originals is not known
+    return;
   }
-  if (first.found()) return;
   files_ = std::make_shared<const FileTable>(std::move(*pages));
   for (std::uint32_t row = 0; row < files_->rows(); ++row)
     if (files_->is_original(row)) check_original(row);
@@ -127,7 +131,10 @@ void NmbVerifier::check_global_sections() {
   Place place = superblock().global_sections;
   const char* rule = "R-SB-9";
   for (std::uint64_t placed_at = field(in_superblock::kGlobalSections); !place.absent();) {
-    if (!check_place(place, rule, placed_at, object)) return;
+    if (!check_place(place, rule, placed_at, object)) {
+      all_walked_ = false;  // what they continue is not known
+      return;
+    }
     check_sections(place, object, {kSectionProvenance, kSectionEarlier});
     const Result<EarlierSections> earlier = earlier_sections(file_, place);
     if (!earlier.ok()) return missed(earlier.status());
@@ -149,21 +156,43 @@ void NmbVerifier::check_dictionary() {
   auto area = std::span(head_.bytes).subspan(kDictionaryPosition);
   if (place.absent()) return check_zero("R-BK-13", kDictionaryPosition, area, "no dictionary");
   head_.superblock.dictionary = {};
-  if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) return;
+  if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) {
+    all_walked_ = false;
+    return;  // R-SB-9 or R-BK-13 is reported
+  }
   check_zero("R-BK-13", kDictionaryPosition + place.length, area.subspan(place.length),
              "dictionary");
   auto copy = area.first(place.length);
   head_.superblock.dictionary = place;
   head_.dictionary.assign(copy.begin(), copy.end());
 
+  const std::optional<std::vector<std::byte>> body = check_dictionary_block(place, copy);
+  // One copy with the right sum is enough.
+  if (sum_of(copy) == place.sum) return;
+  if (body && sum_of(*body) == place.sum)
+    head_.dictionary = *body;
+  else
+    report("R-SB-9", field(in_superblock::kDictionary), "dictionary", "no copy with the sum",
+           "one with the sum in the place");
+}
+
+// The copy in the block, where its header says that it is one.
+std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
+    const Place& place, std::span<const std::byte> copy) {
   const std::string object = "dictionary";
   const std::uint64_t at = place.position, length = block_length(0, place.length);
-  if (!claim(at, length, field(in_superblock::kDictionary), object)) return;
+  if (!claim(at, length, field(in_superblock::kDictionary), object)) return std::nullopt;
   std::vector<std::byte> bytes(length);
-  if (Status status = file_.read_at(at, bytes); !status.ok()) return missed(status);
+  if (Status status = file_.read_at(at, bytes); !status.ok()) {
+    missed(status);
+    return std::nullopt;
+  }
   BlockHeader header;
   std::string_view name;
-  if (!BlockHeader::decode(bytes, at, &header, &name, findings_)) return;
+  if (!BlockHeader::decode(bytes, at, &header, &name, findings_)) {
+    all_walked_ = false;
+    return std::nullopt;
+  }
   auto stored = std::span(bytes).subspan(kBlockHeaderSize);
   if (header.origin.file_id != superblock().file_id)
     report("R-BK-3", at + in_block_header::kFileId, object, "another file id", "the file's");
@@ -186,32 +215,30 @@ void NmbVerifier::check_dictionary() {
       ((header.flags & ~known_flags) && superblock().all_known()))
     report("R-BK-4", at + in_block_header::kFlags, object, "flags " + std::to_string(header.flags),
            "0");
-  if (header.kind != kKindDictionary || header.codec != 0 || header.stored_length != place.length ||
-      header.raw_length != place.length)
-    return report("R-BK-13", at, object, "another kind, codec or length",
-                  "kind 255, codec 0, " + std::to_string(place.length) + " bytes");
-  if (header.order != 0 || header.samples != 0 || header.records != 0 ||
-      header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0 ||
-      (header.flags & kFlagHole))
+  const bool is_one = header.kind == kKindDictionary && header.codec == 0 &&
+                      header.stored_length == place.length && header.raw_length == place.length;
+  if (!is_one)
+    report("R-BK-13", at, object, "another kind, codec or length",
+           "kind 255, codec 0, " + std::to_string(place.length) + " bytes");
+  else if (header.order != 0 || header.samples != 0 || header.records != 0 ||
+           header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0 ||
+           (header.flags & kFlagHole))
     report("R-BK-13", at, object, "order, samples, records, extent or a hole", "none");
-  if (header.name_length != 0) return;
-  auto body = stored.first(place.length);
-  check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
-  if (sum_of(stored) != header.body_sum)
+  if (!is_one || header.name_length != 0) return std::nullopt;
+  std::vector<std::byte> body(stored.begin(),
+                              stored.begin() + static_cast<std::ptrdiff_t>(place.length));
+  if (sum_of(stored) != header.body_sum) {
     report("R-BK-6", at + kBlockHeaderSize, object, "a body with a wrong sum",
            "the one in the header");
-  else if (digest_of(body) != header.digest)
+    return body;
+  }
+  check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
+  if (digest_of(body) != header.digest)
     report("R-BK-9", at + kBlockHeaderSize, object, "a body with a wrong digest",
            "the one in the header");
   else if (!std::equal(body.begin(), body.end(), copy.begin()))
     report("R-BK-13", at, object, "bytes other than those at 12288", "a copy of them");
-  // One copy with the right sum is enough.
-  if (sum_of(copy) == place.sum) return;
-  if (sum_of(body) == place.sum)
-    head_.dictionary.assign(body.begin(), body.end());
-  else
-    report("R-SB-9", field(in_superblock::kDictionary), object, "two copies with other sums",
-           "one with the sum in the place");
+  return body;
 }
 
 // known: types of which version 1 is known there.

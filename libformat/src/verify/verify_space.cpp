@@ -7,17 +7,22 @@
 
 namespace nmb {
 
+bool NmbVerifier::lies_within(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
+                              const std::string& object) {
+  const std::uint64_t file_length = superblock().file_length;
+  if (position >= kBodyStart && position % 8 == 0 && length <= file_length &&
+      position <= file_length - length)
+    return true;
+  report("R-FL-5", placed_at, object,
+         std::to_string(length) + " bytes at " + std::to_string(position),
+         "a place within 16384 to " + std::to_string(file_length) + " at a multiple of 8");
+  all_walked_ = false;
+  return false;
+}
+
 bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
                         const std::string& object) {
-  const std::uint64_t file_length = superblock().file_length;
-  if (position < kBodyStart || position % 8 != 0 || length > file_length ||
-      position > file_length - length) {
-    report("R-FL-5", placed_at, object,
-           std::to_string(length) + " bytes at " + std::to_string(position),
-           "a place within 16384 to " + std::to_string(file_length) + " at a multiple of 8");
-    all_walked_ = false;
-    return false;
-  }
+  if (!lies_within(position, length, placed_at, object)) return false;
   if (const auto shared = space_.claim(position, position + length)) {
     report("R-FL-3", *shared, object,
            std::to_string(length) + " bytes at " + std::to_string(position) +

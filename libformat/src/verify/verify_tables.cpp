@@ -13,6 +13,8 @@ namespace nmb {
 
 namespace {
 
+constexpr std::uint64_t kLastState = 2;  // of rows of tables: R-TB-1 is reported of others
+
 const char* name_of(PageUse use) { return use == PageUse::kStatistics ? "statistics" : "tags"; }
 
 }  // namespace
@@ -122,7 +124,7 @@ void NmbVerifier::check_table_rows(const std::shared_ptr<const Page>& leaf, Tabl
   const bool is_statistics = walk->use == PageUse::kStatistics;
   for (std::uint32_t row = 0; row < leaf->rows(); ++row) {
     const TableRow value = table_row_at(*leaf, row);
-    if (value.state == TableRow::State::kBefore) continue;
+    if (value.state == TableRow::State::kBefore || leaf->value(row, kState) > kLastState) continue;
     walk->orders.insert(value.order);
     if (value.state != TableRow::State::kRow) continue;
     const Status status = is_statistics ? row_statistics(value).status() : row_tag(value).status();
@@ -136,8 +138,12 @@ void NmbVerifier::check_table_rows(const std::shared_ptr<const Page>& leaf, Tabl
     }
     if (is_statistics && !walk->newer.contains(value.order)) ++statistics_rows_[value.order];
   }
-  walk->last = table_row_at(*leaf, leaf->rows() - 1);
-  walk->last_leaf = leaf;
+  for (std::uint32_t row = leaf->rows(); row-- > 0;) {
+    if (leaf->value(row, kState) > kLastState) continue;
+    walk->last = table_row_at(*leaf, row);
+    walk->last_leaf = leaf;
+    break;
+  }
 }
 
 }  // namespace nmb

@@ -43,8 +43,7 @@ class ComparingSink final : public ViewSink {
 void NmbVerifier::check_hdf5_superblock() {
   const auto& copy = superblock().hdf5;
   const Place& view = superblock().view;
-  const bool half = (view.position == 0) != (view.length == 0);  // R-SB-9 is reported
-  if (!half && all_zero(copy) != view.absent())
+  if (all_zero(copy) != view.absent())
     report("R-HV-1", field(in_superblock::kHdf5), "HDF5 superblock",
            all_zero(copy) ? "none with a view" : "one without a view",
            "one exactly where there is a view");

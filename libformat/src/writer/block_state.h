@@ -128,6 +128,8 @@ struct BlockState {
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
   bool is_new() const { return committed == nullptr; }
+  // It comes with statistics or tags of another file.
+  bool keeps_rows() const { return packed && packed->kept; }
 };
 
 }  // namespace nmb

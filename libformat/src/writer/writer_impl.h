@@ -307,6 +307,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status take_trees(const BlockTable& table, std::span<const BlockTable::Tree> trees,
                     bool to_the_oldest, TableRows* rows);
   Status write_statistics(const std::vector<Commitment>& blocks, Superblock& next);
+  Status write_tags(const std::vector<Commitment>& blocks, Superblock& next);
+  Status write_table(PageUse use, std::uint64_t feature, TableRows rows, Superblock& next);
   Status write_dictionary();
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
   Status check_sections(const Superblock& superblock) const;

@@ -1,5 +1,5 @@
-// Commits: statistics of the values of blocks (spec/format.md, sections 9.2 and 9.3). Values that
-// are moved are counted by the way; other values are read again.
+// Commits: statistics of the values of blocks, and tags (spec/format.md, sections 9.2 to 9.4).
+// Values that are moved are counted by the way; other values are read again.
 #include <algorithm>
 #include <atomic>
 #include <unordered_map>
@@ -11,6 +11,7 @@
 #include "statistics/block_counter.h"
 #include "statistics/statistics_row.h"
 #include "table/block_table.h"
+#include "table/kept_rows.h"
 #include "table/table_build.h"
 #include "writer/statistics_tap.h"
 #include "writer/writer_impl.h"
@@ -180,6 +181,8 @@ Status Writer::Impl::add_statistics(const Commitment& c, TableRows* rows) {
       if (statistics.computed && counted.names[v].size() <= kMostRowName)
         rows->add(statistics_row(counted.names[v], block.order, statistics, &histogram));
     }
+  } else if (block.keeps_rows()) {
+    block.packed->kept->add_to(PageUse::kStatistics, block.packed->kept_order, block.order, rows);
   }
   if (had_any && rows->count() == before) rows->add(TableRow::gone(block.order));
   return {};
@@ -245,10 +248,9 @@ Status Writer::Impl::take_trees(const BlockTable& table, std::span<const BlockTa
   return {};
 }
 
-// Behind the index. Collective.
+// Collective.
 Status Writer::Impl::write_statistics(const std::vector<Commitment>& blocks, Superblock& next) {
   const bool has_before = !superblock_.statistics.absent();
-  if (options_.statistics == StatisticsLevel::kNone && !has_before) return {};
   TableRows rows;
   const auto count = [&]() -> Status {
     for (const Commitment& c : blocks) NMB_TRY(add_statistics(c, &rows));
@@ -259,11 +261,29 @@ Status Writer::Impl::write_statistics(const std::vector<Commitment>& blocks, Sup
     return {};
   };
   NMB_TRY(ranks_.agree(count()));
+  return write_table(PageUse::kStatistics, kFeatureStatistics, std::move(rows), next);
+}
+
+// Those of blocks that were packed with some: tags of others stay as they are. Collective.
+Status Writer::Impl::write_tags(const std::vector<Commitment>& blocks, Superblock& next) {
+  TableRows rows;
+  for (const Commitment& c : blocks) {
+    const BlockState& block = state(c.id);
+    if (block.keeps_rows())
+      block.packed->kept->add_to(PageUse::kTags, block.packed->kept_order, block.order, &rows);
+  }
+  return write_table(PageUse::kTags, kFeatureTags, std::move(rows), next);
+}
+
+// Behind the index: a tree of these rows of all ranks, which leads to the trees before or takes
+// them in. Nothing without rows. Collective.
+Status Writer::Impl::write_table(PageUse use, std::uint64_t feature, TableRows rows,
+                                 Superblock& next) {
   NMB_ASSIGN(std::uint64_t total, ranks_.all_reduce(std::uint64_t{rows.count()}, std::plus<>()));
   if (total == 0) return {};
   Place before;
-  if (has_before) {
-    const BlockTable table(*source_, superblock_, PageUse::kStatistics);
+  if (!table_place(superblock_, use).absent()) {
+    const BlockTable table(*source_, superblock_, use);
     std::vector<BlockTable::Tree> trees;
     const auto open = [&]() -> Status {
       NMB_ASSIGN(trees, table.trees());
@@ -285,17 +305,17 @@ Status Writer::Impl::write_statistics(const std::vector<Commitment>& blocks, Sup
   NMB_ASSIGN(cursor_, ranks_.broadcast_value(0, cursor_));
   NMB_ASSIGN(const BuiltTable built,
              build_table(
-                 ranks_, std::move(rows), before, PageUse::kStatistics, cursor_,
+                 ranks_, std::move(rows), before, use, cursor_,
                  [&](std::uint64_t position, std::span<const std::byte> pages) {
                    return stripes_.write_all(position, pages);
                  },
                  new_origin()));
   cursor_ = built.end;
-  next.statistics = built.place;
+  table_place(next, use) = built.place;
   if (built.place.absent())
-    next.readonly_compatible &= ~kFeatureStatistics;
+    next.readonly_compatible &= ~feature;
   else
-    next.readonly_compatible |= kFeatureStatistics;
+    next.readonly_compatible |= feature;
   return {};
 }
 
