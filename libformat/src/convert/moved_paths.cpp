@@ -3,7 +3,7 @@
 #include "convert/moved_paths.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -386,12 +386,11 @@ Result<bool> has_paths(const Metadata& metadata) {
   });
 }
 
-Result<std::optional<MovedBlock>> move_paths(const Dataset& block, const PathMove& move,
-                                             const std::shared_ptr<SpoolFile>& spool) {
+Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
+                              const std::shared_ptr<SpoolFile>& spool) {
   NMB_ASSIGN(const bool any, has_paths(block.metadata));
-  if (!any || move.is_none()) return std::optional<MovedBlock>();
-  NMB_ASSIGN(MovedBlock moved, BlockMover(block, move, spool).run());
-  return std::optional(std::move(moved));
+  if (!any || move.is_none()) return MovedBlock();
+  return BlockMover(block, move, spool).run();
 }
 
 }  // namespace nmb

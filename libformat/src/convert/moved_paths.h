@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +32,13 @@ struct MovedBlock {
 // Whether something in the block leads to objects by their paths. kDamaged.
 Result<bool> has_paths(const Metadata& metadata);
 
-// nullopt: the block has no paths. The result is that of reading the moved file. Values that lead
-// to objects are written to the end of `spool`; others are read from block.extent, which is kept.
-// Memory: what one value leads to, 256 MiB at most, and a window. Errors: kDamaged; kLimit: values
-// that lead to far more bytes than there are, or one to more than 256 MiB; kUnsupported: references
-// among the attributes of named datatypes, or values in records; kIo; kNoSpace.
-Result<std::optional<MovedBlock>> move_paths(const Dataset& block, const PathMove& move,
-                                             const std::shared_ptr<SpoolFile>& spool);
+// Without a body: the block has no paths, or none that change. The result is that of reading the
+// moved file. Values that lead to objects are written to the end of `spool`; others are read from
+// block.extent, which is kept. Memory: what one value leads to, 256 MiB at most, and a window.
+// Errors: kDamaged; kLimit: values that lead to far more bytes than there are, or one to more than
+// 256 MiB; kUnsupported: references among the attributes of named datatypes, or values in records;
+// kIo; kNoSpace.
+Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
+                              const std::shared_ptr<SpoolFile>& spool);
 
 }  // namespace nmb

@@ -199,14 +199,14 @@ Result<bool> InputReader::read_entry(std::size_t index,
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
   std::shared_ptr<const ByteSource> values;
   if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(reader, entry);
-  NMB_ASSIGN(std::optional<MovedBlock> moved, moved_block(index, *loaded, values, file->name()));
-  const bool moves_values = moved && moved->extent;
-  if (moves_values) values = moved->extent;
+  NMB_ASSIGN(MovedBlock moved, moved_block(index, *loaded, values, file->name()));
+  const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
+  if (moves_values) values = moved.extent;
   std::shared_ptr<const ByteSource> body;
-  if (moved) {
-    body = std::make_shared<OwnedBytes>(moved->body, file->name());
+  if (moves) {
+    body = std::make_shared<OwnedBytes>(moved.body, file->name());
     const std::uint64_t length = values ? values->size() : 0;
-    NMB_ASSIGN(loaded, hdf5::decode_group({entry.name, std::move(moved->body), length, values, {}},
+    NMB_ASSIGN(loaded, hdf5::decode_group({entry.name, std::move(moved.body), length, values, {}},
                                           file->name()));
   } else {
     body = std::make_shared<LazyBody>(reader, entry);
@@ -215,7 +215,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
   const bool becomes_root = options_.only_block == entry.name && !is_extended(entry);
   if (!becomes_root) block.group = entry.name;
   block.is_group = true;
-  block.is_placed = moved.has_value();
+  block.is_placed = moves;
   block.blocks = reader->totals().blocks;
   block.samples = entry.samples;
   count_objects(*loaded, &block.packed);
@@ -224,7 +224,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
   block.packed.extent_length = values ? values->size() : 0;
   block.load = loaded->metadata.memory() + entry.raw_length +
                std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
-  if (moved)
+  if (moves)
     block.open = [loaded] { return Result<std::shared_ptr<const Dataset>>(loaded); };
   else
     block.open = [reader, entry]() -> Result<std::shared_ptr<const Dataset>> {
@@ -259,19 +259,19 @@ Result<bool> InputReader::read_entry(std::size_t index,
   return visit(block);
 }
 
-// Of an NMB input, whose names become others; nullopt: it stays as it is.
-Result<std::optional<MovedBlock>> InputReader::moved_block(
-    std::size_t index, const Block& block, const std::shared_ptr<const ByteSource>& values,
-    const std::string& file) {
-  if (!options_.move || !block.metadata.extension()) return std::optional<MovedBlock>();
+// Of an NMB input, whose names become others; without a body: it stays as it is.
+Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
+                                            const std::shared_ptr<const ByteSource>& values,
+                                            const std::string& file) {
+  if (!options_.move || !block.metadata.extension()) return MovedBlock();
   const PathMove move = options_.move(index, block.entry.name);
-  if (move.is_none()) return std::optional<MovedBlock>();
+  if (move.is_none()) return MovedBlock();
   if (!moved_) {
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
   Dataset dataset = block;
   if (values) dataset.extent = values;
-  Result<std::optional<MovedBlock>> moved = move_paths(dataset, move, moved_);
+  Result<MovedBlock> moved = move_paths(dataset, move, moved_);
   if (moved.ok()) return moved;
   const Status& status = moved.status();
   const bool keeps = status.code() == Code::kUnsupported;

@@ -118,9 +118,9 @@ class InputReader {
                           const std::shared_ptr<const Reader>& reader, const BlockEntry& entry,
                           const Visit& visit);
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
-  Result<std::optional<MovedBlock>> moved_block(std::size_t index, const Block& block,
-                                                const std::shared_ptr<const ByteSource>& values,
-                                                const std::string& file);
+  Result<MovedBlock> moved_block(std::size_t index, const Block& block,
+                                 const std::shared_ptr<const ByteSource>& values,
+                                 const std::string& file);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
   Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
                           std::uint64_t blocks, const Visit& visit);
