@@ -105,6 +105,8 @@ class Converter {
       return usage("--materialise", "an HDF5 file, which tells where its values are");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
+    if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
+      return usage("--lossy", "an output that may lose something");
     if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
     if (options_.hdf5_view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", "an NMB output");
@@ -376,6 +378,11 @@ class Converter {
     options.sync = options_.sync;
     options.check = options_.check;
     options.lossy = options_.lossy;
+    options.plain = record_.of.to == "hdf5";
+    if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
+      options.deflate = options_.compression->level;
+      options.shuffle = options_.compression->shuffle;
+    }
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();
