@@ -38,6 +38,29 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   return chunk;
 }
 
+// Of a classic block: arrays that are large or in chunks in any case.
+void add_classic_filters(const SourceBlock& source, VarId variable, const Space& space,
+                         Creation* creation) {
+  constexpr std::uint64_t kSmall = 64 << 10;  // bytes
+  constexpr std::uint32_t kOptional = 1;
+  const ClassicStyle wanted = source.classic_style();
+  if (wanted.deflate == 0 || space.space_class != SpaceClass::kSimple || space.lengths.empty())
+    return;
+  const std::uint64_t size =
+      source.metadata().value_size(source.metadata().variable(variable).type);
+  if (creation->layout != Layout::kChunked) {
+    if (source.metadata().array_bytes(variable).value_or(0) <= kSmall) return;
+    creation->layout = Layout::kChunked;
+    creation->allocation = Allocation::kIncremental;
+    creation->chunk = usual_chunk(space, size);
+  }
+  if (wanted.shuffle && size > 1)
+    creation->filters.push_back(
+        {H5Z_FILTER_SHUFFLE, kOptional, "shuffle", {static_cast<std::uint32_t>(size)}});
+  creation->filters.push_back(
+      {H5Z_FILTER_DEFLATE, kOptional, "deflate", {static_cast<std::uint32_t>(wanted.deflate)}});
+}
+
 Status set_external(const Property& p, hid_t dcpl) {
   for (const ExternalFile& file : p.external_files) {
     NMB_ASSIGN(const std::string name, c_text(file.name, "external file"));
@@ -213,6 +236,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
   if (source.is_classic()) {
     creation.fill_state = FillState::kUser;
     creation.fill_value = fill_value(source.metadata(), variable);
+    add_classic_filters(source, variable, space, &creation);
   }
   if (has_chunks) {
     creation.chunk = storage->chunk;

@@ -7,6 +7,7 @@
 
 #include "attributes_out.h"
 #include "hdf5_error.h"
+#include "interop/netcdf_marks.h"
 #include "links_out.h"
 
 namespace nmb::hdf5 {
@@ -49,7 +50,13 @@ DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, int fir
     const bool is_own = variable && !metadata.variable(*variable).dimensions.empty() &&
                         metadata.variable(*variable).dimensions[0] == d;
     scales_.push_back(is_own ? *variable : kGlobal);
+    has_scale_.push_back(is_own || !source.classic_style().plain ||
+                         !is_made_up(metadata.dimension(d).name));
   }
+  // A scale of several dimensions tells them by their numbers.
+  for (const VarId scale : scales_)
+    if (scale != kGlobal)
+      for (const DimId d : metadata.variable(scale).dimensions) has_scale_[d] = true;
 }
 
 bool DimensionScales::is_scale(VarId variable) const {
@@ -76,7 +83,7 @@ Result<Handle> DimensionScales::open(const std::string& name) const {
 
 Status DimensionScales::make() {
   for (DimId d = 0; d < scales_.size(); ++d)
-    if (scales_[d] == kGlobal) NMB_TRY(make_scale(d));
+    if (scales_[d] == kGlobal && has_scale_[d]) NMB_TRY(make_scale(d));
   return {};
 }
 
@@ -109,6 +116,10 @@ Status DimensionScales::mark_scale(hid_t data_set, DimId dimension, const std::s
 Status DimensionScales::attach() {
   std::vector<hobj_ref_t> references;
   for (DimId d = 0; d < scales_.size(); ++d) {
+    if (!has_scale_[d]) {
+      references.emplace_back();
+      continue;
+    }
     NMB_ASSIGN(const Handle scale, open(std::string(source_.metadata().dimension(d).name)));
     NMB_ASSIGN(const hobj_ref_t reference, reference_to(scale.get()));
     references.push_back(reference);
@@ -139,10 +150,12 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
     return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,
                          rank, ids.data());
   }
+  if (std::ranges::none_of(v.dimensions, [this](DimId d) { return has_scale_[d]; })) return {};
   NMB_ASSIGN(const hobj_ref_t reference, reference_to(data_set.get()));
   std::vector<hobj_ref_t> used(rank);
   std::vector<hvl_t> list(rank);
   for (std::size_t i = 0; i < rank; ++i) {
+    if (!has_scale_[v.dimensions[i]]) continue;
     used[i] = scales[v.dimensions[i]];
     list[i] = {1, &used[i]};
     (*uses)[v.dimensions[i]].push_back({reference, static_cast<int>(i)});

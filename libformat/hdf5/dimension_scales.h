@@ -40,7 +40,8 @@ class DimensionScales {
   const SourceBlock& source_;
   const hid_t group_;
   const int first_id_;
-  std::vector<VarId> scales_;  // of each dimension the variable, kGlobal: none
+  std::vector<VarId> scales_;    // of each dimension the variable, kGlobal: none
+  std::vector<bool> has_scale_;  // of each dimension, whether a data set stands for it
 };
 
 }  // namespace nmb::hdf5

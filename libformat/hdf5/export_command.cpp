@@ -15,19 +15,19 @@ namespace nmb::hdf5 {
 
 namespace {
 
-Status run(const std::string& input, const std::string& output) {
+Status run(const std::string& input, const std::string& output, ClassicStyle style) {
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
-  return export_hdf5(*reader, output).in_file(input);
+  return export_hdf5(*reader, output, style).in_file(input);
 }
 
 }  // namespace
 
-int export_file(const std::string& input, const std::string& output) {
+int export_file(const std::string& input, const std::string& output, ClassicStyle style) {
   // All is closed by the end of this; HDF5 would try again then what has failed.
   H5dont_atexit();
   tools::Diagnostics diagnostics("nmb-hdf5");
   try {
-    const Status status = run(input, output);
+    const Status status = run(input, output, style);
     diagnostics.error(status);
     if (status.code() == Code::kNoSpace) return kNoSpaceExit;
   } catch (const std::bad_alloc&) {

@@ -3,11 +3,13 @@
 
 #include <string>
 
+#include "source_block.h"
+
 namespace nmb::hdf5 {
 
 // Returns the exit code: 0, 1 where `input` is damaged, kNoSpaceExit where `output` has no room, 2
 // where it was not done for another reason; there is an `output` only after 0. Failures are told on
 // standard error.
-int export_file(const std::string& input, const std::string& output);
+int export_file(const std::string& input, const std::string& output, ClassicStyle style);
 
 }  // namespace nmb::hdf5

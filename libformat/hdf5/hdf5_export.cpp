@@ -26,8 +26,8 @@ constexpr std::size_t kMostColumns = 64;  // data sets that are written together
 
 class Hdf5Export {
  public:
-  Hdf5Export(const Reader& reader, const Hdf5Form& form, hid_t file)
-      : reader_(reader), form_(form), maker_(reader, form, file) {}
+  Hdf5Export(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style)
+      : reader_(reader), form_(form), maker_(reader, form, file, style) {}
 
   Status write() {
     NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -282,8 +282,8 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
                 std::string("user block: ") + std::strerror(error));
 }
 
-Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file) {
-  Status status = Hdf5Export(reader, form, file).write();
+Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style) {
+  Status status = Hdf5Export(reader, form, file, style).write();
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
@@ -297,7 +297,7 @@ Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& n
 
 }  // namespace
 
-Status export_hdf5(const Reader& reader, const std::string& path) {
+Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle style) {
   silence_hdf5();
   NMB_TRY(forbid_leaving());
   NamedTypes none;
@@ -319,7 +319,7 @@ Status export_hdf5(const Reader& reader, const std::string& path) {
   ::close(taken);
   hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
   Status status =
-      file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, form, file);
+      file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, form, file, style);
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   if (!status.ok()) ::unlink(path.c_str());

@@ -6,10 +6,11 @@
 
 #include "nmb/reader.h"
 #include "nmb/status.h"
+#include "source_block.h"
 
 namespace nmb::hdf5 {
 
 // Makes the file `path`. kExists: there is one. After any other failure there is none.
-Status export_hdf5(const Reader& reader, const std::string& path);
+Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle style);
 
 }  // namespace nmb::hdf5

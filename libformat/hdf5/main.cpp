@@ -21,7 +21,11 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"export", 2, [](char** a) { return nmb::hdf5::export_file(a[0], a[1]); }},
+    {"export", 5,
+     [](char** a) {
+       return nmb::hdf5::export_file(a[0], a[1],
+                                     {std::atoi(a[2]), std::atoi(a[3]) != 0, std::atoi(a[4]) != 0});
+     }},
     {"import", 3,
      [](char** a) {
        nmb::hdf5::limit_resources(a[0]);

@@ -6,10 +6,11 @@
 
 namespace nmb::hdf5 {
 
-ObjectMaker::ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file)
+ObjectMaker::ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style)
     : reader_(reader),
       form_(form),
       file_(file),
+      style_(style),
       find_object_([this](std::string_view path) { return object_at(path); }) {}
 
 Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name) {
@@ -17,6 +18,7 @@ Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name)
   NMB_ASSIGN(std::shared_ptr<const Block> block, reader_.block(name));
   NMB_ASSIGN(block, form_.written(std::move(block)));
   NMB_ASSIGN(last_, SourceBlock::make(std::move(block), file_, named_));
+  last_->set_classic_style(style_);
   return last_;
 }
 

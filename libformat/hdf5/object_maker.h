@@ -21,7 +21,7 @@ namespace nmb::hdf5 {
 class ObjectMaker {
  public:
   // All outlive this; file: that of the handle, which stays open.
-  ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file);
+  ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style);
 
   hid_t file() const { return file_; }
   NamedTypes& named() { return named_; }
@@ -46,6 +46,7 @@ class ObjectMaker {
   const Reader& reader_;
   const Hdf5Form& form_;
   const hid_t file_;
+  const ClassicStyle style_;
   const FindObject find_object_;
   NamedTypes named_;
   std::map<std::string, Handle, std::less<>> waiting_;  // made, without a link

@@ -14,6 +14,13 @@
 
 namespace nmb::hdf5 {
 
+// How classic blocks are written.
+struct ClassicStyle {
+  int deflate = 0;  // of values: level, 1 to 9; 0: none
+  bool shuffle = false;
+  bool plain = false;  // without scales of dimensions that netCDF made up
+};
+
 class SourceBlock {
  public:
   // kDamaged: properties of what is not there, or twice. file and named outlive this.
@@ -25,6 +32,8 @@ class SourceBlock {
   const Metadata& metadata() const { return block_->metadata; }
   // Of kind 1, 2 or 5: written as netCDF-4 writes it.
   bool is_classic() const { return !metadata().extension(); }
+  void set_classic_style(ClassicStyle style) { classic_style_ = style; }
+  ClassicStyle classic_style() const { return classic_style_; }
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
@@ -50,6 +59,7 @@ class SourceBlock {
 
   const std::shared_ptr<const Block> block_;
   TypesOut types_;
+  ClassicStyle classic_style_;
   std::vector<Property> properties_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, std::size_t> places_;
 };

@@ -473,8 +473,8 @@ def check_limits(file):
     if sb["inline limit"] > 65536:
         file.find("R-SB-11", sb.at("inline limit"), f"inline limit is {sb['inline limit']}, expected at most 65536")
     for name in ("leaf rows", "node rows", "map rows"):
-        if not 1 <= sb[name] <= 65536:
-            file.find("R-SB-11", sb.at(name), f"{name} is {sb[name]}, expected 1 to 65536")
+        if not 2 <= sb[name] <= 65536:
+            file.find("R-SB-11", sb.at(name), f"{name} is {sb[name]}, expected 2 to 65536")
     file.index_rows = sb["leaf rows"], sb["node rows"]
     file.map_rows = sb["map rows"], sb["map rows"]
 
@@ -1748,9 +1748,9 @@ def read_table(file, name):
     place, at, parent_sum, above = sb.place(name), sb.at(name + ".position"), None, None
     if not any(place):
         return counting
+    file.used_features["read-only compatible features"] |= mask
     if place[0] == 0 or place[1] == 0:
         file.fail("R-SB-9", at, f"{name}: position {place[0]}, length {place[1]}")
-    file.used_features["read-only compatible features"] |= mask
 
     def check_sum(page):
         if sum64(page.raw) != place[2]:

@@ -5,6 +5,7 @@ byte, whatever goes wrong; the bytes are the same by threads and as an MPI job.
     nmcat_append.py --tools FOLDER
 """
 
+import json
 import shutil
 import signal
 import subprocess
@@ -72,6 +73,31 @@ def check_failures(tools):
     expect(tools, nmcat(tools, [], "more.nc", "-o", "text.nmb", "--append"), 2, "text.nmb", "a text file")
 
 
+def check_uncommitted(tools):
+    """A writer that was stopped between its last two writes leaves a whole generation that is not committed. Wrong inputs
+    are found before anything is taken over; what is taken over is told; nothing is made of the file without it."""
+    tools.run("nmcat", "in0.nc", "-o", "stopped.nmb")
+    head = (tools.work / "stopped.nmb").read_bytes()[:16384]
+    tools.run("nmcat", "in1.nc", "-o", "stopped.nmb", "--append")
+    stopped = head + (tools.work / "stopped.nmb").read_bytes()[16384:]
+    (tools.work / "stopped.nmb").write_bytes(stopped)
+    for command in (["nmcat", "stopped.nmb", "-o", "kept.nmb"], ["nmconvert", "--repack", "stopped.nmb", "kept.nmb"],
+                    ["nmconvert", "stopped.nmb", "kept.nc", "--extract", "in0"]):
+        done = tools.run(*command, exit_code=1)
+        tools.check(b"generation 2 is complete behind generation 1" in done.stderr and b"R-SB-13" in done.stderr,
+                    f"{command}: said {done.stderr!r}")
+        tools.check(not list(tools.work.glob("kept*")), f"{command}: found an output")
+    for wrong in ("nowhere.nc", "text.nc"):
+        expect(tools, nmcat(tools, [], wrong, "-o", "stopped.nmb", "--append"), 2, wrong, wrong)
+        tools.check((tools.work / "stopped.nmb").read_bytes() == stopped, f"{wrong}: the file was changed")
+    done = nmcat(tools, [], "in1.nc", "-o", "stopped.nmb", "--append", "--json")
+    expect(tools, done, 1, "was complete and not committed; it is sound and taken over", "append in1 again")
+    warnings = json.loads(done.stdout)["warnings"]
+    tools.check(len(warnings) == 2 and "taken over" in warnings[0] and "restored" in warnings[1], f"found warnings {warnings}")
+    tools.run("nmverify", "stopped.nmb")
+    tools.run("nmcat", "stopped.nmb", "-o", "kept.nmb")
+
+
 def check_kills(tools):
     """What was there is there, and the next one that appends goes on from it. What it left behind is recorded, and goes
     with --repack."""
@@ -103,6 +129,7 @@ def test(tools):
     check_growth(tools)
     check_ranks(tools)
     check_failures(tools)
+    check_uncommitted(tools)
     check_kills(tools)
 
 

@@ -1,11 +1,14 @@
 // Heads that lost one unit or two, and files with bytes behind their newest generation: what
 // readers take, what nmverify tells, and what a writer makes of them (spec/format.md, sections 5.3
 // and 5.4).
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 
 #include "fault/session_file.h"
+#include "nmb/pack.h"
 #include "nmb/verify.h"
 #include "superblock/head.h"
 #include "support/corpus.h"
@@ -198,6 +201,168 @@ TEST_F(DamagedHeadTest, APendingGenerationThatIsNotSoundStaysAsAnAbandonedRange)
   file[image(8).size() + 100] ^= std::byte{1};
   EXPECT_EQ(opened(file, model(8)), 8u);
   ASSERT_NO_FATAL_FAILURE(append(file, 8, model(8)));
+}
+
+// What a file is made into that is kept.
+class KeptFileTest : public DamagedHeadTest {
+ protected:
+  Status pack(const std::vector<std::byte>& file, const std::function<void()>& between = {}) {
+    write_file(input(), {reinterpret_cast<const char*>(file.data()), file.size()});
+    PackOptions options;
+    options.inputs = {input()};
+    options.output = (folder_.path() / "kept.nmb").string();
+    options.block_name = "{group}";
+    options.writer.sync = false;
+    options.writer.overwrite = true;
+    if (between)
+      options.provenance = [&between](const std::vector<PackSource>&) {
+        between();
+        return std::vector<std::string>();
+      };
+    PackReport report;
+    const Status status = nmb::pack(options, &report);
+    return report.unreadable.empty() ? status : report.unreadable.front();
+  }
+  std::string input() const { return (folder_.path() / "in.nmb").string(); }
+  void expect_kept(const Model& expected) {
+    auto reader = Reader::open((folder_.path() / "kept.nmb").string());
+    ASSERT_TRUE(reader.ok()) << reader.status().text();
+    EXPECT_EQ(difference(expected, **reader), "");
+  }
+};
+
+TEST_F(KeptFileTest, AGenerationThatMayHaveBeenCommittedIsNotLeftOut) {
+  std::vector<std::byte> file = image();
+  std::copy_n(image(8).begin(), kBodyStart, file.begin());
+  const std::uint64_t trailer = file.size() - kSlotUnit;
+  for (const std::size_t behind : {0u, 5000u}) {
+    file.resize(file.size() + behind, std::byte{0xA5});
+    const Status refused = pack(file);
+    EXPECT_EQ(refused.code(), Code::kDamaged) << refused.text();
+    EXPECT_EQ(refused.rule(), "R-SB-13") << refused.text();
+    EXPECT_EQ(refused.offset(), trailer);
+    EXPECT_NE(refused.message().find("nmcat --append"), std::string::npos) << refused.text();
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "kept.nmb"));
+  }
+  // One that is not sound was never acknowledged, or is lost all the same.
+  file[image(8).size() + 100] ^= std::byte{1};
+  ASSERT_TRUE(pack(file).ok());
+  expect_kept(model(8));
+}
+
+TEST_F(KeptFileTest, AWriterAtWorkHindersNobody) {
+  // As it is while a writer has written its trailer and not its slot.
+  std::vector<std::byte> file = image();
+  std::copy_n(image(8).begin(), kBodyStart, file.begin());
+  write_file(input(), {reinterpret_cast<const char*>(file.data()), file.size()});
+  const int writer = ::open(input().c_str(), O_RDWR | O_CLOEXEC);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = kFirstSlot;
+  lock.l_len = 2 * kSlotUnit;
+  ASSERT_EQ(::fcntl(writer, F_OFD_SETLK, &lock), 0);
+  auto reader = Reader::open(input());
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ((*reader)->generation(), 8u);
+  EXPECT_TRUE(check_nothing_pending(**reader).ok());
+  ::close(writer);
+  EXPECT_EQ(check_nothing_pending(**reader).rule(), "R-SB-13");
+}
+
+TEST_F(KeptFileTest, AGenerationThatIsAddedMeanwhileHindersNobody) {
+  Model after = model();
+  const Status kept = pack(image(), [&] {
+    ASSERT_TRUE(write_session(input(), false, 5, SessionKind::kAll, fault_options(), &after).ok());
+    ASSERT_TRUE(write_session(input(), false, 6, SessionKind::kAll, fault_options(), &after).ok());
+  });
+  ASSERT_TRUE(kept.ok()) << kept.text();
+  expect_kept(model());
+  // Another file, with as many bytes and of the same time, is a change.
+  const Status replaced = pack(image(), [&] {
+    const auto time = std::filesystem::last_write_time(input());
+    std::vector<std::byte> other = image();
+    std::memset(&other[kFirstSlot], 0, 2 * kSlotUnit);
+    std::memset(&other[other.size() - kSlotUnit], 0, kSlotUnit);
+    write_file(input(), {reinterpret_cast<const char*>(other.data()), other.size()});
+    std::filesystem::last_write_time(input(), time);
+  });
+  EXPECT_EQ(replaced.code(), Code::kDamaged) << replaced.text();
+  EXPECT_NE(replaced.message().find("the file changed while it was read"), std::string::npos);
+}
+
+// What a writer mends it says, by sentences in this order.
+class RepairsTest : public DamagedHeadTest {
+ protected:
+  std::vector<std::string> repairs(const std::vector<std::byte>& file) {
+    const auto path = folder_.path() / "f.nmb";
+    write_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
+    std::vector<std::string> told;
+    WriterOptions options = fault_options();
+    options.on_repair = [&told](const std::string& what) { told.push_back(what); };
+    const auto writer = Writer::open(path.string(), options);
+    EXPECT_TRUE(writer.ok()) << writer.status().text();
+    return told;
+  }
+};
+
+TEST_F(RepairsTest, OfASoundFileThereAreNone) {
+  EXPECT_EQ(repairs(image()), std::vector<std::string>());
+}
+
+TEST_F(RepairsTest, AGenerationIsTakenOver) {
+  std::vector<std::byte> file = image();
+  std::copy_n(image(8).begin(), kBodyStart, file.begin());
+  const std::string at = std::to_string(file.size() - kSlotUnit);
+  EXPECT_EQ(repairs(file),
+            (std::vector<std::string>{
+                "generation 9 (superblock at " + at +
+                    ") was complete and not committed; it is sound and taken over",
+                "the head was not that of generation 9: restored the slot at 4096, the mark"}));
+  file[image(8).size() + 100] ^= std::byte{1};
+  const std::string behind = std::to_string(file.size() - image(8).size());
+  EXPECT_EQ(repairs(file),
+            (std::vector<std::string>{
+                "generation 9 (superblock at " + at +
+                    ") was complete and not committed; it is not sound and not "
+                    "taken over",
+                behind + " bytes behind generation 8, which no generation has committed, "
+                         "stay as an abandoned range; nmconvert --repack leaves them "
+                         "out"}));
+}
+
+TEST_F(RepairsTest, PlacesOfTheHeadAreNamed) {
+  std::vector<std::byte> file = image();
+  const std::uint64_t trailer = file.size() - kSlotUnit;
+  // Identity and mark are lost, and so is the newest slot: the one before tells the file.
+  std::memset(file.data(), 0xFF, kFirstSlot + kSlotUnit);
+  const std::vector<std::string> told = repairs(file);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0], "slots and mark are damaged; goes on from generation 9 (superblock at " +
+                         std::to_string(trailer) + "), which is sound");
+  EXPECT_EQ(
+      told[1],
+      "the head was not that of generation 9: restored the slot at 4096, the cover, the mark, "
+      "the identity, guard and zeros of the head");
+  file = image();
+  std::memset(&file[trailer], 0, kSlotUnit);
+  EXPECT_EQ(repairs(file), std::vector<std::string>{
+                               "the head was not that of generation 9: restored the trailer at " +
+                               std::to_string(trailer)});
+}
+
+// Mark, slot and trailer of the newest generation: more than what is promised.
+TEST_F(RepairsTest, AGenerationThatMayBeLostIsTold) {
+  std::vector<std::byte> file = image();
+  std::memset(&file[kMarkPosition], 0, kMarkSize);
+  std::memset(&file[kFirstSlot], 0xFF, kSlotUnit);
+  std::memset(&file[file.size() - kSlotUnit], 0, kSlotUnit);
+  const std::vector<std::string> told = repairs(file);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0], std::to_string(file.size() - image(8).size()) +
+                         " bytes behind generation 8, and mark and the other slot are damaged: a "
+                         "later generation may be lost, and none is found; the bytes stay as an "
+                         "abandoned range");
 }
 
 // Of several superblocks behind a lost slot the last one that leads back to the other slot counts.

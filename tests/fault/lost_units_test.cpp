@@ -130,15 +130,25 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
     } else {
       ASSERT_GT(lost, 1u) << text << (reader.ok() ? "an older generation" : reader.status().text());
       ASSERT_NE(findings_of(MemorySource(image_, "image")), "") << text;
+      // What is made of an older generation and kept would lose the newest one.
+      if (reader.ok()) {
+        ASSERT_EQ(check_nothing_pending(**reader).rule(), "R-SB-13") << text;
+        ++older_;
+      }
     }
-    // A writer goes on from the newest generation, or not at all.
+    // A writer goes on from the newest generation, or not at all, and says what it mends.
     write_file(path_, {reinterpret_cast<const char*>(image_.data()), image_.size()});
     {
-      auto writer = Writer::open(path_.string(), fault_options());
+      WriterOptions options = fault_options();
+      int told = 0;
+      options.on_repair = [&told](const std::string&) { ++told; };
+      auto writer = Writer::open(path_.string(), options);
       if (!writer.ok()) {
         ASSERT_FALSE(newest && lost == 1) << text << writer.status().text();
         return;
       }
+      ASSERT_EQ(told > 0, read_file(path_) != image_ || image_.size() > history_.image.size())
+          << text;
       const Status added = add_block(**writer);
       ASSERT_TRUE(added.ok()) << text << added.text();
     }
@@ -196,14 +206,20 @@ class LostUnits : public testing::TestWithParam<std::tuple<int, Hdf5View, int>> 
   History history_;
   Bytes image_;
   std::size_t trailer_ = 0;
-  int checked_ = 0, newest_ = 0, appended_ = 0;
+  int checked_ = 0, newest_ = 0, older_ = 0, appended_ = 0;
 };
 
 std::size_t share_of_pairs(std::size_t share) {
   return std::getenv("NMB_DAMAGE_ALL") ? 1 : share * kShare;
 }
 
-TEST_P(LostUnits, UnitsOf4096) { try_all(4096, share_of_pairs(1)); }
+TEST_P(LostUnits, UnitsOf4096) {
+  try_all(4096, share_of_pairs(1));
+  // Mark and slot as they were before the newest generation.
+  if (history_.generation > 1) {
+    EXPECT_GT(older_, 0);
+  }
+}
 TEST_P(LostUnits, UnitsOf512) { try_all(512, share_of_pairs(11)); }
 
 INSTANTIATE_TEST_SUITE_P(Files, LostUnits,

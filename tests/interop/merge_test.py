@@ -524,12 +524,18 @@ def check_outputs(test):
         test.check(found["o2/t"].dimensions == ("time", "x"), f"packed.nc: dimensions {found['o2/t'].dimensions}")
     test.run("nmcat", *files, "-o", "packed.nmb")
     test.run("nmconvert", "packed.nmb", "packed.h5")
-    test.run("nmcat", "packed.nmb", "-o", "moved.nmb", says="they keep their paths")
+    test.run("nmcat", "packed.nmb", "-o", "moved.nmb", "--strict")
+    test.run("nmconvert", "moved.nmb", "moved.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "moved.nc") as found:
+        test.check(found["packed/o2/t"].dimensions == ("time", "x"), f"moved.nc: {found['packed/o2/t'].dimensions}")
     with h5py.File(test.work / "linked.h5", "w") as out:
         out.create_dataset("g/d", data=numpy.arange(3))
         out["g/again"] = out["g/d"]
     test.run("nmconvert", "linked.h5", "linked.nmb")
-    test.run("nmcat", "linked.nmb", "-o", "moved_linked.nmb", says="merge the HDF5 files instead")
+    test.run("nmcat", "linked.nmb", "-o", "moved_linked.nmb", "--strict")
+    test.run("nmconvert", "moved_linked.nmb", "moved_linked.h5")
+    with h5py.File(test.work / "moved_linked.h5") as found:
+        test.check(found["linked/g/again"] == found["linked/g/d"], "moved_linked.h5: again leads elsewhere")
     test.run("nmcat", "packed.nmb", "-o", "same.nmb", "-f", "--block-name", "{group}", "--strict")
     test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "many.nc", exit_code=1, says="--to nc4 or hdf5")
     test.run("nmcat", "--mode", "union", "o0.nc", "o0.nc", "-o", "one.nc")

@@ -47,8 +47,8 @@ TEST(NetcdfExport, ClassicBlocksAreNetcdf4Groups) {
                     to = (folder.path() / "f.nc").string();
   const Status written = write_blocks(from);
   ASSERT_TRUE(written.ok()) << written.text();
-  const ProgramResult made =
-      run(shell_quoted(NMB_HDF5) + " export " + shell_quoted(from) + " " + shell_quoted(to));
+  const ProgramResult made = run(shell_quoted(NMB_HDF5) + " export " + shell_quoted(from) + " " +
+                                 shell_quoted(to) + " 0 0 0");
   ASSERT_EQ(made.exit_code, 0) << made.output;
   EXPECT_EQ(run("ncdump " + shell_quoted(to)).output, R"(netcdf f {
 dimensions:

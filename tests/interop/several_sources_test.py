@@ -151,12 +151,193 @@ def check_zero_length(test):
             test.check(numpy.array_equal(file[group]["many"], numpy.arange(100000)), f"{name}: many: other values")
 
 
+def make_paths(path):
+    """All that leads to objects by their paths."""
+    with h5py.File(path, "w") as file:
+        file["d"] = numpy.arange(12.0).reshape(3, 4)
+        d, group = file["d"], file.create_group("g")
+        file["alias"], group["up"] = d, file["g"]
+        group["absolute"], file["relative"] = h5py.SoftLink("/d"), h5py.SoftLink("g/up")
+        file["t/named"] = numpy.dtype([("a", "<i4")])
+        file["t/named"].attrs["unit"] = "m"
+        file.create_dataset("of_named", (2,), file["t/named"])
+        file["anonymous"] = numpy.dtype([("b", "<i4")])
+        file.create_dataset("of_anonymous", (2,), file["anonymous"])
+        del file["anonymous"]
+        d.attrs["region"] = d.regionref[0:2, 1:3]
+        d.attrs["both"] = numpy.array([d.ref, h5py.Reference()], h5py.ref_dtype)
+        file["many"] = numpy.array([file.ref, group.ref, h5py.Reference(), file["t/named"].ref], h5py.ref_dtype)
+        file["regions"] = numpy.array([d.regionref[1:2], h5py.RegionReference()], h5py.regionref_dtype)
+        lists = file.create_dataset("lists", (3,), h5py.vlen_dtype(h5py.ref_dtype))
+        lists[0], lists[2] = numpy.array([d.ref, group.ref], h5py.ref_dtype), numpy.array([d.ref], h5py.ref_dtype)
+        mixed = numpy.dtype([("name", h5py.string_dtype()), ("to", h5py.ref_dtype), ("n", "<i4")])
+        table = file.create_dataset("table", (3,), mixed, chunks=(2,), compression="gzip")
+        for i, text in enumerate(("first", "", "third")):
+            table[i] = (text, (d.ref, group.ref, h5py.Reference())[i], i)
+        # Behind what is moved.
+        file["last"] = numpy.arange(1000)
+        group["w"] = numpy.arange(5)
+        group["w"].attrs["back"] = d.ref
+
+
+def check_renamed(test):
+    """Paths follow the names of blocks: the result is that of packing the source under the new name."""
+    make_paths(test.work / "paths.h5")
+    with netCDF4.Dataset(test.work / "flat.nc", "w") as file:
+        file.createDimension("x", 3)
+        file.createVariable("v", "f4", ("x",))[:] = numpy.arange(3)
+    (test.work / "other").mkdir()
+    (test.work / "other/flat.nc").write_bytes((test.work / "flat.nc").read_bytes())
+    for template, names in (("{index}", ("0", "1")), ("{path}", ("flat.nc", "other/flat.nc"))):
+        test.run("nmcat", "flat.nc", "other/flat.nc", "-o", "flat.nmb", "-f", "--strict", "--block-name", template)
+        test.run("nmconvert", "flat.nmb", "flats.nc", "--to", "nc4", "-f")
+        test.run("nmconvert", "flat.nmb", "flat1.nc", "--to", "nc4", "-f", "--extract", names[1])
+        test.run("nmcat", "flat.nc", "other/flat.nc", "-o", "flats2.nc", "-f", "--block-name", template)
+        for name in ("flats.nc", "flats2.nc", "flat1.nc"):
+            with netCDF4.Dataset(test.work / name) as file:
+                test.check(file[names[1]]["v"].dimensions == ("x",), f"{name}: {template}: {file[names[1]]}")
+    # A block with all of a file gets another name.
+    test.run("nmcat", "flat.nc", "-o", "one.nmb")
+    test.run("nmcat", "one.nmb", "-o", "two.nmb", "--block-name", "run/{index}", "--strict")
+    test.run("nmconvert", "two.nmb", "two.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "two.nc") as file:
+        test.check(file["run/0/v"].dimensions == ("x",), f"two.nc: {file['run/0']}")
+
+    test.run("nmcat", "paths.h5", "p.nc", "-o", "all.nmb", "-f")
+    test.run("nmcat", "all.nmb", "-o", "moved.nmb", "--strict")
+    test.run("nmcat", "all.nmb", "-o", "again.nmb", "--compress", "zstd")
+    test.run("nmcat", "paths.h5", "p.nc", "-o", "direct.nmb", "--block-name", "all/{stem}/{group}")
+    for name in ("moved", "again", "direct"):
+        test.run("nmverify", "-q", f"{name}.nmb")
+        test.run("nmconvert", f"{name}.nmb", f"{name}.h5", "-f")
+    out = compare_files.compare(test.work / "direct.h5", test.work / "moved.h5")
+    test.check(not out.found, f"moved.h5: {out.found[:3]}")
+    with h5py.File(test.work / "moved.h5") as file:
+        root = file["all/paths"]
+        paths = ["" if not ref else file[ref].name for ref in root["many"][:]]
+        test.check(paths == ["/all/paths", "/all/paths/g", "", "/all/paths/t/named"], f"moved.h5: many: {paths}")
+        test.check(root["alias"] == root["d"] == root["g/absolute"] and root["relative"] == root["g"], "moved.h5: links")
+        test.check(file[root["table"][0]["to"]] == root["d"] and root["table"][2]["name"] == b"third",
+                   f"moved.h5: {root['table'][:]}")
+        region = root["d"].attrs["region"]
+        test.check(numpy.array_equal(file[region][region], root["d"][0:2, 1:3]), "moved.h5: region")
+        test.check(root["of_named"].id.get_type() == root["t/named"].id, "moved.h5: of_named")
+    test.run("nmconvert", "moved.nmb", "alone.h5", "-f", "--extract", "all/paths")
+    # What cannot follow is refused, with names that work.
+    for source in ("all.nmb", "paths.h5"):
+        test.run("nmcat", source, "-o", "no.nmb", "--block-name", "x{group}", exit_code=1, says="'{index}/{group}'")
+        test.run("nmcat", source, "-o", "yes.nmb", "-f", "--block-name", "{index}/{group}")
+        test.run("nmconvert", "yes.nmb", "yes.h5", "-f")
+    test.run("nmcat", "all.nmb", "-o", "no.nmb", "--link", exit_code=1, says="leave out --link")
+    test.check(not (test.work / "no.nmb").exists(), "found no.nmb")
+
+
+def check_empty_roots(test):
+    """Roots of netCDF-4 files that only lead to groups are shared, whatever the order of groups."""
+    for i, names in enumerate((("b", "a"), ("c",))):
+        with netCDF4.Dataset(test.work / f"events{i}.nc", "w") as file:
+            for name in names:
+                group = file.createGroup(name)
+                group.createDimension("x", 2)
+                group.createVariable("v", "i4", ("x",))[:] = [i, 7]
+    files = ["events0.nc", "events1.nc"]
+    test.run("nmcat", *files, "-o", "events.nmb", "--block-name", "{group}", "--strict")
+    test.run("nmconvert", "events.nmb", "events.nc", "--to", "nc4")
+    with netCDF4.Dataset(test.work / "events.nc") as file:
+        found = {name: list(file[name]["v"][:]) for name in file.groups}
+        test.check(found == {"a": [0, 7], "b": [0, 7], "c": [1, 7]}, f"events.nc: {found}")
+    with netCDF4.Dataset(test.work / "events1.nc", "a") as file:
+        file.title = "other"
+    test.run("nmcat", *files, "-o", "no.nmb", "--block-name", "{group}", exit_code=1, says="two inputs with this block name")
+
+
+def check_deflate(test):
+    """Values of classic files are deflated where they become HDF5."""
+    for name, kind in (("k0.nc", "NETCDF3_CLASSIC"), ("k1.nc", "NETCDF3_64BIT_DATA")):
+        with netCDF4.Dataset(test.work / name, "w", format=kind) as file:
+            for dimension, length in (("time", None), ("y", 300), ("x", 200)):
+                file.createDimension(dimension, length)
+            file.createVariable("large", "f8", ("y", "x"))[:] = numpy.arange(60000).reshape(300, 200)
+            file.createVariable("small", "i2", ("x",))[:] = numpy.arange(200)
+            file.createVariable("record", "i4", ("time", "x"))[:] = numpy.arange(1000).reshape(5, 200)
+    calls = ((["nmconvert", "k0.nc", "k.h5", "--compress", "deflate:4"], "/"),
+             (["nmconvert", "k0.nc", "k.h5", "--compress", "deflate", "--shuffle"], "/"),
+             (["nmcat", "k0.nc", "k1.nc", "-o", "k.h5", "--compress", "deflate"], "k1"),
+             (["nmcat", "--mode", "union", "k0.nc", "k1.nc", "-o", "k.h5", "--compress", "deflate"], "/"))
+    for arguments, group in calls:
+        test.run(*arguments, "-f")
+        with h5py.File(test.work / "k.h5") as file:
+            for name, codec in (("large", "gzip"), ("record", "gzip"), ("small", None)):
+                found = file[group][name]
+                test.check(found.compression == codec, f"{arguments}: {name}: {found.compression}")
+                expected = numpy.arange(found.size).reshape(found.shape)
+                test.check(numpy.array_equal(found[:], expected), f"{arguments}: {name}: other values")
+            level, shuffle = file[group]["large"].compression_opts, file[group]["large"].shuffle
+            test.check((level, shuffle) == (4 if "deflate:4" in arguments else 6, "--shuffle" in arguments),
+                       f"{arguments}: level {level}, shuffle {shuffle}")
+        (test.work / "k.h5").unlink()
+    for arguments in (["nmcat", "k0.nc", "-o", "k.h5"], ["nmconvert", "k0.nc", "k.h5"]):
+        test.run(*arguments, "--compress", "zstd", exit_code=2, says="use --compress deflate")
+        test.check(not (test.work / "k.h5").exists(), f"{arguments}: wrote a file")
+
+
+def check_endings(test):
+    """The endings of outputs mean the same to both tools."""
+    test.run("nmcat", "k0.nc", "-o", "ends.nmb", "--block-name", "{group}")
+    for ending, first in ((".nc4", b"\x89HDF"), (".h5", b"\x89HDF"), (".hdf5", b"\x89HDF"), (".he5", b"\x89HDF"),
+                          (".nc3", b"CDF\2"), (".nmb", b"\x89NMB")):
+        for i, arguments in enumerate((["nmconvert", "k0.nc", f"out0{ending}"], ["nmconvert", "ends.nmb", f"out1{ending}"],
+                                       ["nmcat", "--mode", "union", "k0.nc", "-o", f"out2{ending}"])):
+            test.run(*arguments)
+            found = (test.work / f"out{i}{ending}").read_bytes()[:4]
+            test.check(found == first, f"{arguments}: {found}")
+    test.run("nmconvert", "k0.nc", "out.what", exit_code=2, says="cannot tell the kind from the name's ending")
+
+
+def check_joined_tables(test):
+    """Plain HDF5 gets no data sets for dimensions without names; fill values that are lost are told."""
+    for i in range(2):
+        with h5py.File(test.work / f"table{i}.h5", "w") as file:
+            file.create_dataset("evt", data=numpy.arange(3) + 3 * i, maxshape=(None,))
+            file.create_dataset("e", data=numpy.full((3, 2), i, ">f4"), maxshape=(None, 2), chunks=(2, 2))
+            file.create_dataset("hole", (3,), "i2", maxshape=(None,), fillvalue=-5 - i)[0] = i
+    join = ["nmcat", "--mode", "join", "--along", "axis:0", "table0.h5", "table1.h5"]
+    lost = "fill values of data sets that no attribute _FillValue tells are not kept: hole (2)"
+    test.run(*join, "-o", "table.h5", says=lost)
+    with h5py.File(test.work / "table.h5") as file:
+        test.check(sorted(file) == ["e", "evt", "hole"], f"table.h5: {sorted(file)}")
+        test.check(list(file["hole"]) == [0, -5, -5, 1, -6, -6], f"table.h5: {list(file['hole'])}")
+        test.check("DIMENSION_LIST" not in file["e"].attrs, "table.h5: e has scales")
+    with netCDF4.Dataset(test.work / "table.h5") as file:
+        test.check(file["e"].shape == (6, 2) and file["evt"].shape == (6,), f"table.h5: {file['e']}")
+    test.run(*join, "-o", "no.h5", "--strict", exit_code=1, says=lost)
+    # netCDF has names for them.
+    test.run(*join, "-o", "table.nc4")
+    with netCDF4.Dataset(test.work / "table.nc4") as file:
+        test.check(all(one.startswith("phony_dim_") for one in file["e"].dimensions), f"table.nc4: {file['e']}")
+    # Some dimensions of a variable have scales.
+    with h5py.File(test.work / "some.h5", "w") as file:
+        file["x"] = numpy.arange(2.0)
+        file["x"].make_scale("x")
+        file.create_dataset("v", data=numpy.ones((3, 2)), maxshape=(None, 2))
+        file["v"].dims[1].attach_scale(file["x"])
+    test.run("nmcat", "--mode", "union", "some.h5", "some.h5", "-o", "some2.h5")
+    with h5py.File(test.work / "some2.h5") as file:
+        scales = [list(one) for one in file["v"].dims]
+        test.check(sorted(file) == ["v", "x"] and scales == [[], ["x"]], f"some2.h5: {sorted(file)}: {scales}")
+
+
 def check(test):
     check_numbers(test)
     check_user_block(test)
     check_types_and_links(test)
     check_virtual(test)
     check_zero_length(test)
+    check_renamed(test)
+    check_empty_roots(test)
+    check_deflate(test)
+    check_endings(test)
+    check_joined_tables(test)
 
 
 if __name__ == "__main__":

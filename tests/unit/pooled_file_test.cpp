@@ -88,6 +88,20 @@ TEST_F(PooledFileTest, FileThatWasReplacedIsTold) {
   EXPECT_EQ(one->check_unchanged().code(), Code::kDamaged);
 }
 
+TEST_F(PooledFileTest, WhatIsUnchangedMayBeSaidByTheCaller) {
+  auto one = file("one", "text");
+  one->set_unchanged([](const ByteSource& now) {
+    std::string text(4, '?');
+    NMB_TRY(now.read_at(0, std::as_writable_bytes(std::span(text))));
+    return text == "text" ? Status() : Status(Code::kDamaged, "other");
+  });
+  test::write_file(path_of("one"), "text and more");
+  EXPECT_EQ(text_of(*one), "text");
+  EXPECT_TRUE(one->check_unchanged().ok());
+  test::write_file(path_of("one"), "else");
+  EXPECT_EQ(one->check_unchanged().message(), "other");
+}
+
 TEST_F(PooledFileTest, FileThatIsGoneIsTold) {
   auto one = file("one", "text");
   fs::remove(path_of("one"));

@@ -325,6 +325,21 @@ TEST_F(FutureFileTest, WritersAddBesideAndKeepWhatTheyDoNotKnow) {
   }
 }
 
+// A writer that changes the row leaves the place out, and need not read what it led to (sections 6
+// and 11).
+TEST_F(FutureFileTest, DamageInWhatDiesGoesWithIt) {
+  NMB_NEEDS_VECTORS();
+  Row row;
+  row.name = "future_place_of_a_node_damaged";
+  take(row);
+  ASSERT_TRUE(add("zz/new").ok());
+  row.nmverify = "sound";
+  check_sound(row);
+  const auto reader = Reader::open(path());
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ((*reader)->totals().blocks, 5u);
+}
+
 TEST_F(FutureFileTest, WritersChangeTheBlocksThatTheTableAllows) {
   NMB_NEEDS_VECTORS();
   for (const Row& row : table()) {

@@ -231,7 +231,10 @@ int Tool::finish() {
 
 int Tool::main(int argc, const char* const* argv, const std::function<Status()>& body) {
   if (!parse(argc, argv)) return finish();
-  Status status = options_.memory == 0 ? Status() : limit_memory(options_.memory);
+  Status status;
+  if (options_.nul_separated && options_.files_from.empty())
+    status = Status(Code::kUsage, "found -0 without --files-from, expected both");
+  if (status.ok() && options_.memory > 0) status = limit_memory(options_.memory);
   try {
     if (status.ok()) status = body();
   } catch (const std::bad_alloc&) {

@@ -15,6 +15,7 @@
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
+#include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/sha256.h"
@@ -248,16 +249,16 @@ Status PackCommand::take_agreement() {
 
 // The kind of OUT, by --to or its ending.
 Status PackCommand::take_output() {
-  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {".nmb", "nmb"}, {".nc3", "cdf2"},  {".cdf", "cdf5"}, {".nc4", "nc4"},
-      {".h5", "hdf5"}, {".hdf5", "hdf5"}, {".he5", "hdf5"}};
   const bool packs = options_.mode == MergeMode::kPack;
   if (to_.empty()) {
-    to_ = "nmb";
+    const std::string_view kind = kind_by_ending(options_.output);
     // Blocks are groups, which classic netCDF does not have.
-    if (options_.output.ends_with(".nc")) to_ = packs ? "nc4" : "cdf5";
-    for (const auto& [ending, kind] : kEndings)
-      if (options_.output.ends_with(ending)) to_ = kind;
+    if (kind == "netcdf")
+      to_ = packs ? "nc4" : "cdf5";
+    else if (kind == "classic")
+      to_ = "cdf5";
+    else
+      to_ = kind.empty() ? "nmb" : kind;
   }
   if (lossy_ && to_ != "nc4" && to_ != "hdf5")
     return Status(
@@ -315,6 +316,9 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   extract.sync = writer.sync;
   extract.lossy = lossy_;
   extract.cancel = writer.cancel;
+  extract.plain = to_ == "hdf5";
+  if (options.compression && options.compression->codec == ValueCodec::kDeflate)
+    extract.deflate = options.compression->level;
   NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
   if (ranks.rank() == 0) {
     NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options.output));
@@ -441,7 +445,7 @@ Status PackCommand::take_io() {
 Status PackCommand::check_link() const {
   if (options_.mode != MergeMode::kPack)
     return Status(Code::kUsage, "found --link with --mode " + mode_ + ", expected pack");
-  for (const char* option : {"--split-names", "--compress"})
+  for (const char* option : {"--split-names", "--compress", "--inline"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found --link with {}, expected one of them", option));
@@ -474,11 +478,14 @@ Status PackCommand::execute() {
                                     "values");
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
+  if (!unmatched_.empty() && split_names_.empty())
+    return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
   if (!digest_.empty() && !common.json && report_path_.empty())
     return Status(Code::kUsage, "found --digest, expected --json or --report with it");
   if (options_.append)
-    for (const char* option : {"--dry-run", "--resume", "-f"})
+    // The file keeps its limit of inline values.
+    for (const char* option : {"--dry-run", "--resume", "-f", "--inline"})
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage,
                       fmt::format("found --append with {}, expected one of them", option));

@@ -19,6 +19,7 @@
 #include "nmb/reader.h"
 #include "nmb/references.h"
 #include "nmb/text.h"
+#include "nmb/verify.h"
 #include "nmb/write_hdf5.h"
 #include "nmconvert/handed_over.h"
 
@@ -56,6 +57,8 @@ class Converter {
                     "found an HDF5 file and an ending that does not tell the kind, expected --to "
                     "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
     NMB_TRY(check_options(kind));
+    // Its digest would be that of a file which nobody has any more.
+    if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
     compare_ = options_.accept_equal && !options_.overwrite &&
@@ -71,6 +74,13 @@ class Converter {
   }
 
  private:
+  // Others may add to an NMB file while it is read.
+  void watch_generation() {
+    const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
+    if (reader.ok()) unchanged_ = (*reader)->generation_check();
+    // Otherwise what is wrong with the file is told where it is read.
+  }
+
   Status make_folders() {
     const fs::path folder = fs::path(record_.of.output).parent_path();
     std::error_code error;
@@ -95,6 +105,8 @@ class Converter {
       return usage("--materialise", "an HDF5 file, which tells where its values are");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
       return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
+    if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
+      return usage("--lossy", "an output that may lose something");
     if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
     if (options_.hdf5_view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", "an NMB output");
@@ -106,8 +118,8 @@ class Converter {
 
   OutputLayer layer() {
     return [this](std::unique_ptr<OutputFile> file) {
-      return hand_over(std::move(file), {file_.get(), options_.digest, compare_, threads_,
-                                         options_.cancel, &record_});
+      return hand_over(std::move(file), {file_.get(), unchanged_, options_.digest, compare_,
+                                         threads_, options_.cancel, &record_});
     };
   }
 
@@ -235,6 +247,7 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes,
                                     .verify_values = true,
                                     .external = options_.external}));
+    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? check_nothing_pending(*reader) : Status()));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
     NMB_TRY(check_warnings());
@@ -365,6 +378,11 @@ class Converter {
     options.sync = options_.sync;
     options.check = options_.check;
     options.lossy = options_.lossy;
+    options.plain = record_.of.to == "hdf5";
+    if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
+      options.deflate = options_.compression->level;
+      options.shuffle = options_.compression->shuffle;
+    }
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();
@@ -386,6 +404,7 @@ class Converter {
   const unsigned threads_;
   ConversionRecord& record_;
   std::shared_ptr<const FileSource> file_;
+  std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
   bool compare_ = false;
 };
 

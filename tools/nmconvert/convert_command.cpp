@@ -3,6 +3,7 @@
 
 #include "common/hdf5_view_option.h"
 #include "common/interrupt.h"
+#include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
@@ -109,7 +110,7 @@ Status ConvertCommand::check_arguments() const {
     if (output_.empty())
       return usage("found " + std::string(input_.empty() ? "no INPUT" : "no OUTPUT") +
                    ", expected INPUT and OUTPUT, or --files-from LIST and --out-dir DIR");
-    for (const char* option : {"--out-dir", "--sort", "--report", "--resume", "-0"})
+    for (const char* option : {"--out-dir", "--sort", "--report", "--resume"})
       if (tool_.app().count(option) > 0)
         return usage(std::string("found ") + option + " without --files-from, expected both");
     return {};
@@ -178,6 +179,9 @@ Status ConvertCommand::add_view() {
   options.sync = !no_sync_;
   options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
   options.cancel = catch_interrupts();
+  options.on_repair = [this](const std::string& what) {
+    tool_.diagnostics().warning(add_hdf5_view_, what);
+  };
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
     return ranks.agree(ranks.rank() == 0 ? add_hdf5_view(add_hdf5_view_, options) : Status());
   });
@@ -212,13 +216,13 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
   Conversion what{input_,          output_,           batch_.to,     batch_.block,
                   batch_.block_by, batch_.statistics, batch_.options};
   if (what.to.empty()) {
-    if (output_.ends_with(".nmb"))
-      what.to = "nmb";
-    else if (output_.ends_with(".h5") || output_.ends_with(".hdf5"))
-      what.to = "hdf5";
-    else if (!output_.ends_with(".nc") && !output_.ends_with(".cdf"))
+    const std::string_view kind = kind_by_ending(output_);
+    if (kind.empty())
       return Status(Code::kUsage, output_, kNoOffset, "",
-                    "found no ending that tells the kind, expected .nmb, .nc or .h5, or --to");
+                    "cannot tell the kind from the name's ending; use --to or end it with " +
+                        std::string(kOutputEndings));
+    // Of the others the input says more.
+    if (kind != "netcdf" && kind != "classic") what.to = kind;
   }
   if (what.block && what.to == "nmb")
     return Status(Code::kUsage,

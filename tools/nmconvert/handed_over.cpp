@@ -24,7 +24,9 @@ class HandedOverFile final : public OutputFileLayer {
     NMB_ASSIGN(how_.record->bytes_out, base_->size());
     if (how_.digest) NMB_TRY(take_digests());
     NMB_ASSIGN(const std::unique_ptr<FileSource> now, FileSource::open(how_.input->name()));
-    if (now->stamp() != how_.input->stamp())
+    if (how_.unchanged)
+      NMB_TRY(how_.unchanged(*now));
+    else if (now->stamp() != how_.input->stamp())
       return Status(Code::kDamaged, how_.input->name(), kNoOffset, "",
                     "the file changed while it was read");
     return how_.compare ? compare() : base_->publish();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "nmb/file_source.h"
@@ -13,6 +14,8 @@ namespace nmb::tools {
 
 struct HandOver {
   const FileSource* input = nullptr;
+  // Set: says whether the input, opened anew, is what was read; else its size and time do.
+  std::function<Status(const ByteSource& now)> unchanged{};
   bool digest = false;   // SHA-256 of input and output
   bool compare = false;  // the target exists: it must be this very file, and stays
   unsigned threads = 1;

@@ -32,6 +32,10 @@ struct ClassicView {
   std::vector<Loss> losses;
   // Variables of the block that netCDF shows and the classic dataset does not have.
   std::vector<VarId> left_out;
+  // Names of variables of the classic dataset whose data sets were made with a fill value that
+  // neither an attribute nor netCDF's default tells: what is written later into the classic dataset
+  // is surrounded by others. No values differ.
+  std::vector<std::string> lost_fill_values;
 };
 
 // Variables and attributes of a classic dataset whose types `target` does not have; attributes of

@@ -11,9 +11,9 @@ namespace nmb {
 
 // Adds a view to an NMB file, as a generation of its own in which nothing else changes; the file is
 // as it was after a failure. A file that has a view of what it holds stays as it is, but for an
-// HDF5 superblock that a killed writer has left out. Of `options`, sync, locking, cancel and layer
-// count. kUnsupported: what a view cannot show, by name, or a feature that only newer writers keep;
-// kBusy: another writer; kUnknownKind, kDamaged, kIo, kNoSpace.
+// HDF5 superblock that a killed writer has left out. Of `options`, sync, locking, cancel, layer
+// and on_repair count. kUnsupported: what a view cannot show, by name, or a feature that only newer
+// writers keep; kBusy: another writer; kUnknownKind, kDamaged, kIo, kNoSpace.
 NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
 
 }  // namespace nmb

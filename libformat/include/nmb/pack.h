@@ -123,8 +123,8 @@ struct PackOptions {
   // What NMB inputs have and the output will not (PackReport::losses) makes the call fail with
   // kConflict; else each counts as a warning.
   bool refuse_losses = false;
-  // false: with compression, classic blocks are kUnsupported: what is made of the file knows chunks
-  // only.
+  // false: with compression, values of classic blocks stay as they are, and zstd of them is
+  // kUnsupported: the file is to become HDF5, which gets deflate by ExtractOptions::deflate.
   bool code_pieces = true;
   // Values that HDF5 inputs have in other files are copied in: HDF5 opens what these name, and no
   // limits of time and memory hold.

@@ -104,6 +104,10 @@ class Reader {
   // What did not hinder opening: a damaged slot, a commit that was rolled forward.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
+  // Returns what tells whether the file, opened anew, still holds the generation of this reader:
+  // bytes that are committed never change, whatever is added behind them. ok; kDamaged: it does
+  // not; kIo. Outlives the reader. Thread-safe.
+  NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
   // What the file was made of, as those who wrote it told: a JSON object for each of the
   // generations that tell it, in order (spec/format.md, section 9.1). Read at each call. kDamaged,
   // kLimit, kIo.

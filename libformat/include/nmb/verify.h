@@ -13,6 +13,8 @@
 
 namespace nmb {
 
+class Reader;
+
 // Cumulative. Of HDF5 files kIndex has the HDF5 library read all groups and objects (and values of
 // variable length), kBlocks checks what they make (docs/hdf5.md) and that no values share bytes,
 // kData reads all other values and decodes their chunks.
@@ -53,5 +55,12 @@ struct VerifySummary {
 // has the rule "HDF5". kUnknownKind; kUnsupported, kLimit, kIo: nothing could be read.
 NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                                         Findings& findings);
+
+// Fails with kDamaged (R-SB-13) if a whole and sound generation lies behind the newest one, and no
+// writer is at work: it may have been committed and be lost from the head. Whoever makes a file
+// that is kept in place of this one asks this, so that no generation gets lost. Reads nothing where
+// the file ends with the generation of `reader`; else what lies behind, and, if a generation is
+// there, all of it. kIo, kLimit, kBusy.
+NMB_EXPORT Status check_nothing_pending(const Reader& reader);
 
 }  // namespace nmb

@@ -114,6 +114,11 @@ struct WriterOptions {
   // of the first commit that the file's view does not show. A status that is not ok ends the
   // commit, and the file is as before.
   std::function<Status(const std::string& reason)> on_no_view{};
+  // Called on rank 0 by open(), also where it fails then, with a sentence for each thing that it
+  // took over, left behind or restored (spec/format.md, section 5.4): a generation that was not
+  // committed, bytes behind the newest one, damaged places of the head. A writer that calls nothing
+  // has changed nothing yet.
+  std::function<void(const std::string& what)> on_repair{};
   // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
   std::string resume_key{};
   OutputLayer layer{};  // around the file

@@ -94,7 +94,7 @@ Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& pl
 namespace {
 
 Status read_sequence(
-    const ByteSource& file, const Place& place,
+    const ByteSource& file, const Place& place, bool flags_in_use,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit) {
   std::vector<std::byte> bytes(place.length);
   NMB_TRY(file.read_at(place.position, bytes));
@@ -113,7 +113,8 @@ Status read_sequence(
         if (wrong.ok())
           wrong = Status(Code::kDamaged, file.name(), place.position + offset, "R-SC-1",
                          "found " + found + ", expected " + expected);
-      }));
+      },
+      flags_in_use));
   NMB_TRY(wrong);
   return status;
 }
@@ -121,7 +122,7 @@ Status read_sequence(
 }  // namespace
 
 Status read_sections(
-    const ByteSource& file, Place place, std::uint64_t most,
+    const ByteSource& file, Place place, std::uint64_t most, bool flags_in_use,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit) {
   std::vector<Place> places;
   std::uint64_t bytes = 0;
@@ -144,7 +145,7 @@ Status read_sections(
     place = earlier.place;
   }
   for (auto at = places.rbegin(); at != places.rend(); ++at)
-    NMB_TRY(read_sequence(file, *at, visit));
+    NMB_TRY(read_sequence(file, *at, flags_in_use, visit));
   return {};
 }
 

@@ -70,9 +70,10 @@ void append_earlier(const Place& place, std::vector<std::byte>* sections);
 inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 
 // Calls `visit` with each section of a place, those that it continues first, until it fails. Not
-// kSectionEarlier. most: bytes of all together. kDamaged (R-SB-9, R-SC-1); kLimit; kIo.
+// kSectionEarlier. most: bytes of all together. flags_in_use: as walk_sections() has it. kDamaged
+// (R-SB-9, R-SC-1); kLimit; kIo.
 Status read_sections(
-    const ByteSource& file, Place place, std::uint64_t most,
+    const ByteSource& file, Place place, std::uint64_t most, bool flags_in_use,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit);
 
 }  // namespace nmb

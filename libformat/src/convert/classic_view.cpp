@@ -308,7 +308,11 @@ class ClassicMaker {
     }
     NMB_ASSIGN(const VarId variable, to_.add_variable(shown.name, chosen.type.type, dimensions));
     written_.push_back(&chosen);
-    return define_attributes(shown.id, variable, shown.name);
+    NMB_TRY(define_attributes(shown.id, variable, shown.name));
+    if (chosen.type.characters == 0 && chosen.fill != default_fill_value(chosen.type.type) &&
+        !to_.find_attribute(variable, "_FillValue"))
+      out_.lost_fill_values.emplace_back(shown.name);
+    return {};
   }
 
   Result<DimId> dimension_of_characters(std::uint64_t length) {
@@ -467,6 +471,7 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
   view.left_out.insert(view.left_out.begin(), all.left_out.begin(), all.left_out.end());
   view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),
                      std::make_move_iterator(all.losses.end()));
+  view.lost_fill_values = std::move(all.lost_fill_values);
   return view;
 }
 

@@ -37,7 +37,7 @@ void NetcdfCheck::add(const Block& written) {
   }
 }
 
-Status NetcdfCheck::add_classic(const Block& written, const Block& source) {
+Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool plain) {
   add(written);
   const Metadata &metadata = written.metadata, &expected = source.metadata;
   for (VarId v = 0; v < expected.variable_count(); ++v) {
@@ -55,7 +55,9 @@ Status NetcdfCheck::add_classic(const Block& written, const Block& source) {
     const std::vector<std::string> paths = scale_paths(metadata, *there, rank);
     const bool is_scale = is_dimension_scale(metadata, *there);
     for (std::size_t i = 0; i < rank && !is_scale; ++i)
-      if (paths[i] != "/" + names[i])
+      if (paths[i] != "/" + names[i] &&
+          !(plain && paths[i].empty() &&
+            is_made_up(expected.dimension(variable.dimensions[i]).name)))
         return seen_otherwise(path, in_quotes(paths[i].substr(!paths[i].empty())), names[i]);
     const std::vector<std::int64_t> ids = integers(metadata, *there, kCoordinates, rank);
     if (!ids.empty()) uses_.push_back({path, ids, std::move(names)});

@@ -24,7 +24,7 @@ class NetcdfCheck {
   void add(const Block& written);
   // The same; source: the classic block that it was made of. kDamaged: a variable has other
   // dimensions there.
-  Status add_classic(const Block& written, const Block& source);
+  Status add_classic(const Block& written, const Block& source, bool plain);
   // When all groups were added. kDamaged: netCDF sees other dimensions, naming the first variable;
   // kIo.
   Status finish() const;

@@ -8,6 +8,12 @@
 
 namespace nmb {
 
+bool is_made_up(std::string_view dimension) {
+  constexpr std::string_view kPhony = "phony_dim_";
+  return dimension.starts_with(kPhony) && dimension.size() > kPhony.size() &&
+         dimension.find_first_not_of("0123456789", kPhony.size()) == dimension.npos;
+}
+
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name) {
   const std::optional<Attribute> a = metadata.find_attribute(owner, name);
   if (!a || !TypeTable::is_extended(a->type) || a->count != 1) return {};

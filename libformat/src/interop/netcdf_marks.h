@@ -21,6 +21,9 @@ inline constexpr std::string_view kNotAVariable =
 // Ahead of the name of a variable that has the name of a dimension and is not its scale.
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 
+// Whether netCDF shows a dimension of an HDF5 file without a scale by such a name: phony_dim_N.
+bool is_made_up(std::string_view dimension);
+
 // All of metadata with an extension.
 // The text of a string of fixed length, up to the first NUL.
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name);

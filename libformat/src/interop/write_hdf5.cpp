@@ -26,11 +26,14 @@ namespace {
 // Runs `nmb-hdf5 export`; what it says on its error stream is the message. path: what `output` is
 // to become.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
-                  const std::atomic<bool>* cancel) {
+                  const ExtractOptions& options) {
   using hdf5::Hdf5Process;
+  const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
-             Hdf5Process::start({"export", input, output}, Hdf5Process::Tells::kOnError, -1));
-  NMB_TRY(process->wait_readable(cancel));
+             Hdf5Process::start({"export", input, output, std::to_string(options.deflate),
+                                 flag(options.shuffle), flag(options.plain)},
+                                Hdf5Process::Tells::kOnError, -1));
+  NMB_TRY(process->wait_readable(options.cancel));
   constexpr std::size_t kMostText = 64 << 10;
   std::vector<std::byte> text(kMostText), rest(kMostText);
   NMB_ASSIGN(const std::size_t length, process->read(text));
@@ -54,8 +57,8 @@ Status run_export(const std::string& input, const std::string& output, const std
 class ResultCheck {
  public:
   // Both outlive this.
-  ResultCheck(const Reader& reader, const hdf5::Hdf5Form& form)
-      : reader_(reader), form_(form), netcdf_(reader, form) {}
+  ResultCheck(const Reader& reader, const hdf5::Hdf5Form& form, bool plain)
+      : reader_(reader), form_(form), plain_(plain), netcdf_(reader, form) {}
 
   // The groups of the HDF5 file are the blocks of kind 6 that there are.
   Status run(const std::string& path) {
@@ -94,7 +97,7 @@ class ResultCheck {
       NMB_ASSIGN(const std::shared_ptr<const Block> source, reader_.block(*entry));
       NMB_ASSIGN(const std::shared_ptr<const Block> group,
                  hdf5::decode_group(std::move(written), path));
-      return netcdf_.add_classic(*group, *source);
+      return netcdf_.add_classic(*group, *source, plain_);
     }
     ++groups_;
     std::vector<std::byte> body;
@@ -166,6 +169,7 @@ class ResultCheck {
 
   const Reader& reader_;
   const hdf5::Hdf5Form& form_;
+  const bool plain_;  // ExtractOptions::plain
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string> unlinked_;  // named datatypes: as found, as expected
   std::uint64_t groups_ = 0;
@@ -188,13 +192,13 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (!options.lossy) NMB_TRY(check_losses(form).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
-    const Status made = run_export(input, hidden, path, options.cancel);
+    const Status made = run_export(input, hidden, path, options);
     // A signal from a terminal ends that process too.
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);
     if (!options.check) return {};
-    const Status status = ResultCheck(reader, form).run(hidden);
+    const Status status = ResultCheck(reader, form, options.plain).run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;
     // Nobody knows the hidden name.
     return Status(status.code(), path, status.offset(), status.rule(), status.message());

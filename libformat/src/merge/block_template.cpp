@@ -92,10 +92,12 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
 
 Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
                                                         std::size_t index) const {
-  if (parts_.empty() || parts_.back().field != Field::kGroup ||
+  NMB_ASSIGN(std::string root, expand(path, index, ""));
+  // For inputs of one block, which has all objects.
+  if (!has_group()) return std::optional(std::move(root));
+  if (parts_.back().field != Field::kGroup ||
       std::ranges::count(parts_, Field::kGroup, &Part::field) > 1)
     return std::optional<std::string>();
-  NMB_ASSIGN(std::string root, expand(path, index, ""));
   NMB_ASSIGN(const std::string below, expand(path, index, "g"));
   if (below != (root.empty() ? "g" : root + "/g")) return std::optional<std::string>();
   return std::optional(std::move(root));

@@ -139,6 +139,7 @@ DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
 Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
   tell_losses(block, form, conflicts_);
+  for (const std::string& name : form.lost_fill_values) ++lost_fill_values_[name];
   const Metadata& metadata = form.dataset.metadata;
   entry.members.push_back(conflicts_.here().input);
   if (options_.mode == MergeMode::kTiles) NMB_TRY(check_tile(entry, metadata));
@@ -556,12 +557,7 @@ Status BlockUnions::check_coordinates(const Entry& entry, const Dataset& all) {
 
 // One line for all that is alike.
 void BlockUnions::warn_of_notes() {
-  const auto warn = [this](const std::vector<PackConflict>& notes, std::string text,
-                           const auto& name_of) {
-    if (notes.empty()) return;
-    std::map<std::string, std::size_t> counts;
-    for (const PackConflict& note : notes) ++counts[name_of(note)];
-    text = std::to_string(notes.size()) + text;
+  const auto warn_of = [this](const std::map<std::string, std::size_t>& counts, std::string text) {
     std::size_t shown = 0;
     for (const auto& [name, count] : counts) {
       if (shown == kShownNames) break;
@@ -570,6 +566,16 @@ void BlockUnions::warn_of_notes() {
     if (counts.size() > shown) text += " and " + std::to_string(counts.size() - shown) + " more";
     report_.warnings.push_back(std::move(text));
   };
+  const auto warn = [&](const std::vector<PackConflict>& notes, const std::string& text,
+                        const auto& name_of) {
+    if (notes.empty()) return;
+    std::map<std::string, std::size_t> counts;
+    for (const PackConflict& note : notes) ++counts[name_of(note)];
+    warn_of(counts, std::to_string(notes.size()) + text);
+  };
+  if (!lost_fill_values_.empty())
+    warn_of(lost_fill_values_,
+            "fill values of data sets that no attribute _FillValue tells are not kept");
   warn(report_.differing, " values of attributes differ from the first, which is kept",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
   const auto object = [](const PackConflict& note) { return note.object; };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -72,6 +73,7 @@ class BlockUnions final : public BlockSink {
   ConflictList& conflicts_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
+  std::map<std::string, std::size_t> lost_fill_values_;  // by variable: how many inputs have one
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   std::shared_ptr<const ByteSource> file_;
   std::vector<std::unique_ptr<Entry>> entries_;

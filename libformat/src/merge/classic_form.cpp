@@ -18,7 +18,7 @@ struct OpenView {
 
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool) {
   if (!block.dataset.metadata.extension())
-    return ClassicForm{block.dataset, block.values, {}, {}, {}};
+    return ClassicForm{block.dataset, block.values, {}, {}, {}, {}};
   NMB_ASSIGN(std::shared_ptr<const Dataset> opened, block.open());
   NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get()));
   const auto open = [open = block.open,
@@ -34,7 +34,11 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   auto values =
       std::make_shared<ReopenedSource>(extent.name(), extent.size(), open, std::move(pool));
   const Dataset& dataset = *view.dataset;
-  return ClassicForm{dataset, std::move(values), std::move(view.losses), std::move(view.left_out),
+  return ClassicForm{dataset,
+                     std::move(values),
+                     std::move(view.losses),
+                     std::move(view.left_out),
+                     std::move(view.lost_fill_values),
                      std::move(view.dataset)};
 }
 

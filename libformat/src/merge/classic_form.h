@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "merge/conflict_list.h"
@@ -15,8 +16,9 @@ struct ClassicForm {
   const Dataset& dataset;                    // as long as the block is visited and `view` lives
   std::shared_ptr<const ByteSource> values;  // of its extent, for longer
   std::vector<Loss> losses;
-  std::vector<VarId> left_out;          // variables of the block that `dataset` does not have
-  std::shared_ptr<const Dataset> view;  // of a block of kind 6
+  std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
+  std::vector<std::string> lost_fill_values;  // as ClassicView has them
+  std::shared_ptr<const Dataset> view;        // of a block of kind 6
 };
 
 // A block of kind 6 is opened anew when its values are read, by `pool`. kDamaged, kLimit.

@@ -81,9 +81,11 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
-    read.place = [this](std::size_t index) {
-      const auto place = names_of(true).place(options_.inputs[index], index);
-      return place.ok() ? place->value_or("") : std::string();
+    read.move = [this](std::size_t index, std::string_view block) -> PathMove {
+      const BlockTemplate& names = names_of(true);
+      Result<std::optional<std::string>> place = names.place(options_.inputs[index], index);
+      if (!place.ok() || !*place) return {};
+      return {names.has_group() ? std::string() : std::string(block), std::move(**place)};
     };
   // One rank plans what is united or joined, where others would read as well.
   if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;

@@ -12,8 +12,10 @@
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
 #include "nmb/references.h"
+#include "nmb/verify.h"
 #include "table/kept_rows.h"
 #include "wire/owned_bytes.h"
+#include "wire/pooled_file.h"
 #include "wire/shared_range.h"
 
 namespace nmb {
@@ -101,6 +103,10 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                                  .verify_values = true,
                                  .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
+  NMB_TRY(check_nothing_pending(*reader));
+  // Somebody may add to the file meanwhile.
+  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get()))
+    pooled->set_unchanged(reader->generation_check());
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
   if (options_.outputs) NMB_TRY(check_file_table(*options_.outputs, *reader));
@@ -223,42 +229,92 @@ Result<bool> InputReader::read_entry(std::size_t index,
                                      const std::shared_ptr<const Reader>& reader,
                                      const BlockEntry& entry, const Visit& visit) {
   // What is not sound is not passed on.
-  NMB_ASSIGN(const std::shared_ptr<const Block> loaded, reader->block(entry));
+  NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
+  const std::shared_ptr<const Block> source = loaded;
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
+  std::shared_ptr<const ByteSource> values;
+  if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(reader, entry);
+  NMB_ASSIGN(MovedBlock moved, moved_block(index, *loaded, values, file->name()));
+  const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
+  if (moves_values) values = moved.extent;
+  std::shared_ptr<const ByteSource> body;
+  if (moves) {
+    body = std::make_shared<OwnedBytes>(moved.body, file->name());
+    const std::uint64_t length = values ? values->size() : 0;
+    NMB_ASSIGN(loaded, hdf5::decode_group({entry.name, std::move(moved.body), length, values, {}},
+                                          file->name()));
+  } else {
+    body = std::make_shared<LazyBody>(reader, entry);
+  }
   InputBlock block(*loaded);
   const bool becomes_root = options_.only_block == entry.name && !is_extended(entry);
   if (!becomes_root) block.group = entry.name;
   block.is_group = true;
+  block.is_placed = moves;
   block.blocks = reader->totals().blocks;
   block.samples = entry.samples;
   count_objects(*loaded, &block.packed);
-  block.packed.body = std::make_shared<LazyBody>(reader, entry);
-  block.packed.extent_length = entry.extent_length;
+  block.packed.body = std::move(body);
+  block.values = values;
+  block.packed.extent_length = values ? values->size() : 0;
+  block.lengths = lengths_;
+  block.load = loaded->metadata.memory() + entry.raw_length +
+               std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
+  if (moves)
+    block.open = [loaded] { return Result<std::shared_ptr<const Dataset>>(loaded); };
+  else
+    block.open = [reader, entry]() -> Result<std::shared_ptr<const Dataset>> {
+      NMB_ASSIGN(std::shared_ptr<const Block> again, reader->block(entry));
+      return std::shared_ptr<const Dataset>(std::move(again));
+    };
+  if (moves_values && options_.links)
+    return Status(Code::kConflict, file->name(), kNoOffset, "",
+                  "block " + in_quotes(entry.name) +
+                      ": references in its values follow its new name, so they cannot be linked; "
+                      "use --block-name '{group}', which keeps names, or leave out --link");
+  NMB_TRY(keep_rows(*source, &block.packed));
+  if (moves_values) {
+    block.packed.extent = std::move(values);
+    return visit(block);
+  }
   NMB_ASSIGN(block.packed.holes, reader->holes(entry));
-  if (entry.extent_length > 0) block.values = std::make_shared<LazyExtent>(reader, entry);
   if (!entry.hole) block.packed.extent = block.values;
-  block.packed.origin = origin(index, 0, entry.name);
-  NMB_TRY(keep_rows(*loaded, &block.packed));
+  if (options_.origins) block.packed.origin = origin(index, sum_of_entry(entry), entry.name);
   if (options_.coded_pieces) {
     NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
     for (const CodedPiece& piece : block.coded) {
-      std::shared_ptr<const ByteSource>& source = block.coded_in[piece.file];
-      if (!source && piece.file == 0) source = file;
-      if (source) continue;
-      NMB_ASSIGN(source, reader->open_external(piece.file));
+      std::shared_ptr<const ByteSource>& coded_in = block.coded_in[piece.file];
+      if (!coded_in && piece.file == 0) coded_in = file;
+      if (coded_in) continue;
+      NMB_ASSIGN(coded_in, reader->open_external(piece.file));
     }
   }
   if (options_.links) {
     NMB_ASSIGN(block.links, options_.links->of_block(*reader, file, entry));
   }
-  const std::uint64_t piece = std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
-  block.lengths = lengths_;
-  block.load = loaded->metadata.memory() + entry.raw_length + piece;
-  block.open = [reader, entry]() -> Result<std::shared_ptr<const Dataset>> {
-    NMB_ASSIGN(std::shared_ptr<const Block> again, reader->block(entry));
-    return std::shared_ptr<const Dataset>(std::move(again));
-  };
   return visit(block);
+}
+
+// Of an NMB input, whose names become others; without a body: it stays as it is.
+Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
+                                            const std::shared_ptr<const ByteSource>& values,
+                                            const std::string& file) {
+  if (!options_.move || !block.metadata.extension()) return MovedBlock();
+  const PathMove move = options_.move(index, block.entry.name);
+  if (move.is_none()) return MovedBlock();
+  if (!moved_) {
+    NMB_ASSIGN(moved_, SpoolFile::create());
+  }
+  Dataset dataset = block;
+  if (values) dataset.extent = values;
+  Result<MovedBlock> moved = move_paths(dataset, move, moved_);
+  if (moved.ok()) return moved;
+  const Status& status = moved.status();
+  const bool keeps = status.code() == Code::kUnsupported;
+  return Status(keeps ? Code::kConflict : status.code(),
+                status.file().empty() ? file : status.file(), status.offset(), status.rule(),
+                "block " + in_quotes(block.entry.name) + ": " + status.message() +
+                    (keeps ? "; --block-name '{group}' keeps names" : ""));
 }
 
 Result<std::unique_ptr<hdf5::StartedFile>> InputReader::start_hdf5(std::size_t index,
@@ -268,7 +324,7 @@ Result<std::unique_ptr<hdf5::StartedFile>> InputReader::start_hdf5(std::size_t i
     NMB_ASSIGN(spool, SpoolFile::create());
   }
   hdf5::ReadOptions read{options_.other_files};
-  if (options_.place) read.place = options_.place(index);
+  if (options_.move) read.place = options_.move(index, "").to;
   return hdf5::StartedFile::start(path, spool, read);
 }
 
@@ -285,7 +341,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
     if (next.ok()) started_ = std::move(*next);
     started_index_ = index + 1;
   }
-  is_placed_ = options_.place && !options_.place(index).empty();
+  is_placed_ = options_.move && !options_.move(index, "").is_none();
   std::vector<hdf5::GroupBlock> groups;
   bool is_wanted = true;
   const auto take = [&](hdf5::GroupBlock group) -> Status {

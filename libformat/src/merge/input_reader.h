@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/moved_paths.h"
 #include "interop/hdf5_file.h"
 #include "merge/input_links.h"
 #include "merge/value_coder.h"
@@ -44,7 +45,7 @@ struct KeptBlock {
   // How many blocks the input has; 0: not known, with `count_groups` unset.
   std::uint64_t blocks = 1;
   PackedBlock packed;  // without name and samples
-  // Whether paths in it (of references, named datatypes) are those of its new name.
+  // Whether paths in it (of references, links, named datatypes) are those of its new name.
   bool is_placed = false;
   // Those that an NMB file has recorded.
   std::optional<std::uint64_t> samples;
@@ -86,9 +87,10 @@ class InputReader {
     bool provenance = false;         // that of NMB inputs is wanted
     bool statistics = false;         // likewise
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
-    // The block that the root group of an HDF5 input becomes, of the input of an index; "": paths
-    // of its groups stay as they are.
-    std::function<std::string(std::size_t index)> place{};
+    // How paths of an input's objects change: of the input of an index, with a block of this name.
+    // nullptr, none: they stay as they are. From the root of an HDF5 input, of which no block's
+    // name is asked for.
+    std::function<PathMove(std::size_t index, std::string_view block)> move{};
     std::optional<std::string> only_block{};  // of NMB inputs (PackOptions)
     // The list of inputs, where the one behind an HDF5 input is begun while that one is read;
     // nullptr: none is. Must outlive this.
@@ -122,6 +124,9 @@ class InputReader {
   Status note_lengths(const Reader& reader);
   Status note_lengths(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Result<MovedBlock> moved_block(std::size_t index, const Block& block,
+                                 const std::shared_ptr<const ByteSource>& values,
+                                 const std::string& file);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
   Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
                           std::uint64_t blocks, const Visit& visit);
@@ -133,6 +138,7 @@ class InputReader {
   Metadata room_ = ClassicHeader().metadata;  // of the block before, for the next
   // Of HDF5 inputs, of which two may be read at a time.
   std::shared_ptr<const SpoolFile> spools_[2];
+  std::shared_ptr<SpoolFile> moved_;            // values of NMB inputs that lead to paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
   bool is_placed_ = false;                           // the one that is read

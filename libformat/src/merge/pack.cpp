@@ -21,6 +21,7 @@
 #include "merge/shared_names.h"
 #include "merge/value_origin.h"
 #include "merge/written_blocks.h"
+#include "nmb/file_kind.h"
 #include "nmb/reader.h"
 #include "nmb/references.h"
 #include "nmb/verify.h"
@@ -44,6 +45,7 @@ class Packer {
 
   Status run() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
+    if (options_.append) NMB_TRY(said_by_rank_0(ranks_.rank() == 0 ? look_at_inputs() : Status()));
     NMB_TRY(open_output());
     NMB_ASSIGN(share_, share());
     Status planned = plan_inputs();
@@ -127,6 +129,20 @@ class Packer {
       if (status.code() == Code::kUsage) return status;
     }
     return {};
+  }
+
+  // Ahead of opening a file that is there, which a writer may mend.
+  Status look_at_inputs() {
+    for (const std::string& input : options_.inputs) {
+      const auto kind = [&]() -> Result<FileKind> {
+        NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(input));
+        NMB_ASSIGN(const FileKind found, kind_of(*file));
+        if (found == FileKind::kUnknown) return refused_kind(*file, found);
+        return found;
+      }();
+      if (!kind.ok()) report_.unreadable.push_back(kind.status().in_file(input));
+    }
+    return verdict(report_, options_);
   }
 
   // Values that stay where they are can be put together in no other way.
@@ -224,7 +240,10 @@ class Packer {
   Status plan(std::size_t index, BlockSink& sink) {
     const std::string& path = options_.inputs[index];
     conflicts_.begin_input(index);
-    NMB_ASSIGN(std::shared_ptr<PooledFile> file, PooledFile::open(path, pool_));
+    // Kept open: between two openings somebody may add to an NMB file, and until it is known to be
+    // one that would be a change.
+    NMB_ASSIGN(std::shared_ptr<PooledFile> file,
+               PooledFile::open_and_keep(pool_, [path] { return FileSource::open(path); }));
     files_[index - share_.begin] = file;
     ++report_.inputs;
     report_.bytes_in += file->size();
@@ -291,6 +310,10 @@ class Packer {
   WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
     writer.before_commit = [this] { return check_inputs(); };
+    writer.on_repair = [this, repaired = writer.on_repair](const std::string& what) {
+      report_.warnings.push_back(options_.output + ": " + what);
+      if (repaired) repaired(what);
+    };
     if (!writer.on_no_view)
       writer.on_no_view = [this](const std::string& reason) {
         report_.warnings.push_back(options_.output + ": without " + reason);

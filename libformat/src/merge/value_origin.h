@@ -15,7 +15,8 @@
 
 namespace nmb {
 
-// Of a classic file what is behind `begin`, of an NMB file the extent of a block.
+// Of a classic file what is behind `begin`, of an NMB file the extent of a block, whose entry has
+// the sum `begin` (sum_of_entry()): the other rank may see a later generation.
 struct ValueOrigin {
   std::uint32_t input = 0;  // in the list of inputs
   std::uint64_t begin = 0;
@@ -26,10 +27,8 @@ struct ValueOrigin {
     MessageWriter out;
     out.put(input);
     out.put(block.has_value());
-    if (block)
-      out.put_raw(std::as_bytes(std::span(*block)));
-    else
-      out.put(begin);
+    out.put(begin);
+    if (block) out.put_raw(std::as_bytes(std::span(*block)));
     const std::vector<std::byte> bytes = out.take();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
@@ -38,13 +37,16 @@ struct ValueOrigin {
     MessageReader in(std::as_bytes(std::span(text)));
     ValueOrigin origin;
     origin.input = in.get<std::uint32_t>();
-    if (in.get<bool>())
-      origin.block = text.substr(sizeof(std::uint32_t) + sizeof(bool));
-    else
-      origin.begin = in.get<std::uint64_t>();
+    const bool is_block = in.get<bool>();
+    origin.begin = in.get<std::uint64_t>();
+    if (is_block)
+      origin.block = text.substr(sizeof(std::uint32_t) + sizeof(bool) + sizeof(std::uint64_t));
     return origin;
   }
 };
+
+// Of what leads to a block's body and values.
+std::uint64_t sum_of_entry(const BlockEntry& entry);
 
 // The values, of an input of another rank. path: of the input. options: of an NMB file's reader.
 Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,

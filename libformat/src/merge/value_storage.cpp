@@ -27,6 +27,7 @@ void ValueStorage::begin_input(std::shared_ptr<const ByteSource> file) {
 
 // Of pieces.
 PieceCodec ValueStorage::codec() const {
+  if (!options_.code_pieces) return PieceCodec::kNone;
   const ValueCodec wanted = options_.compression ? options_.compression->codec : ValueCodec::kKeep;
   return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
          : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
@@ -49,18 +50,20 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
   const std::string& path = file_->name();
   const Compression& wanted = *options_.compression;
-  if (!options_.code_pieces)
+  if (!options_.code_pieces && wanted.codec == ValueCodec::kZstd)
     return Status(Code::kUnsupported, path, kNoOffset, "",
-                  "found a classic dataset to be compressed, expected one that came from HDF5, or "
-                  "an NMB output");
+                  "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
   if (wanted.codec == ValueCodec::kKeep)
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   "found a classic dataset to be shuffled or cut into chunks, expected one that "
                   "came from HDF5, or a codec");
-  if (wanted.shuffle || !wanted.chunk.empty())
+  if (options_.code_pieces && (wanted.shuffle || !wanted.chunk.empty()))
     warnings_.push_back(path +
                         ": found a classic dataset, which is compressed without shuffle and "
                         "chunks");
+  else if (!wanted.chunk.empty())
+    warnings_.push_back(path +
+                        ": found a classic dataset, of which HDF5 gets chunks of usual lengths");
   return {};
 }
 

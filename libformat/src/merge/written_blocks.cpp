@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "block/name_rules.h"
+#include "convert/moved_paths.h"
 #include "merge/pack_plan.h"
 #include "nmb/hdf5_section.h"
 #include "table/kept_rows.h"
@@ -13,7 +14,6 @@ namespace nmb {
 
 void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
   file_ = file;
-  is_warned_of_ = false;
   storage_.begin_input(std::move(file));
 }
 
@@ -63,13 +63,30 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Met
 
 namespace {
 
-// No objects, no attributes, nothing that HDF5 needs: all that it tells is that it is there.
-bool is_empty(const InputBlock& block) {
+// No objects, no attributes but netCDF's note of the library that wrote the file, nothing that HDF5
+// needs but the names and the order of groups: all that it tells is that it is there.
+Result<bool> is_empty(const InputBlock& block) {
   const Metadata& metadata = block.dataset.metadata;
+  if (metadata.dimension_count() + metadata.variable_count() > 0 ||
+      block.packed.extent_length > 0 || block.samples.value_or(0) > 0)
+    return false;
+  bool has_others = false;
+  metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    has_others = has_others || attribute.name != "_NCProperties";
+  });
   const auto& extension = metadata.extension();
-  return metadata.dimension_count() + metadata.variable_count() + metadata.attribute_count() == 0 &&
-         block.packed.extent_length == 0 && block.samples.value_or(0) == 0 &&
-         (!extension || (extension->types.size() == 0 && extension->hdf5.empty()));
+  if (has_others || !extension) return !has_others;
+  for (std::size_t i = 0; i < extension->types.size(); ++i)
+    if (!extension->types[i].name.empty()) return false;
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
+             hdf5::decode_properties(extension->hdf5));
+  return std::ranges::all_of(properties, [](const hdf5::Property& p) {
+    using Number = hdf5::Property::Number;
+    return p.number == Number::kOrder ||
+           (p.number == Number::kLinks && std::ranges::all_of(p.links, [](const hdf5::Link& link) {
+              return link.kind == hdf5::LinkKind::kGroup;
+            }));
+  });
 }
 
 }  // namespace
@@ -86,10 +103,14 @@ Status WrittenBlocks::take_empty(const BlockName& name) {
 }
 
 Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
-  if (shares_empty_ && !name.has_input_name && is_empty(block)) return take_empty(name);
+  if (shares_empty_ && !name.has_input_name) {
+    NMB_ASSIGN(const bool empty, is_empty(block));
+    if (empty) return take_empty(name);
+  }
   PackedBlock& packed = block.packed;
   packed.name = name.name;
-  NMB_TRY(warn_of_paths(name, block));
+  NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
+  if (!keeps) return {};
   NMB_ASSIGN(packed.samples,
              samples_of(name, block.dataset.metadata, packed.records, block.samples));
   ValuesToCode values;
@@ -111,33 +132,16 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
-static Result<bool> has_hard_links(const Extension& extension) {
-  NMB_ASSIGN(const std::vector<hdf5::Property> properties, hdf5::decode_properties(extension.hdf5));
-  return std::ranges::any_of(properties, [](const hdf5::Property& p) {
-    return p.number == hdf5::Property::Number::kLinks &&
-           std::ranges::any_of(
-               p.links, [](const hdf5::Link& link) { return link.kind == hdf5::LinkKind::kHard; });
-  });
-}
-
-// What leads to objects by path leads nowhere once these are called otherwise.
-Status WrittenBlocks::warn_of_paths(const BlockName& name, const InputBlock& block) {
-  const auto& extension = block.dataset.metadata.extension();
-  if (!extension || block.is_placed || name.name == block.group || is_warned_of_) return {};
-  NMB_ASSIGN(bool has_paths, has_hard_links(*extension));
-  for (std::size_t i = 0; i < extension->types.size(); ++i) {
-    const ExtendedType& type = extension->types[i];
-    has_paths |= type.type_class == TypeClass::kReference || !type.name.empty();
-  }
-  if (!has_paths) return {};
-  is_warned_of_ = true;
-  report_.warnings.push_back(file_->name() +
-                             ": found references, hard links or named datatypes in block " +
-                             in_quotes(block.group) + ", which is " + in_quotes(name.name) +
-                             " now: they keep their paths, by which HDF5 will not find them; merge "
-                             "the HDF5 files instead, "
-                             "or keep names (--block-name '{group}')");
-  return {};
+// false and a conflict: what leads to objects by path would lead nowhere once these are called
+// otherwise.
+Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
+  if (block.is_placed || name.name == block.group) return true;
+  NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
+  if (has)
+    conflicts_.add("block name", name.name,
+                   "references, links or named datatypes, whose paths cannot follow this name",
+                   "a name that ends in the group, as of --block-name '{index}/{group}'");
+  return !has;
 }
 
 Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {

@@ -67,7 +67,7 @@ class WrittenBlocks final : public BlockSink {
                                    std::uint64_t records, std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
-  Status warn_of_paths(const BlockName& name, const InputBlock& block);
+  Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
 
   Writer& writer_;
   const SampleRule samples_;
@@ -77,7 +77,6 @@ class WrittenBlocks final : public BlockSink {
   const bool shares_empty_;  // inputs share blocks in which there is nothing
   ValueStorage storage_;
   std::shared_ptr<const ByteSource> file_;
-  bool is_warned_of_ = false;  // the file
   bool has_sample_dimension_ = false;
   // By BlockId: the first that has it, or kOfOutput: the output had it before.
   std::vector<std::uint32_t> inputs_;

@@ -49,7 +49,7 @@ class Additions {
   // Sections that are damaged have no provenance either: who reads that tells.
   Status note_sections() {
     const Status read =
-        read_sections(file_, superblock_.global_sections, kMostSections,
+        read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),
                       [&](const SectionFrame& frame, std::string_view) -> Status {
                         if (!frame.is_one_of({kSectionProvenance}))
                           texts_.push_back("global section of type " + std::to_string(frame.type));

@@ -160,7 +160,8 @@ Result<std::uint64_t> Reader::hdf5_view_generation() const {
 std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
   std::vector<std::string> texts;
-  NMB_TRY(read_sections(file(), state_->core().head().superblock.global_sections, kMostSections,
+  const Superblock& superblock = state_->core().head().superblock;
+  NMB_TRY(read_sections(file(), superblock.global_sections, kMostSections, !superblock.all_known(),
                         [&](const SectionFrame& frame, std::string_view payload) -> Status {
                           if (frame.type == kSectionProvenance && frame.version == 1 &&
                               frame.codec == 0 && !payload.empty())
@@ -173,6 +174,24 @@ Result<std::vector<std::string>> Reader::provenance() const {
 const Totals& Reader::totals() const { return state_->core().head().superblock.totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
+
+// By the superblock, whose sums cover all that a reader reaches. It stands in its trailer and,
+// until the generation after the next one, in its slot: either may be damaged.
+std::function<Status(const ByteSource&)> Reader::generation_check() const {
+  const Head& head = state_->core().head();
+  return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),
+          slot = Superblock::slot_position(head.superblock.generation)](const ByteSource& now) {
+    std::array<std::byte, kSlotUnit> found;
+    for (const std::uint64_t at : {trailer, slot}) {
+      const Status status = now.read_at(at, found);
+      if (status.ok() && found == bytes) return Status();
+      if (!status.ok() && status.code() != Code::kDamaged) return status;
+    }
+    return Status(Code::kDamaged, now.name(), kNoOffset, "",
+                  "the file changed while it was read: the generation that was read is not there "
+                  "any more");
+  };
+}
 
 Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
   if (name.empty()) return totals();

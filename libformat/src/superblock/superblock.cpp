@@ -197,8 +197,8 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
       {in_superblock::kNodeRows, out->node_rows, "node rows "},
       {kMapRows, out->map_rows, "map rows "}};
   for (auto [offset, value, name] : rows)
-    if (value == 0 || value > kMaxPageRows)
-      wrong("R-SB-11", offset, name + std::to_string(value), "1 to 65536");
+    if (value < kMinPageRows || value > kMaxPageRows)
+      wrong("R-SB-11", offset, name + std::to_string(value), "2 to 65536");
 }
 
 bool Superblock::usable_length() const {

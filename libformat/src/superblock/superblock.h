@@ -23,6 +23,8 @@ namespace nmb {
 
 inline constexpr std::uint32_t kDefaultPieceSize = 1 << 20;
 inline constexpr std::uint32_t kMaxInline = 65536;
+// With one row a page a level would have as many pages as the one below: no tree would end.
+inline constexpr std::uint32_t kMinPageRows = 2;
 inline constexpr std::uint32_t kMaxPageRows = 65536;
 inline constexpr std::size_t kMaxDictionary = 4096;
 inline constexpr std::uint32_t kMaxHeight = 10;

@@ -21,8 +21,7 @@ Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) 
     return file.source_;
   }
   NMB_ASSIGN(std::shared_ptr<const FileSource> source, file.opener_());
-  if (source->stamp() != file.stamp_)
-    return Status(Code::kDamaged, file.path_, kNoOffset, "", "the file changed while it was read");
+  NMB_TRY(file.check(*source, file.unchanged_));
   keep(file, source);
   return source;
 }
@@ -79,7 +78,27 @@ bool PooledFile::is_unallocated(std::uint64_t offset, std::uint64_t length) cons
 
 Status PooledFile::check_unchanged() const {
   NMB_ASSIGN(std::shared_ptr<const FileSource> source, opener_());
-  if (source->stamp() == stamp_) return {};
+  Unchanged unchanged;
+  {
+    std::lock_guard lock(pool_->mutex_);
+    unchanged = unchanged_;
+  }
+  return check(*source, unchanged);
+}
+
+bool PooledFile::has_writer() const {
+  const Result<std::shared_ptr<const FileSource>> source = pool_->use(*this);
+  return source.ok() && (*source)->has_writer();
+}
+
+void PooledFile::set_unchanged(Unchanged unchanged) const {
+  std::lock_guard lock(pool_->mutex_);
+  unchanged_ = std::move(unchanged);
+}
+
+Status PooledFile::check(const FileSource& now, const Unchanged& unchanged) const {
+  if (unchanged) return unchanged(now);
+  if (now.stamp() == stamp_) return {};
   return Status(Code::kDamaged, path_, kNoOffset, "", "the file changed while it was read");
 }
 

@@ -30,10 +30,13 @@ class FilePool {
   std::list<const PooledFile*> uses_;  // the most recent in front
 };
 
-// Thread-safe. A file that changes between openings is kDamaged.
+// Thread-safe. A file that changes between openings is kDamaged: one with another size or time of
+// change, or of which `unchanged` says so.
 class PooledFile final : public ByteSource {
  public:
   using Opener = std::function<Result<std::unique_ptr<FileSource>>()>;
+  // ok, or what is told of the file that was opened now; thread-safe.
+  using Unchanged = std::function<Status(const ByteSource& now)>;
   static Result<std::shared_ptr<PooledFile>> open(const std::string& path,
                                                   std::shared_ptr<FilePool> pool);
   // A file that is read now: it stays open while the pool has room. opener: opens it, each time;
@@ -48,6 +51,9 @@ class PooledFile final : public ByteSource {
   const std::string* path() const override { return &path_; }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return sparse_; }
+  bool has_writer() const override;
+  // From now on this decides, not size and time: others may add to the file.
+  void set_unchanged(Unchanged unchanged) const;
   // kDamaged if the file is no longer what it was when it was opened first.
   Status check_unchanged() const;
 
@@ -66,7 +72,9 @@ class PooledFile final : public ByteSource {
   mutable std::atomic<std::uint64_t> size_;
   FileStamp stamp_;
   bool sparse_;
+  Status check(const FileSource& now, const Unchanged& unchanged) const;
   mutable std::shared_ptr<const FileSource> source_;  // guarded by the pool
+  mutable Unchanged unchanged_;                       // likewise
   mutable std::list<const PooledFile*>::iterator use_;
 };
 

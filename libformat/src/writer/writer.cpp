@@ -101,7 +101,7 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   for (const auto& [rows, what] :
        {std::pair(options.leaf_rows, "leaf rows"), std::pair(options.node_rows, "node rows"),
         std::pair(options.map_rows, "map rows")})
-    if (rows < 2 || rows > kMaxPageRows)
+    if (rows < kMinPageRows || rows > kMaxPageRows)
       return Status(Code::kUsage, "found " + std::to_string(rows) + " " + what +
                                       ", expected 2 to " + std::to_string(kMaxPageRows));
   return {};

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "extent/needs.h"
-#include "nmb/verify.h"
 #include "parallel/letters.h"
 #include "superblock/settled_head.h"
 #include "superblock/view_header.h"
+#include "verify/sound_generation.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -59,20 +59,15 @@ Status Writer::Impl::check_continued_pages() const {
 
 namespace {
 
-// Whether all of a generation is sound, that its superblock says is there.
-Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
-                      const FoundSuperblock& generation) {
-  NMB_ASSIGN(const std::unique_ptr<const ByteSource> committed,
-             as_committed(file, reading, generation));
-  FirstFinding ignored;
-  NMB_ASSIGN(const VerifySummary summary, verify(*committed, {}, ignored));
-  const Code incomplete = summary.incomplete.code();
-  if (incomplete != Code::kOk && incomplete != Code::kUnsupported) return summary.incomplete;
-  return summary.findings == 0;
+using Tell = std::function<void(const std::string&)>;
+
+std::string generation_at(const FoundSuperblock& found) {
+  return "generation " + std::to_string(found.fields.generation) + " (superblock at " +
+         std::to_string(found.position) + ")";
 }
 
 // Adopts a pending generation that is sound; refuses one that only a search found and that is not.
-Status choose_sound(const ByteSource& file, Choice* choice) {
+Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   if (choice->found_by_search) {
     NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
     if (!sound)
@@ -80,15 +75,39 @@ Status choose_sound(const ByteSource& file, Choice* choice) {
                     "slots and mark are damaged, and generation " +
                         std::to_string(choice->newest.fields.generation) +
                         " behind them is not sound; nmverify tells what is damaged");
+    tell("slots and mark are damaged; goes on from " + generation_at(choice->newest) +
+         ", which is sound");
   }
   if (!choice->pending) return {};
   NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, *choice->pending));
   if (sound) {
+    tell(generation_at(*choice->pending) +
+         " was complete and not committed; it is sound and taken "
+         "over");
     choice->newest = *choice->pending;
     choice->rolled_forward = true;
+  } else {
+    tell(generation_at(*choice->pending) +
+         " was complete and not committed; it is not sound and "
+         "not taken over");
   }
   choice->pending.reset();
   return {};
+}
+
+// Bytes behind the generation that the writer goes on from.
+void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
+  const Superblock& newest = choice.newest.fields;
+  const std::uint64_t size = choice.reading.size;
+  if (size <= newest.file_length) return;
+  const bool may_be_lost = !choice.reading.mark && !choice.reading.other_slot_fits(choice.newest);
+  tell(std::to_string(size - newest.file_length) + " bytes behind generation " +
+       std::to_string(newest.generation) +
+       (may_be_lost
+            ? ", and mark and the other slot are damaged: a later generation may be lost, and "
+              "none is found; the bytes stay as an abandoned range"
+            : ", which no generation has committed, stay as an abandoned range; nmconvert "
+              "--repack leaves them out"));
 }
 
 // What stands where the trailer of the newest generation belongs may be all that is left of another
@@ -116,10 +135,14 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
 Result<Head> Writer::Impl::settle_head() {
   NMB_ASSIGN(Choice choice, choose_newest(*source_, Lookout::kAll));
   NMB_TRY(choice.lost);
-  NMB_TRY(choose_sound(*source_, &choice));
+  const Tell tell = [this](const std::string& text) {
+    if (options_.on_repair) options_.on_repair(text);
+  };
+  NMB_TRY(choose_sound(*source_, &choice, tell));
   NMB_ASSIGN(const std::vector<std::byte> settled,
              settled_head(*source_, choice.reading, choice.newest));
   NMB_TRY(check_no_other_trailer(*source_, choice.reading, choice.newest));
+  tell_of_bytes_behind(choice, tell);
   const std::vector<std::byte> found = choice.reading.bytes;
   FirstFinding ignored;
   NMB_ASSIGN(Head head, head_of(*source_, std::move(choice), ignored));
@@ -142,20 +165,34 @@ Result<Head> Writer::Impl::settle_head() {
                        settled.begin() + static_cast<std::ptrdiff_t>(to),
                        found.begin() + static_cast<std::ptrdiff_t>(from));
   };
-  bool written = false;
-  auto write = [&](std::uint64_t at, std::span<const std::byte> bytes) {
-    written = true;
-    return file_->write_at(at, bytes);
+  std::string restored;
+  auto restores = [&](const std::string& what) {
+    restored += (restored.empty() ? "" : ", ") + what;
   };
-  if (trailer != head.superblock_bytes)
-    NMB_TRY(write(superblock.trailer_position(), head.superblock_bytes));
-  for (const std::size_t at : {kFirstSlot, kFirstSlot + kSlotUnit})
-    if (differs(at, at + kSlotUnit)) NMB_TRY(write(at, std::span(settled).subspan(at, kSlotUnit)));
-  if (written) NMB_TRY(sync());
+  if (trailer != head.superblock_bytes) {
+    restores("the trailer at " + std::to_string(superblock.trailer_position()));
+    NMB_TRY(file_->write_at(superblock.trailer_position(), head.superblock_bytes));
+  }
+  for (const std::size_t at : {kFirstSlot, kFirstSlot + kSlotUnit}) {
+    if (!differs(at, at + kSlotUnit)) continue;
+    restores("the slot at " + std::to_string(at));
+    NMB_TRY(file_->write_at(at, std::span(settled).subspan(at, kSlotUnit)));
+  }
+  if (!restored.empty()) NMB_TRY(sync());
   if (differs(0, kFirstSlot)) {
-    NMB_TRY(write(0, std::span(settled).first(kFirstSlot)));
+    constexpr std::size_t kMarkEnd = kMarkPosition + kMarkSize;
+    constexpr std::size_t kIdentityEnd = kIdentityPosition + kIdentitySize;
+    if (differs(0, kMarkPosition)) restores("the cover");
+    if (differs(kMarkPosition, kMarkEnd)) restores("the mark");
+    if (differs(kIdentityPosition, kIdentityEnd)) restores("the identity");
+    if (differs(kMarkEnd, kIdentityPosition) || differs(kIdentityEnd, kFirstSlot))
+      restores("guard and zeros of the head");
+    NMB_TRY(file_->write_at(0, std::span(settled).first(kFirstSlot)));
     NMB_TRY(sync());
   }
+  if (!restored.empty())
+    tell("the head was not that of generation " + std::to_string(superblock.generation) +
+         ": restored " + restored);
   std::ranges::copy(settled, head.bytes.begin());
   return head;
 }

@@ -32,7 +32,7 @@ Status Writer::Impl::add_provenance(std::string_view json) {
 // Those that this version does not know may hinder it.
 Status Writer::Impl::check_sections(const Superblock& superblock) const {
   return read_sections(
-      *source_, superblock.global_sections, source_->size(),
+      *source_, superblock.global_sections, source_->size(), !superblock.all_known(),
       [&](const SectionFrame& frame, std::string_view) -> Status {
         constexpr std::uint16_t kCritical = kCriticalForReading | kCriticalForWriting;
         if ((frame.flags & kCritical) == 0 || frame.is_one_of({kSectionProvenance})) return {};

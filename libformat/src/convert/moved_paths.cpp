@@ -1,0 +1,396 @@
+// Paths in blocks of kind 6 (see convert/moved_paths.h). Values of variable length come in the
+// order in which the HDF5 library gives them, so that what is written back can be compared.
+#include "convert/moved_paths.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "nmb/classic_header.h"
+#include "nmb/hdf5_section.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/items.h"
+#include "wire/spliced_source.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kWindow = 256 << 10;   // bytes read at a time, and of elements moved
+constexpr std::uint64_t kLongest = 256 << 20;  // bytes that one value leads to
+// Bytes that all values of a region lead to: some, and for each byte of the region.
+constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
+
+// By number: whether values of the type lead to objects.
+std::vector<bool> reference_types(const TypeTable& types) {
+  std::vector<bool> out(types.size(), false);
+  const auto leads = [&](Type type) {
+    return TypeTable::is_extended(type) &&
+           out[static_cast<std::uint32_t>(type) - TypeTable::kFirst];
+  };
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const ExtendedType& t = types[i];
+    out[i] = t.type_class == TypeClass::kReference ||
+             ((t.type_class == TypeClass::kVlen || t.type_class == TypeClass::kArray) &&
+              leads(t.base)) ||
+             (t.type_class == TypeClass::kCompound &&
+              std::ranges::any_of(t.fields, leads, &ExtendedType::Field::type));
+  }
+  return out;
+}
+
+bool leads_to_object(const hdf5::Link& link) {
+  return link.kind == hdf5::LinkKind::kHard ||
+         (link.kind == hdf5::LinkKind::kSoft && link.content.starts_with('/'));
+}
+
+// The values of one variable or attribute: bytes that lead to others behind them.
+class ValueMover {
+ public:
+  // All outlive this. begin: of what values lead to, in the region.
+  ValueMover(const TypeTable& types, const ByteSource& region, const PathMove& move,
+             std::uint64_t begin)
+      : types_(types), region_(region), move_(move), end_(begin) {
+    if (!checked_mul(region.size(), kMostLedFactor, &most_) ||
+        !checked_add(most_, kMostLed, &most_))
+      most_ = ~std::uint64_t{0};
+  }
+
+  // A value, in its place.
+  Status move(Type type, std::byte* value) {
+    if (!types_.needs_heap(type)) return {};
+    const ExtendedType& t = types_.at(type);
+    if (t.type_class == TypeClass::kArray) {
+      const std::uint64_t size = types_.value_size(t.base);
+      for (std::uint64_t at = 0; at < t.size; at += size) NMB_TRY(move(t.base, value + at));
+      return {};
+    }
+    if (t.type_class == TypeClass::kCompound) {
+      for (const ExtendedType::Field& field : t.fields)
+        NMB_TRY(move(field.type, value + field.offset));
+      return {};
+    }
+    const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
+    if (offset == 0 && count == 0) return {};
+    const bool is_sequence = t.type_class == TypeClass::kVlen;
+    std::uint64_t length = 0;
+    if (offset == 0 || !checked_mul(count, is_sequence ? types_.value_size(t.base) : 1, &length) ||
+        offset > region_.size() || length > region_.size() - offset)
+      return Status(Code::kDamaged, "found a value that leads to " + std::to_string(count) +
+                                        " elements at " + std::to_string(offset) +
+                                        ", expected an end within " +
+                                        std::to_string(region_.size()) + " bytes");
+    if (!checked_add(led_, length, &led_) || led_ > most_ || length > kLongest)
+      return Status(Code::kLimit, "found values that lead to more than " +
+                                      std::to_string(length > kLongest ? kLongest : most_) +
+                                      " bytes");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(length));
+    NMB_TRY(read(offset, bytes));
+    if (is_sequence) {
+      const std::uint64_t size = types_.value_size(t.base);
+      for (std::uint64_t i = 0; i < count; ++i) NMB_TRY(move(t.base, bytes.data() + i * size));
+    } else if (t.type_class == TypeClass::kReference) {
+      NMB_ASSIGN(bytes, moved_reference(t.reference, bytes));
+    }
+    // Only an empty string is other than none.
+    const bool is_none = bytes.empty() && t.type_class != TypeClass::kString;
+    store_le(value, is_none ? std::uint64_t{0} : is_sequence ? count : std::uint64_t{bytes.size()});
+    store_le(value + 8, is_none ? 0 : end_);
+    led_to_.insert(led_to_.end(), bytes.begin(), bytes.end());
+    end_ += bytes.size();
+    return {};
+  }
+
+  // What was led to since the last call, and where the next bytes go in the region.
+  std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
+  std::uint64_t end() const { return end_; }
+  std::size_t held() const { return led_to_.size(); }
+
+ private:
+  Result<std::vector<std::byte>> moved_reference(ReferenceKind kind,
+                                                 std::span<const std::byte> bytes) const {
+    std::vector<std::byte> out;
+    ItemsOut items(&out);
+    if (kind == ReferenceKind::kObject) {
+      items.put(std::string_view(
+          move_.moved({reinterpret_cast<const char*>(bytes.data()), bytes.size()})));
+      return out;
+    }
+    if (bytes.empty()) return out;
+    ItemsIn in(bytes, 0);
+    const std::string path = in.text("R-XT-1");
+    const std::span<const std::byte> selection = in.take(in.remaining(), "R-XT-1");
+    if (!in.ok()) return in.status();
+    items.put_text(move_.moved(path));
+    items.put(selection);
+    return out;
+  }
+
+  Status read(std::uint64_t offset, std::span<std::byte> out) {
+    if (out.size() >= kWindow / 4) return region_.read_at(offset, out);
+    if (offset < window_begin_ || offset - window_begin_ > window_.size() ||
+        out.size() > window_.size() - (offset - window_begin_)) {
+      std::vector<std::byte> window(
+          static_cast<std::size_t>(std::min(kWindow, region_.size() - offset)));
+      NMB_TRY(region_.read_at(offset, window));
+      window_ = std::move(window);
+      window_begin_ = offset;
+    }
+    std::ranges::copy(std::span<const std::byte>(window_).subspan(
+                          static_cast<std::size_t>(offset - window_begin_), out.size()),
+                      out.begin());
+    return {};
+  }
+
+  const TypeTable& types_;
+  const ByteSource& region_;
+  const PathMove& move_;
+  std::uint64_t end_, most_ = 0, led_ = 0;
+  std::vector<std::byte> led_to_, window_;
+  std::uint64_t window_begin_ = 0;
+};
+
+class BlockMover {
+ public:
+  BlockMover(const Dataset& block, const PathMove& move, const std::shared_ptr<SpoolFile>& spool)
+      : block_(block),
+        move_(move),
+        spool_(spool),
+        types_(block.metadata.extension()->types),
+        leads_(reference_types(types_)) {}
+
+  Result<MovedBlock> run() {
+    Extension extension = *block_.metadata.extension();
+    NMB_TRY(move_types(&extension));
+    NMB_TRY(move_properties(&extension));
+    Metadata metadata{Metadata::Names::kAsFound};
+    metadata.set_extension(std::make_shared<const Extension>(extension));
+    for (DimId d = 0; d < block_.metadata.dimension_count(); ++d) {
+      const Dimension dimension = block_.metadata.dimension(d);
+      NMB_TRY(metadata.add_dimension(dimension.name, dimension.length).status());
+    }
+    NMB_TRY(move_attributes(kGlobal, &metadata));
+    for (VarId v = 0; v < block_.metadata.variable_count(); ++v) {
+      const Variable variable = block_.metadata.variable(v);
+      NMB_TRY(metadata.add_variable(variable.name, variable.type, variable.dimensions).status());
+      metadata.set_begin(v, variable.begin - block_.layout.header_length);
+      NMB_TRY(of(v, move_attributes(v, &metadata)));
+    }
+    MovedBlock out;
+    NMB_ASSIGN(out.extent, move_values(&metadata, &extension));
+    metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
+    NMB_ASSIGN(out.body,
+               encode_extended_body(metadata, metadata.record_dimension() ? block_.records : 0));
+    return out;
+  }
+
+ private:
+  bool leads(Type type) const {
+    return TypeTable::is_extended(type) &&
+           leads_[static_cast<std::uint32_t>(type) - TypeTable::kFirst];
+  }
+
+  Status of(VarId variable, const Status& status) const {
+    if (status.ok()) return status;
+    return Status(status.code(), status.file(), status.offset(), status.rule(),
+                  "variable " + std::string(block_.metadata.variable(variable).name) + ": " +
+                      status.message());
+  }
+
+  Status move_types(Extension* extension) const {
+    extension->types = {};
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      ExtendedType type = types_[i];
+      type.name = move_.moved(type.name);
+      NMB_TRY(extension->types.add(std::move(type)).status());
+    }
+    return {};
+  }
+
+  Status move_properties(Extension* extension) const {
+    using Number = hdf5::Property::Number;
+    NMB_ASSIGN(std::vector<hdf5::Property> properties, hdf5::decode_properties(extension->hdf5));
+    extension->hdf5.clear();
+    for (hdf5::Property& p : properties) {
+      if (p.number == Number::kTypeAttributes && std::ranges::count(leads_, true) > 0)
+        return Status(Code::kUnsupported,
+                      "found references beside attributes of named datatypes, whose paths cannot "
+                      "follow another name");
+      for (hdf5::Link& link : p.links)
+        if (leads_to_object(link)) link.content = move_.moved(link.content);
+      std::vector<std::byte>& fill = p.creation.fill_value;
+      if (p.number == Number::kCreation && p.owner < block_.metadata.variable_count() &&
+          leads(block_.metadata.variable(p.owner).type) && !fill.empty()) {
+        NMB_ASSIGN(fill, moved_values(block_.metadata.variable(p.owner).type, 1, fill));
+      }
+      hdf5::append_property(p, &extension->hdf5);
+    }
+    return {};
+  }
+
+  // Of an attribute: the values, and what they lead to.
+  Result<std::vector<std::byte>> moved_values(Type type, std::uint64_t count,
+                                              std::span<const std::byte> values) const {
+    const std::uint64_t size = types_.value_size(type);
+    std::uint64_t array = 0;
+    if (!checked_mul(count, size, &array) || array > values.size())
+      return Status(Code::kDamaged, "found " + std::to_string(values.size()) + " bytes for " +
+                                        std::to_string(count) + " values");
+    std::vector<std::byte> out(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(array));
+    const MemorySource region(values);
+    ValueMover mover(types_, region, move_, array);
+    for (std::uint64_t at = 0; at < array; at += size) NMB_TRY(mover.move(type, out.data() + at));
+    const std::vector<std::byte> rest = mover.take();
+    out.insert(out.end(), rest.begin(), rest.end());
+    return out;
+  }
+
+  Status move_attributes(VarId owner, Metadata* to) const {
+    Status status;
+    block_.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+      if (status.ok()) status = move_attribute(owner, attribute, to);
+    });
+    return status;
+  }
+
+  Status move_attribute(VarId owner, const Attribute& attribute, Metadata* to) const {
+    if (!TypeTable::is_extended(attribute.type))
+      return to->add_attribute(owner, attribute.name, attribute.type, attribute.values);
+    if (!leads(attribute.type))
+      return to->add_extended_attribute(owner, attribute.name, attribute.type, attribute.count,
+                                        attribute.values);
+    const Result<std::vector<std::byte>> values =
+        moved_values(attribute.type, attribute.count, attribute.values);
+    if (!values.ok())
+      return Status(values.status().code(),
+                    "attribute " + std::string(attribute.name) + ": " + values.status().message());
+    return to->add_extended_attribute(owner, attribute.name, attribute.type, attribute.count,
+                                      *values);
+  }
+
+  // Regions in the order of variables, each from a multiple of 8 on, as nmb-hdf5 lays them.
+  Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
+    const Metadata& was = block_.metadata;
+    bool any = false;
+    for (const Storage& storage : extension->storage)
+      any =
+          any || (storage.kind == StorageKind::kHeap && leads(was.variable(storage.variable).type));
+    if (!any) return std::shared_ptr<const ByteSource>();
+    if (was.record_dimension()) return Status(Code::kUnsupported, "found references in records");
+    for (VarId v = 0; v < was.variable_count(); ++v) {
+      const auto storage = std::ranges::find(extension->storage, v, &Storage::variable);
+      const bool is_stored = storage != extension->storage.end();
+      const std::uint64_t length = was.slice_bytes(v).value_or(0);
+      const std::uint64_t from = was.begin(v) - block_.layout.header_length;
+      if (length == 0 && !(is_stored && storage->kind == StorageKind::kChunked)) {
+        metadata->set_begin(v, end_);
+        continue;
+      }
+      const std::uint64_t begin = round_up(end_, 8);
+      metadata->set_begin(v, begin);
+      end_ = begin;
+      if (is_stored && storage->kind == StorageKind::kHeap && leads(was.variable(v).type))
+        NMB_TRY(of(v, move_region(v, from, length, &*storage)));
+      else if (length > 0)
+        add_run({begin, length, from, 0});
+    }
+    return std::shared_ptr<const ByteSource>(std::make_shared<SplicedSource>(
+        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, std::move(runs_),
+        end_, block_.extent->name()));
+  }
+
+  Status move_region(VarId v, std::uint64_t from, std::uint64_t length, Storage* storage) {
+    const Type type = block_.metadata.variable(v).type;
+    const std::uint64_t size = types_.value_size(type);
+    const std::optional<std::uint64_t> array = block_.metadata.array_bytes(v);
+    if (!array || *array > length)
+      return Status(Code::kDamaged,
+                    "found " + std::to_string(length) + " bytes, fewer than its values take");
+    const SplicedSource region({block_.extent}, {{0, length, from, 0}}, length,
+                               block_.extent->name());
+    ValueMover mover(types_, region, move_, *array);
+    const std::uint64_t begin = end_, spooled = spool_->size();
+    // What values lead to comes behind all of them.
+    std::uint64_t written = *array;
+    const auto flush = [&]() -> Status {
+      const std::vector<std::byte> bytes = mover.take();
+      NMB_TRY(spool_->write_at(spooled + written, bytes));
+      written += bytes.size();
+      return {};
+    };
+    const std::uint64_t step = std::max<std::uint64_t>(1, kWindow / size) * size;
+    std::vector<std::byte> values;
+    for (std::uint64_t at = 0; at < *array; at += step) {
+      values.resize(static_cast<std::size_t>(std::min(step, *array - at)));
+      NMB_TRY(region.read_at(at, values));
+      for (std::size_t i = 0; i < values.size(); i += size) {
+        NMB_TRY(mover.move(type, values.data() + i));
+        if (mover.held() >= kWindow) NMB_TRY(flush());
+      }
+      NMB_TRY(spool_->write_at(spooled + at, values));
+    }
+    NMB_TRY(flush());
+    storage->region_length = mover.end();
+    add_run({begin, mover.end(), spooled, 1});
+    return {};
+  }
+
+  void add_run(const SplicedSource::Run& run) {
+    runs_.push_back(run);
+    end_ = run.end();
+  }
+
+  const Dataset& block_;
+  const PathMove& move_;
+  const std::shared_ptr<SpoolFile>& spool_;
+  const TypeTable& types_;
+  const std::vector<bool> leads_;
+  std::uint64_t end_ = 0;  // of the extent so far
+  std::vector<SplicedSource::Run> runs_;
+};
+
+}  // namespace
+
+std::string PathMove::moved(std::string_view path) const {
+  // Two of them: a named datatype that no link leads to.
+  const std::size_t lead = path.starts_with("//") ? 2 : 1;
+  if (!path.starts_with('/')) return std::string(path);
+  std::string_view rest = path.substr(lead);
+  if (!from.empty()) {
+    if (!rest.starts_with(from)) return std::string(path);
+    rest.remove_prefix(from.size());
+    if (!rest.empty() && rest.front() != '/') return std::string(path);
+    if (!rest.empty()) rest.remove_prefix(1);
+  }
+  std::string out(lead, '/');
+  out += to;
+  if (!to.empty() && !rest.empty()) out += '/';
+  out += rest;
+  return out;
+}
+
+Result<bool> has_paths(const Metadata& metadata) {
+  const auto& extension = metadata.extension();
+  if (!extension) return false;
+  for (std::size_t i = 0; i < extension->types.size(); ++i)
+    if (extension->types[i].type_class == TypeClass::kReference ||
+        !extension->types[i].name.empty())
+      return true;
+  constexpr hdf5::Property::Number kLinks[] = {hdf5::Property::Number::kLinks};
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
+             hdf5::decode_properties(extension->hdf5, kLinks));
+  return std::ranges::any_of(properties, [](const hdf5::Property& p) {
+    return std::ranges::any_of(p.links, leads_to_object);
+  });
+}
+
+Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
+                              const std::shared_ptr<SpoolFile>& spool) {
+  NMB_ASSIGN(const bool any, has_paths(block.metadata));
+  if (!any || move.is_none()) return MovedBlock();
+  return BlockMover(block, move, spool).run();
+}
+
+}  // namespace nmb

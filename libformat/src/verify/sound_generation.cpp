@@ -1,0 +1,44 @@
+// Generations that the head does not lead to (see verify/sound_generation.h).
+#include "verify/sound_generation.h"
+
+#include <memory>
+#include <string>
+
+#include "nmb/reader.h"
+#include "nmb/verify.h"
+#include "superblock/choosing.h"
+#include "superblock/settled_head.h"
+
+namespace nmb {
+
+Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
+                      const FoundSuperblock& generation) {
+  NMB_ASSIGN(const std::unique_ptr<const ByteSource> committed,
+             as_committed(file, reading, generation));
+  FirstFinding ignored;
+  NMB_ASSIGN(const VerifySummary summary, verify(*committed, {}, ignored));
+  const Code incomplete = summary.incomplete.code();
+  if (incomplete != Code::kOk && incomplete != Code::kUnsupported) return summary.incomplete;
+  return summary.findings == 0;
+}
+
+Status check_nothing_pending(const Reader& reader) {
+  const ByteSource& file = reader.file();
+  if (file.size() <= reader.file_length()) return {};
+  NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
+  if (!first.pending || file.has_writer()) return {};
+  // A writer that has ended since then has committed it, or left it as it is.
+  file.forget();
+  NMB_ASSIGN(const Choice again, choose_newest(file, Lookout::kAll));
+  if (!again.pending || again.pending->bytes != first.pending->bytes) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, again.reading, *again.pending));
+  if (!sound) return {};
+  const std::string pending = std::to_string(again.pending->fields.generation);
+  return Status(Code::kDamaged, file.name(), again.pending->position, "R-SB-13",
+                "generation " + pending + " is complete behind generation " +
+                    std::to_string(again.newest.fields.generation) +
+                    ", to which the head leads: it may have been committed; \"nmcat --append\" "
+                    "takes it over, nmverify tells what is damaged");
+}
+
+}  // namespace nmb
