@@ -243,10 +243,10 @@ def calls():
         yield "nmconvert", "output", "h.h5", ["h.h5", "OUT", "--to", "nmb", "--materialise", *force]
         yield "nmconvert", "output", "a.nc", ["a.nc", "OUT", "--to", "nmb", "--digest", "sha256", *force]
     for kind in KINDS + ("cdf5",):
-        to = ["--to", kind, "-f", "--lossy"]
         for name, input_ in (("raw.bin", "raw.h5"), ("raw.bin", "raw.nmb"), ("src.h5", "virtual.h5"),
                              ("src.h5", "linked.h5"), ("b.nc", "view.nmb")):  # fmt: skip
-            yield "nmconvert", "output", name, [input_, "OUT", *to]
+            lossy = ["--lossy"] if kind != "nmb" or input_.endswith(".nmb") else []
+            yield "nmconvert", "output", name, [input_, "OUT", "--to", kind, "-f", *lossy]
     yield "nmconvert", "output", "b.nc", ["view.nmb", "OUT", "--extract", "a", "--to", "cdf1", "-f"]
     yield "nmconvert", "output", "b.nc", ["view.nmb", "OUT", "--external", "none", "--to", "nmb", "-f"]
     for name in ("src.h5", "virtual.h5"):

@@ -25,8 +25,9 @@ struct Fault {
   std::uint64_t call = ~std::uint64_t{0};  // from 0
   How how = How::kOnce;
   Code code = Code::kIo;
-  std::uint64_t calls = 0;  // made so far
-  bool reads = false;       // reads count, and fail, too
+  std::uint64_t calls = 0;               // made so far
+  bool reads = false;                    // reads count, and fail, too
+  std::uint64_t at = ~std::uint64_t{0};  // the first write that begins there fails as well
 
   OutputLayer layer();
 };
@@ -39,6 +40,10 @@ class FaultyOutput final : public OutputFileLayer {
     return fault_.reads && fails() ? failure() : base_->read_at(offset, out);
   }
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    if (offset == fault_.at) {
+      fault_.at = ~std::uint64_t{0};
+      return failure();
+    }
     if (!fails()) return base_->write_at(offset, bytes);
     if (fault_.how == Fault::How::kShort)
       NMB_TRY(base_->write_at(offset, bytes.first(bytes.size() / 2)));

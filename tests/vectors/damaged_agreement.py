@@ -145,10 +145,13 @@ def by_tool(nmverify, paths):
         raise SystemExit(f"nmverify ended with {run.returncode}: {run.stderr[-2000:]}")
     out = {}
     for file in json.loads(run.stdout)["files"]:
+        if file.get("kind") != "NMB":
+            out[file["file"]] = Verdict(False)
+            continue
         told = collections.defaultdict(list)
         for f in file["findings"]:
             told[f["severity"]].append((f["rule"], f["offset"]))
-        out[file["file"]] = Verdict(bool(file.get("kind")), told["finding"], told["unsupported"])
+        out[file["file"]] = Verdict(True, told["finding"], told["unsupported"])
     return out
 
 

@@ -34,9 +34,11 @@ Result<FileKind> kind_of(const ByteSource& file) {
   if (has(head, 0, "CDF\x01")) return FileKind::kCdf1;
   if (has(head, 0, "CDF\x02")) return FileKind::kCdf2;
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
-  NMB_ASSIGN(const bool nmb, is_nmb(file, head));
-  if (nmb) return FileKind::kNmb;
+  if (is_nmb(head)) return FileKind::kNmb;
   if (has(head, 0, kHdf5Magic)) return FileKind::kHdf5;
+  // Values of an NMB file that lost its head may hold an HDF5 file.
+  NMB_ASSIGN(const bool lost_head, has_structure_behind_head(file));
+  if (lost_head) return FileKind::kNmb;
   for (std::size_t at = 512; at < kBodyStart; at *= 2)
     if (has(head, at, kHdf5Magic)) return FileKind::kHdf5;
   std::array<std::byte, 8> signature;

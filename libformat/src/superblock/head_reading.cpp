@@ -33,12 +33,17 @@ Result<std::optional<Digest>> identity_in(std::span<const std::byte> head,
 
 std::uint64_t FoundSuperblock::sum() const { return sum_of(bytes); }
 
-Result<bool> is_nmb(const ByteSource& file, std::span<const std::byte> head) {
+bool is_nmb(std::span<const std::byte> head) {
+  const auto reaches = [&](std::uint64_t end) { return head.size() >= end; };
   for (const std::uint64_t at : {kIdentityPosition, kCoverPosition})
-    if (head.size() >= at + 8 && Identity::has_magic(head.subspan(at))) return true;
-  if (head.size() >= kMarkPosition + 8 && Mark::has_magic(head.subspan(kMarkPosition))) return true;
+    if (reaches(at + 8) && Identity::has_magic(head.subspan(at))) return true;
+  if (reaches(kMarkPosition + 8) && Mark::has_magic(head.subspan(kMarkPosition))) return true;
   for (const std::uint64_t slot : {kFirstSlot, kFirstSlot + kSlotUnit})
-    if (head.size() >= slot + 8 && Superblock::has_magic(head.subspan(slot))) return true;
+    if (reaches(slot + 8) && Superblock::has_magic(head.subspan(slot))) return true;
+  return false;
+}
+
+Result<bool> has_structure_behind_head(const ByteSource& file) {
   std::array<std::byte, kStructureMagic.size()> first;
   if (file.size() < kBodyStart + first.size()) return false;
   NMB_TRY(file.read_at(kBodyStart, first));
@@ -51,7 +56,10 @@ Result<HeadReading> HeadReading::take(const ByteSource& file) {
   NMB_TRY(file.read_at(0, reading.bytes));
   NMB_ASSIGN(reading.size, file.refresh());
   const std::span<const std::byte> head(reading.bytes);
-  NMB_ASSIGN(const bool ours, is_nmb(file, head));
+  bool ours = is_nmb(head);
+  if (!ours) {
+    NMB_ASSIGN(ours, has_structure_behind_head(file));
+  }
   if (!ours) return Status(Code::kUnknownKind, file.name(), 0, "", "not an NMB file");
   if (head.size() < kBodyStart) return cut(file, head.size(), kMinFileLength);
   NMB_ASSIGN(reading.file_id, identity_in(head, file.name()));

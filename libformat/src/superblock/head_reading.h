@@ -51,9 +51,11 @@ struct HeadReading {
   bool mark_fits(const FoundSuperblock& newest) const;
 };
 
-// Whether the identity's magic stands at 512 or at 0, the mark's at 256, a superblock's at 4096 or
-// 8192, or a structure begins behind the head. `head`: the first 16 KiB, or what there is of them.
-// Errors: kIo.
-Result<bool> is_nmb(const ByteSource& file, std::span<const std::byte> head);
+// Whether the identity's magic stands at 512 or at 0, the mark's at 256, or a superblock's at 4096
+// or 8192. `head`: the first 16 KiB, or what there is of them.
+bool is_nmb(std::span<const std::byte> head);
+// Whether a structure begins behind the head, which tells of NMB where the head is lost. Errors:
+// kIo.
+Result<bool> has_structure_behind_head(const ByteSource& file);
 
 }  // namespace nmb

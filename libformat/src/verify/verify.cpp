@@ -31,9 +31,9 @@ Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& option
   NMB_TRY(file.read_at(0, head));
   if (head.size() >= kSmallestFile) {
     if (is_classic(head)) return verify_classic(file, options, findings);
-    NMB_ASSIGN(const bool nmb, is_nmb(file, head));
-    if (nmb) return NmbVerifier(file, options, findings).run();
+    if (is_nmb(head)) return NmbVerifier(file, options, findings).run();
     NMB_ASSIGN(const FileKind kind, kind_of(file));
+    if (kind == FileKind::kNmb) return NmbVerifier(file, options, findings).run();
     if (kind == FileKind::kHdf5) return verify_hdf5(file, options, findings);
   }
   return Status(Code::kUnknownKind, file.name(), kNoOffset, "",
