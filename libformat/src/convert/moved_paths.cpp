@@ -18,8 +18,8 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kWindow = 256 << 10;   // bytes read at a time, and of elements moved
-constexpr std::uint64_t kLongest = 256 << 20;  // bytes that one value leads to
+constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes read at a time, and of elements moved
+constexpr std::uint64_t kLongest = 256 << 20;     // bytes that one value leads to
 // Bytes that all values of a region lead to: some, and for each byte of the region.
 constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
 
@@ -129,11 +129,11 @@ class ValueMover {
   }
 
   Status read(std::uint64_t offset, std::span<std::byte> out) {
-    if (out.size() >= kWindow / 4) return region_.read_at(offset, out);
+    if (out.size() >= kMoveWindow / 4) return region_.read_at(offset, out);
     if (offset < window_begin_ || offset - window_begin_ > window_.size() ||
         out.size() > window_.size() - (offset - window_begin_)) {
       std::vector<std::byte> window(
-          static_cast<std::size_t>(std::min(kWindow, region_.size() - offset)));
+          static_cast<std::size_t>(std::min(kMoveWindow, region_.size() - offset)));
       NMB_TRY(region_.read_at(offset, window));
       window_ = std::move(window);
       window_begin_ = offset;
@@ -210,18 +210,18 @@ class BlockMover {
   }
 
   Status move_properties(Extension* extension) const {
-    using Number = hdf5::Property::Number;
+    using PropertyNumber = hdf5::Property::Number;
     NMB_ASSIGN(std::vector<hdf5::Property> properties, hdf5::decode_properties(extension->hdf5));
     extension->hdf5.clear();
     for (hdf5::Property& p : properties) {
-      if (p.number == Number::kTypeAttributes && std::ranges::count(leads_, true) > 0)
+      if (p.number == PropertyNumber::kTypeAttributes && std::ranges::count(leads_, true) > 0)
         return Status(Code::kUnsupported,
                       "found references beside attributes of named datatypes, whose paths cannot "
                       "follow another name");
       for (hdf5::Link& link : p.links)
         if (leads_to_object(link)) link.content = move_.moved(link.content);
       std::vector<std::byte>& fill = p.creation.fill_value;
-      if (p.number == Number::kCreation && p.owner < block_.metadata.variable_count() &&
+      if (p.number == PropertyNumber::kCreation && p.owner < block_.metadata.variable_count() &&
           leads(block_.metadata.variable(p.owner).type) && !fill.empty()) {
         NMB_ASSIGN(fill, moved_values(block_.metadata.variable(p.owner).type, 1, fill));
       }
@@ -320,14 +320,14 @@ class BlockMover {
       written += bytes.size();
       return {};
     };
-    const std::uint64_t step = std::max<std::uint64_t>(1, kWindow / size) * size;
+    const std::uint64_t step = std::max<std::uint64_t>(1, kMoveWindow / size) * size;
     std::vector<std::byte> values;
     for (std::uint64_t at = 0; at < *array; at += step) {
       values.resize(static_cast<std::size_t>(std::min(step, *array - at)));
       NMB_TRY(region.read_at(at, values));
       for (std::size_t i = 0; i < values.size(); i += size) {
         NMB_TRY(mover.move(type, values.data() + i));
-        if (mover.held() >= kWindow) NMB_TRY(flush());
+        if (mover.held() >= kMoveWindow) NMB_TRY(flush());
       }
       NMB_TRY(spool_->write_at(spooled + at, values));
     }
