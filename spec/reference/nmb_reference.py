@@ -671,7 +671,7 @@ class Page:
         raw = self.raw = file.data[position : position + length]
         if ahead:
             ahead(self)
-        if raw[:8] != b"\x89NMB" + magic or raw[8] != 1:
+        if raw[:8] != b"\x89NMB" + magic or raw[8:10] != b"\1\0":
             file.fail("R-PG-1", position, f"{what}: magic and version are {raw[:9].hex(' ')}")
         f = self.fields = Fields(file, what, position, PAGE)
         if f["length"] != length:

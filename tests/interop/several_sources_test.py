@@ -8,6 +8,7 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
 import sys
+import unittest.mock
 
 sys.dont_write_bytecode = True
 import compare_files  # noqa: E402
@@ -210,7 +211,9 @@ def check_renamed(test):
     for name in ("moved", "again", "direct"):
         test.run("nmverify", "-q", f"{name}.nmb")
         test.run("nmconvert", f"{name}.nmb", f"{name}.h5", "-f")
-    out = compare_files.compare(test.work / "direct.h5", test.work / "moved.h5")
+    # As HDF5 files alone: netCDF-C does not end on a group that leads to itself.
+    with unittest.mock.patch("netcdf4_view.is_netcdf4", return_value=False):
+        out = compare_files.compare(test.work / "direct.h5", test.work / "moved.h5")
     test.check(not out.found, f"moved.h5: {out.found[:3]}")
     with h5py.File(test.work / "moved.h5") as file:
         root = file["all/paths"]
