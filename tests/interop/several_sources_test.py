@@ -249,6 +249,11 @@ def check_empty_roots(test):
     with netCDF4.Dataset(test.work / "events.nc") as file:
         found = {name: list(file[name]["v"][:]) for name in file.groups}
         test.check(found == {"a": [0, 7], "b": [0, 7], "c": [1, 7]}, f"events.nc: {found}")
+    # A root with nothing of its own comes with the blocks below it.
+    test.run("nmcat", *files, "-o", "indexed.nmb", "--block-name", "{index}/{group}")
+    test.run("nmconvert", "indexed.nmb", "one.nc", "--to", "nc4", "-f", "--extract", "1")
+    with netCDF4.Dataset(test.work / "one.nc") as file:
+        test.check(list(file["1/c/v"][:]) == [1, 7], f"one.nc: {file}")
     with netCDF4.Dataset(test.work / "events1.nc", "a") as file:
         file.title = "other"
     test.run("nmcat", *files, "-o", "no.nmb", "--block-name", "{group}", exit_code=1, says="two inputs with this block name")

@@ -72,12 +72,14 @@ class BlockValues {
     load_ = std::move(load);
     dataset_.reset();
     order_ = order;
+    is_noted_ = false;
   }
   Result<std::optional<FindValue>> value(std::size_t i) {
     const FindName& name = expression_.names()[i];
     std::optional<FindValue> value;
     if (name.kind == FindName::Kind::kStatistic) {
       value = statistic(name, i);
+      if (!value) NMB_TRY(note_missing(name));
     } else if (const FindValue* const tag = tag_of(name)) {
       value = *tag;
     } else {
@@ -95,6 +97,8 @@ class BlockValues {
     if (value) found_[i] = true;
     return value;
   }
+  // Blocks with a variable that is named, and no statistics of it.
+  std::uint64_t without_statistics() const { return without_statistics_; }
   // The first that no block has.
   const FindName* nowhere() const {
     const auto missing = std::ranges::find(found_, false);
@@ -139,6 +143,19 @@ class BlockValues {
     if (!v.has_range) return std::nullopt;
     return number_of(v.type, (which == "min" ? v.minimum : v.maximum).data());
   }
+  // Blocks are read where statistics are missing, not where they are kept.
+  Status note_missing(const FindName& name) {
+    const auto rows = statistics_.find(name.variable);
+    if (is_noted_ || rows == statistics_.end() || rows->second.empty() ||
+        rows->second.contains(order_))
+      return {};
+    if (!dataset_) {
+      NMB_ASSIGN(dataset_, load_());
+    }
+    is_noted_ = dataset_->metadata.find_variable(name.variable).has_value();
+    without_statistics_ += is_noted_;
+    return {};
+  }
   Result<std::optional<FindValue>> attribute(VarId owner, const FindName& name) const {
     const std::optional<Attribute> found = dataset_->metadata.find_attribute(owner, name.name);
     if (!found) return std::optional<FindValue>();
@@ -167,6 +184,8 @@ class BlockValues {
   Load load_;
   std::shared_ptr<const Dataset> dataset_;  // nullptr: not read yet
   std::uint64_t order_ = 0;                 // of the block
+  bool is_noted_ = false;                   // it is one of these:
+  std::uint64_t without_statistics_ = 0;
   // By variable, then by order of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
       statistics_;
@@ -226,6 +245,12 @@ Status FindCommand::run(const InspectedFile& file) {
                     printable(name->text),
                     looked_at == 1 ? "1 block" : fmt::format("{} blocks", looked_at),
                     name->kind == FindName::Kind::kStatistic ? " (written with --stats)" : ""));
+  if (values.without_statistics() > 0)
+    tool_.diagnostics().warning(
+        file.file().name(),
+        fmt::format("{} of {} blocks have no statistics of a variable that is named, and are "
+                    "compared without; nmconvert --repack --stats counts them",
+                    values.without_statistics(), looked_at));
   if (tool_.options().json) {
     Json json = json_document("find");
     json["file"] = json_text(file.file().name());

@@ -117,9 +117,16 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
     if (!entry)
       return Status(Code::kNotFound, name, kNoOffset, "",
                     "found no block " + in_quotes(*options_.only_block));
-    NMB_ASSIGN(const bool is_wanted, read_entry(index, file, reader, *entry, visit));
-    if (!is_wanted || !is_extended(*entry)) return {};
     const std::string below = entry->name.empty() ? "" : entry->name + "/";
+    only_is_group_ = is_extended(*entry);
+    // A group with nothing of its own is a classic block, but blocks lie below it.
+    if (!only_is_group_ && entry->dimensions + entry->variables + entry->attributes == 0)
+      NMB_TRY(reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
+        only_is_group_ |= other.name != entry->name;
+        return !only_is_group_;
+      }));
+    NMB_ASSIGN(const bool is_wanted, read_entry(index, file, reader, *entry, visit));
+    if (!is_wanted || !only_is_group_) return {};
     return reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
       if (other.name == entry->name) return true;
       return read_entry(index, file, reader, other, visit);
@@ -247,7 +254,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
     body = std::make_shared<LazyBody>(reader, entry);
   }
   InputBlock block(*loaded);
-  const bool becomes_root = options_.only_block == entry.name && !is_extended(entry);
+  const bool becomes_root = options_.only_block == entry.name && !only_is_group_;
   if (!becomes_root) block.group = entry.name;
   block.is_group = true;
   block.is_placed = moves;

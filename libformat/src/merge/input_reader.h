@@ -143,6 +143,7 @@ class InputReader {
   std::size_t started_index_ = 0;
   bool is_placed_ = false;                           // the one that is read
   std::shared_ptr<const DimensionLengths> lengths_;  // of that
+  bool only_is_group_ = false;  // of ReadOptions::only_block: blocks below it come with it
   std::vector<std::string> provenance_;
   InputExtras extras_;
 };
