@@ -400,7 +400,7 @@ Status Writer::redefine() { return impl_->redefine(); }
 
 Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                    const void* values) {
-  return impl_->put(block, variable, slab, type, values, false);
+  return impl_->put(block, variable, slab, type, values);
 }
 Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                        const void* values, std::uint64_t count) {

@@ -358,18 +358,23 @@ Status Writer::Impl::collect_values() {
     if (block.kept || block.removed || !block.extent) continue;
     MessageWriter& out = letters.to(block.sharing->keeper.rank);
     out.put(block.sharing->keeper.id);
-    block.extent->put_written(out);
+    block.extent->written().put(out);
     block.extent.reset();
     block.dirty = false;
   }
   std::erase_if(dirty_, [&](BlockId id) { return !state(id).kept; });
+  for (const auto& [keeper, written] : std::exchange(written_for_, {})) {
+    MessageWriter& out = letters.to(keeper.first);
+    out.put(keeper.second);
+    written.put(out);
+  }
   NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
   auto take = [&]() -> Status {
     for (const Message& message : arrived) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto id = in.get<BlockId>();
         NMB_ASSIGN(ExtentState * extent, extent_of(id));
-        extent->take_written(in);
+        extent->written().take(in);
         if (!state(id).dirty) dirty_.push_back(id);
         state(id).dirty = true;
       }
