@@ -100,11 +100,11 @@ class Communicator {
  private:
   // Messages of one operation. Operations are numbered alike on all ranks.
   using Tag = std::uint64_t;
-  static constexpr int kAny = -1;
 
   Tag next_tag() { return ++operations_; }
   NMB_EXPORT Status send(int to, Tag tag, std::span<const std::byte> bytes);
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
+  Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
   Status take_arrival();
   Result<std::uint32_t> count_arrivals(const std::vector<Parcel>& parcels);
   void hold(std::uint64_t bytes);

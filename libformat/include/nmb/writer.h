@@ -353,7 +353,8 @@ class Writer {
   NMB_EXPORT Result<const Metadata*> metadata(BlockId block);
   NMB_EXPORT Result<ClassicLayout> layout(BlockId block);
   NMB_EXPORT Result<std::uint64_t> records(BlockId block);
-  // The block's place in the order of names, as of the last end_define.
+  // The block's place in the order of names, as of the last end_define. kUsage, by several ranks: of
+  // a committed block while names come or go, until sync().
   NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
   // Of the last commit; 0 before the first.
   NMB_EXPORT std::uint64_t generation() const;

@@ -38,7 +38,8 @@ class Coverage {
   }
   bool is_full() const {
     std::uint64_t count = 0;
-    for (const std::uint64_t word : words_) count += static_cast<std::uint64_t>(std::popcount(word));
+    for (const std::uint64_t word : words_)
+      count += static_cast<std::uint64_t>(std::popcount(word));
     return count == length_;
   }
   std::vector<Interval> intervals() const {
@@ -60,7 +61,8 @@ class Coverage {
     while (i < length_) {
       const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
       const std::uint64_t rest = word >> i % 64;
-      if (rest != 0) return std::min(length_, i + static_cast<std::uint64_t>(std::countr_zero(rest)));
+      if (rest != 0)
+        return std::min(length_, i + static_cast<std::uint64_t>(std::countr_zero(rest)));
       i = (i / 64 + 1) * 64;
     }
     return length_;
@@ -129,8 +131,8 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
   }));
   const std::uint64_t pieces = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
   if (round.from != kNowhere)
-    round.to = std::min(round.to, round.from + static_cast<std::uint64_t>(how_.writers) *
-                                                   pieces * how_.stripe);
+    round.to = std::min(
+        round.to, round.from + static_cast<std::uint64_t>(how_.writers) * pieces * how_.stripe);
   return round;
 }
 
@@ -150,8 +152,8 @@ Result<PieceExchange::Assemblies> PieceExchange::assemble(const std::vector<Mess
   for (const Message& message : arrived) {
     for (MessageReader in(message.bytes()); !in.at_end();) {
       const auto head = in.get<PartHead>();
-      Assembly& assembly = assemblies.try_emplace(head.piece.position, head.piece, head.keeper)
-                               .first->second;
+      Assembly& assembly =
+          assemblies.try_emplace(head.piece.position, head.piece, head.keeper).first->second;
       if (head.is_written) {
         *conflict = *conflict || assembly.written_by >= 0 || !assembly.bytes.empty();
         assembly.written_by = message.from();

@@ -29,7 +29,7 @@ struct PiecePart {
 
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;  // of the block
-  std::size_t put;  // number of the put
+  std::size_t put;         // number of the put
   // Bytes of the selection in external form, from `first` on.
   std::uint64_t first, bytes = 0;
   std::vector<Runs> runs{};  // ascending
@@ -39,8 +39,8 @@ struct PiecePart {
   bool covers_piece() const { return runs[0].length == piece.length; }
 };
 
-// A piece goes straight into the file where one rank alone has all of it in one part, else by way of
-// the rank that its position gives it. Not thread-safe.
+// A piece goes straight into the file where one rank alone has all of it in one part, else by way
+// of the rank that its position gives it. Not thread-safe.
 class PieceExchange {
  public:
   // What this rank has written, for the keeper of each block.
@@ -50,8 +50,7 @@ class PieceExchange {
                 std::uint32_t piece_size, WrittenFor* written)
       : ranks_(ranks),
         file_(file),
-        how_{how.value_writers, std::max<std::uint64_t>(how.stripe, piece_size),
-             how.value_writers},
+        how_{how.value_writers, std::max<std::uint64_t>(how.stripe, piece_size), how.value_writers},
         piece_size_(piece_size),
         written_(*written) {}
 

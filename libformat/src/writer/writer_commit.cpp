@@ -881,6 +881,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
       block.extent->committed(c.pieces);
     }
     block.body_from = BodyFrom::kCommitted;
+    block.known_at = superblock_.generation;
     block.run_position = 0;
     block.inline_run = false;
     block.retained = BlockState::kNotRetained;
@@ -893,23 +894,13 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     block.own_body.reset();
     block.dirty = block.renamed = block.header_dead = false;
   }
-  if (ranks_.size() > 1) {
-    for (BlockId id = 0; id < blocks_.size(); ++id) {
-      BlockState& block = state(id);
-      if (block.dirty || block.removed) continue;
-      // Another rank may have committed it.
-      block.sharing.reset();
-      block.kept = true;
-      block.run_position = 0;
-      block.inline_run = false;
-      block.body_from = BodyFrom::kCommitted;
-      block.stale = true;
-    }
-  }
   for (BlockId id : dirty_)
     state(id).committed = state(id).removed ? nullptr : std::move(state(id).committed);
   dirty_.clear();
   dead_.clear();
+  name_slices_ = {};
+  owned_names_.clear();
+  names_move_ = false;
   removed_names_.clear();
   retained_.clear();
   by_name_.clear();

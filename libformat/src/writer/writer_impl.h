@@ -116,7 +116,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Result<std::uint64_t> global_id(BlockId id);
 
   // --- writer_values.cpp ---
-  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type, const void* values);
+  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
+             const void* values);
   Status take_values(BlockId id, std::shared_ptr<const ByteSource> source,
                      std::vector<ValueRuns> runs, std::string origin);
   // --- writer_links.cpp ---
@@ -259,8 +260,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status range_status(const Put& put);
   // writer_requests.cpp
   Status put_all_of(std::span<Put*> puts);
-  std::vector<Put> check_requests(std::span<const PutRequest> requests,
-                                  std::span<Status> statuses);
+  std::vector<Put> check_requests(std::span<const PutRequest> requests, std::span<Status> statuses);
   // writer_together.cpp
   Status put_together(const Status& checked, std::span<Put> puts);
   Status want_places(const Put& put);
@@ -395,6 +395,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // Of the last end_define of several ranks.
   NameSlices name_slices_;
   OwnedNames owned_names_;
+  bool names_move_ = false;  // a rank has defined, removed or renamed a block since the last commit
   std::uint64_t new_generation() const { return superblock_.generation + 1; }
   // Of what the next commit writes.
   Origin new_origin() const { return {superblock_.file_id, new_generation(), stamp_}; }

@@ -38,11 +38,6 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
                                        : (block.renamed ? Claim::kDefineAlone : Claim::kChange);
     records.push_back({names_.at(id), id, claim});
   }
-  for (BlockId id = 0; id < blocks_.size(); ++id) {
-    const BlockState& block = state(id);
-    if (block.written && !block.removed && !block.pending && block.committed)
-      records.push_back({names_.at(id), id, Claim::kHold});
-  }
   for (const std::string& name : removed_names_)
     records.push_back({name, kNoBlock, Claim::kRemove});
   std::sort(records.begin(), records.end(),
@@ -50,7 +45,12 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
   owned_names_.clear();
   NMB_ASSIGN(std::vector<NameMatch> matches,
              match_names(ranks_, records, &name_slices_, &owned_names_));
-  bool mine_shared = false;
+  struct Found {
+    bool shared, names_move;
+  };
+  Found mine{false, std::ranges::any_of(records, [](const NameRecord& record) {
+               return record.claim != Claim::kChange;
+             })};
   auto take = [&]() -> Status {
     for (std::size_t i = 0; i < records.size(); ++i) {
       const NameRecord& record = records[i];
@@ -61,14 +61,17 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
         NMB_ASSIGN(const std::uint64_t committed, core_->index().rank_of(record.name));
         block.global_id += committed;
       }
-      if (record.claim == Claim::kHold) continue;
-      mine_shared = mine_shared || !matches[i].handles.empty();
+      mine.shared = mine.shared || !matches[i].handles.empty();
       take_match(record.id, std::move(matches[i]));
     }
     return {};
   };
   NMB_TRY(ranks_.agree(keep(take())));
-  NMB_ASSIGN(*any_shared, ranks_.all_reduce(mine_shared, std::logical_or<>()));
+  NMB_ASSIGN(const Found all, ranks_.all_reduce(mine, [](Found a, Found b) {
+    return Found{a.shared || b.shared, a.names_move || b.names_move};
+  }));
+  *any_shared = all.shared;
+  names_move_ = all.names_move;
   return {};
 }
 
@@ -338,6 +341,7 @@ Result<std::vector<BlockId>> Writer::Impl::open_blocks(std::span<const std::stri
         block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
         laid.put_into(block);
         block.written = true;
+        block.known_at = superblock_.generation;
       }
     }
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -120,8 +120,7 @@ Status Writer::Impl::put_together(const Status& checked, std::span<Put> puts) {
   NMB_TRY(ranks_.agree(put_alone));
   return keep(exchange.put(parts_of(shared), [&](const PiecePart& part, std::span<std::byte> out) {
     Put& put = *shared[part.put];
-    put.out_of_range +=
-        encode_bytes(put.memory, put.values, put.type, put.kind, part.first, out);
+    put.out_of_range += encode_bytes(put.memory, put.values, put.type, put.kind, part.first, out);
   }));
 }
 
