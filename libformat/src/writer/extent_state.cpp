@@ -312,14 +312,31 @@ void ExtentState::take_places(MessageReader& in) {
   std::vector<Segment> places;
   for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
   if (places.empty()) return;
-  // They take the place of whatever this state had there.
-  std::vector<Segment> merged;
-  auto place = places.begin();
+  // They take the place of whatever this state had there: of a committed piece all of it.
+  std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
-    while (place != places.end() && place->logical < segment.end()) merged.push_back(*place++);
-    if (merged.empty() || merged.back().end() <= segment.logical) merged.push_back(segment);
+    auto place = std::upper_bound(
+        places.begin(), places.end(), segment.logical,
+        [](std::uint64_t at, const Segment& candidate) { return at < candidate.end(); });
+    const bool touched = place != places.end() && place->logical < segment.end();
+    if (!touched) merged.push_back(segment);
+    if (!touched || !segment.fresh) continue;
+    auto keep = [&](std::uint64_t from, std::uint64_t to) {
+      Segment part = segment;
+      part.logical = from;
+      part.length = to - from;
+      part.position += from - segment.logical;
+      if (from < to) merged.push_back(part);
+    };
+    std::uint64_t at = segment.logical;
+    for (; place != places.end() && place->logical < segment.end(); ++place) {
+      keep(at, std::max(at, place->logical));
+      at = place->end();
+    }
+    keep(at, std::max(at, segment.end()));
   }
-  merged.insert(merged.end(), place, places.end());
+  std::sort(merged.begin(), merged.end(),
+            [](const Segment& one, const Segment& other) { return one.logical < other.logical; });
   segments_ = std::move(merged);
   join_segments();
   length_ = std::max(length_, segments_.back().end());

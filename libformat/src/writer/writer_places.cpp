@@ -202,6 +202,7 @@ Status Writer::Impl::place_values() {
     for (MessageReader in(message.bytes()); !in.at_end();) {
       BlockState& block = state(in.get<BlockId>());
       set_records(block, in.get<std::uint64_t>());
+      NMB_TRY(block.extent->resize(block.extent_length, buffer_, *this));
       block.extent->take_places(in);
       IntervalSet skip;
       for (MessageReader each(in.get_bytes()); !each.at_end();) {

@@ -1,6 +1,7 @@
 // Values that ranks put together: places first, then every byte straight to the rank that writes it
 // (spec/rationale.md, "Values that ranks put together").
 #include <algorithm>
+#include <array>
 
 #include "values/run_cursor.h"
 #include "writer/writer_impl.h"
