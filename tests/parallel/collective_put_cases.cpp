@@ -279,5 +279,91 @@ RANK_CASE(AnySelectionsPutTogetherAreWhatAModelSays) {
   return {};
 }
 
+// Space that extend() gives is written by put() at once: nothing waits, however much it is.
+RANK_CASE(ExtendedRecordsArePutStraightIntoTheFile) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("extended.nmb");
+  constexpr std::uint64_t kCells = 100'000, kRecords = 3;
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  std::vector<test::OutputCall> calls;
+  WriterOptions options = small_pieces();
+  options.layer = test::recording(calls);
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+    NMB_ASSIGN(const BlockId block, writer->define_block("steps"));
+    NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+    NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kCells));
+    NMB_TRY(writer->def_var(block, "v", Type::kDouble, {{time, x}}).status());
+    NMB_TRY(writer->end_define());
+    for (std::uint64_t record = 0; record < kRecords; ++record) {
+      NMB_TRY(writer->extend(block, record + 1));
+      NMB_ASSIGN(const std::uint64_t records, writer->records(block));
+      NMB_TRY(expect(records == record + 1, "as many records"));
+      calls.clear();
+      const std::uint64_t from = kCells * rank / size, to = kCells * (rank + 1) / size;
+      std::vector<double> values(to - from);
+      std::iota(values.begin(), values.end(), static_cast<double>(record * kCells + from));
+      NMB_TRY(writer->put(block, 0, {{record, from}, {1, to - from}, {}},
+                          std::span<const double>(values)));
+      std::uint64_t written = 0;
+      for (const test::OutputCall& call : calls) written += call.bytes.size();
+      // The rest is in a buffer of at most 1 MiB.
+      NMB_TRY(expect(written + (1 << 20) >= values.size() * 8, "values written at once"));
+      if (record == 1) NMB_TRY(writer->sync());
+    }
+    NMB_TRY(writer->close());
+  }
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("steps"));
+    NMB_ASSIGN(const std::vector<double> values, block->read_all<double>(0));
+    NMB_TRY(expect(values.size() == kRecords * kCells, "as many values"));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      NMB_TRY(expect(values[i] == static_cast<double>(i), "value " + std::to_string(i)));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+// More than 64 MiB that wait for space: one process gives them space, a rank of several says what
+// to do.
+RANK_CASE(ManyValuesWithoutSpace) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("waiting.nmb");
+  constexpr std::uint64_t kCells = 4 << 20;  // 16 MiB
+  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(const BlockId block, writer->define_block("steps"));
+  NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+  NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kCells));
+  NMB_TRY(writer->def_var(block, "v", Type::kInt, {{time, x}}).status());
+  NMB_TRY(writer->end_define());
+  Status status;
+  for (std::uint64_t record = 0; record < 6 && status.ok(); ++record) {
+    const std::vector<int> values(kCells, static_cast<int>(record));
+    if (ranks.rank() == 0)
+      status = writer->put(block, 0, {{record, 0}, {1, kCells}, {}}, std::span<const int>(values));
+  }
+  const bool refused = ranks.size() > 1 && ranks.rank() == 0;
+  NMB_TRY(ranks.agree(expect(status.code() == (refused ? Code::kLimit : Code::kOk),
+                             "kLimit of a rank of several: " + status.text())));
+  if (refused) NMB_TRY(expect(status.message().find("extend()") != std::string::npos, "a way on"));
+  NMB_TRY(writer->close());
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> read, reader->block("steps"));
+    // What was put before is there.
+    const std::uint64_t records = ranks.size() > 1 ? 4 : 6;
+    NMB_TRY(expect(read->records >= records, "as many records"));
+    for (std::uint64_t record = 0; record < records; ++record) {
+      int value = -1;
+      NMB_TRY(read->read(0, {{record, kCells - 1}, {1, 1}, {}}, memory_type_of<int>(), &value));
+      NMB_TRY(expect(value == static_cast<int>(record), "the values of each record"));
+    }
+    return {};
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
 }  // namespace
 }  // namespace nmb

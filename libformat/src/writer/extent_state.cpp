@@ -140,8 +140,7 @@ bool ExtentState::is_fresh(std::uint64_t from, std::uint64_t to) const {
 }
 
 Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-                          Stage& stage_, bool all_staged) {
-  if (all_staged) return stage(offset, bytes, stage_);
+                          Stage& stage_) {
   std::uint64_t at = offset;
   const std::uint64_t end = offset + bytes.size();
   while (at < end) {
@@ -357,17 +356,13 @@ std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
   return out;
 }
 
-Status ExtentState::write_staged(const Staged& run, const WriteAt& write, Stage& stage_) {
-  std::vector<std::byte> bytes;
+Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const Stage& stage_) {
   const std::uint64_t end = run.offset + run.length;
   for (std::uint64_t at = run.offset; at < end;) {
     const Segment& segment = segments_[first_segment_at(at)];
     assert(segment.fresh && segment.logical <= at);
-    // Parts end where windows do, so that whole pieces are summed in passing.
-    const std::uint64_t to = std::min({end, segment.end(), (at / kBuffer + 1) * kBuffer});
-    bytes.resize(to - at);
-    NMB_TRY(stage_.read_at(run.place + (at - run.offset), bytes));
-    NMB_TRY(write_fresh(segment, at, bytes, write));
+    const std::uint64_t to = std::min(end, segment.end());
+    NMB_TRY(write_fresh(segment, at, stage_.at(run.place + (at - run.offset), to - at), write));
     at = to;
   }
   return {};

@@ -52,9 +52,9 @@ class ExtentState {
   // become zero in the file); a committed piece that is cut is written anew when places are
   // planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
-  // all_staged: also what has space waits, to be put in order with what other ranks put.
+  // What has no space that is not committed waits in `stage`.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-               Stage& stage, bool all_staged = false);
+               Stage& stage);
 
   // --- places for what waits ---
   bool needs_places() const { return !staged_.empty() || !wanted_.empty() || has_cut(); }
@@ -94,7 +94,7 @@ class ExtentState {
   // does any longer.
   std::vector<Staged> take_staged(IntervalSet skip);
   // One of them, which has its place now.
-  Status write_staged(const Staged& run, const WriteAt& write, Stage& stage);
+  Status write_staged(const Staged& run, const WriteAt& write, const Stage& stage);
 
   // Reads written bytes; unwritten ones as `fill` says. Not what waits.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,

@@ -402,6 +402,9 @@ Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryT
                    const void* values) {
   return impl_->put(block, variable, slab, type, values);
 }
+Status Writer::extend(BlockId block, std::uint64_t records) {
+  return impl_->extend(block, records);
+}
 Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                        const void* values, std::uint64_t count) {
   return impl_->put_all(block, variable, slab, type, values, count);

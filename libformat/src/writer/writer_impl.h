@@ -49,8 +49,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
         buffer_(*file_, ranks_.size() > 1 ? WriteBuffer::kOfSeveral : WriteBuffer::kCapacity),
         stripes_(ranks_, *file_, buffer_, aggregation),
         value_stripes_(ranks_, *file_, buffer_, aggregation.of_values()),
-        aggregation_(aggregation),
-        stage_(file_->name(), ranks_.rank()) {}
+        aggregation_(aggregation) {}
   ~Impl() override;
 
   // Of a new file: takes the options that are kept in it.
@@ -103,6 +102,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
                  const void* values, std::uint64_t count);
 
+  Status extend(BlockId id, std::uint64_t records);
   // statuses: of each request, or empty.
   Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses);
 
@@ -264,6 +264,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // writer_together.cpp
   Status put_together(const Status& checked, std::span<Put> puts);
   Status want_places(const Put& put);
+  Status make_room(std::span<Put* const> puts);
   std::vector<PiecePart> parts_of(std::span<Put* const> puts);
   Status check_none_open(std::uint64_t open, std::string_view operation) const;
   // writer_sharing.cpp

@@ -18,6 +18,7 @@ Result<RequestId> Writer::Impl::iput(BlockId id, VarId variable, const Hyperslab
 // come in order of where they lie in the file, and all puts of one together, in order of their
 // runs: what lies side by side is written together.
 Status Writer::Impl::put_all_of(std::span<Put*> puts) {
+  NMB_TRY(make_room(puts));
   std::stable_sort(puts.begin(), puts.end(), [&](const Put* a, const Put* b) {
     return std::pair(state(a->block).run_position, a->block) <
            std::pair(state(b->block).run_position, b->block);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "block/name_rules.h"
 #include "values/run_cursor.h"
+#include "wire/checked.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -70,6 +72,52 @@ Status Writer::Impl::want_places(const Put& put) {
       extent.want_place(begin, end);
   }
   return {};
+}
+
+// One process alone need not let values wait that are more than the stage takes: all that waits
+// gets its place, and what is put now too.
+Status Writer::Impl::make_room(std::span<Put* const> puts) {
+  if (ranks_.size() > 1) return {};
+  std::uint64_t bytes = stage_.size();
+  for (const Put* put : puts) bytes += element_count(put->slab) * put->shape.element_size;
+  if (bytes <= Stage::kMost) return {};
+  for (const Put* put : puts) {
+    NMB_TRY(start_put(put->block, put->records).status());
+    NMB_TRY(want_places(*put));
+  }
+  return keep(place_values());
+}
+
+Status Writer::Impl::extend(BlockId id, std::uint64_t records) {
+  return together("extend()", [&]() -> Status {
+    auto want = [&]() -> Status {
+      NMB_TRY(check_id(id));
+      BlockState& block = state(id);
+      if (define_mode_ || block.move || block.packed || block.linked)
+        return Status(Code::kUsage,
+                      "found extend() of block " + in_quotes(names_.at(id)) +
+                          (define_mode_ ? " in define mode, expected end_define()"
+                                        : " whose values are moved, expected sync()") +
+                          " before");
+      NMB_TRY(load_definitions(id));
+      std::uint64_t end = 0;
+      if (!block.metadata->record_dimension())
+        return Status(Code::kUsage, "found extend() of block " + in_quotes(names_.at(id)) +
+                                        ", expected one with a record dimension");
+      if (records <= block.records) return {};
+      if (!checked_mul(records, block.layout.record_size, &end) ||
+          !checked_add(end, block.layout.record_begin, &end) || end >> 62)
+        return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+      const std::uint64_t before = block.records;
+      NMB_ASSIGN(ExtentState * extent, start_put(id, records));
+      const std::uint64_t begin = block.layout.record_begin - block.layout.header_length +
+                                  before * block.layout.record_size;
+      if (begin < extent->length()) extent->want_place(begin, extent->length());
+      return {};
+    };
+    NMB_TRY(ranks_.agree(want()));
+    return keep(place_values());
+  });
 }
 
 // What puts to shared blocks have of each piece.

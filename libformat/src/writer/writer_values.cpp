@@ -191,6 +191,8 @@ Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, Memo
                          const void* values) {
   NMB_ASSIGN(Put put, check_put("put()", id, variable, slab, memory, values));
   if (put.empty) return {};
+  Put* const one = &put;
+  NMB_TRY(make_room(std::span(&one, 1)));
   NMB_ASSIGN(ExtentState * extent, start_put(id, put.records));
   std::vector<std::byte> buffer;
   NMB_TRY(keep(for_each_run(put.shape, slab,
