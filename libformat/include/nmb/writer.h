@@ -200,8 +200,12 @@ class Writer {
   NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
                                                          const WriterOptions& options,
                                                          Communicator& ranks);
-  // Without close(): what was not committed is gone.
+  // Without close(): what was not committed is gone. On several ranks that is a mistake of the
+  // program, which returned early: the network fails, and every rank's next collective call says
+  // which rank has gone. Not so after a failure that all ranks have, or abandon().
   NMB_EXPORT ~Writer();
+  // The writer may end without close(): all ranks give up what was not committed. No communication.
+  NMB_EXPORT void abandon();
 
   // --- define mode ---
   // kExists: in this file already, kUsage: an illegal name (spec/format.md, section 8.4).

@@ -43,7 +43,15 @@ class Packer {
         conflicts_(options.inputs),
         names_(ranks, conflicts_) {}
 
+  // Every failure is all ranks'.
   Status run() {
+    const Status status = run_together();
+    if (!status.ok() && writer_) writer_->abandon();
+    return status;
+  }
+
+ private:
+  Status run_together() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
     if (options_.append) NMB_TRY(said_by_rank_0(ranks_.rank() == 0 ? look_at_inputs() : Status()));
     NMB_TRY(open_output());
@@ -76,7 +84,6 @@ class Packer {
     return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
   }
 
- private:
   Status prepare() {
     if (options_.inputs.empty())
       return Status(Code::kUsage, "found no inputs, expected at least one");

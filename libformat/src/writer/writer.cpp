@@ -24,6 +24,14 @@ Writer::Impl::~Impl() {
   (void)file_->truncate(kept_length_).ok();
 }
 
+// Other ranks wait in their next collective call for one that has gone without a word.
+void Writer::Impl::leave() {
+  if (ranks_.size() == 1 || !file_ || !failure_.ok() || abandoned_) return;
+  ranks_.fail(Status(Code::kUsage, file_->name(), kNoOffset, "",
+                     "found the writer of rank " + std::to_string(ranks_.rank()) +
+                         " gone, expected close() on all ranks (abandon() where all give it up)"));
+}
+
 Status Writer::Impl::keep(Status status) {
   if (status.ok()) return status;
   status = status.in_file(file_->name());
@@ -58,7 +66,8 @@ void Writer::Impl::dropped(const Place& place) {
 }
 
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Writer::~Writer() = default;
+Writer::~Writer() { impl_->leave(); }
+void Writer::abandon() { impl_->abandon(); }
 
 namespace {
 

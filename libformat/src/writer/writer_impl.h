@@ -136,6 +136,10 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // Lets go of the file; every later call is kUsage.
   void shut();
 
+  void abandon() { abandoned_ = true; }
+  // At the end of the writer, closed or not.
+  void leave();
+
   // Fails with what broke the file; ok: still sound.
   const Status& failure() const { return failure_; }
   // Remembers failures that leave the file in doubt.
@@ -343,6 +347,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status failure_;
   OpenRequests<PutRequest> requests_;
   bool define_mode_ = true;
+  bool abandoned_ = false;
   bool slot_begun_ = false;  // of the generation that is being written: nothing is cut off any more
 
   NameIndex names_;
