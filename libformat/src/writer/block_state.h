@@ -107,7 +107,8 @@ struct BlockState {
   std::uint64_t retained = kNotRetained;  // where the stored body lies in the writer's memory
   std::uint64_t dimensions = 0, variables = 0, attributes = 0;
   std::uint64_t records = 0, samples = 0, order = 0;
-  std::uint64_t global_id = 0;  // as of the last end_define of several ranks
+  // Of several ranks: names that come less names that go ahead of this one, by the last end_define.
+  std::int64_t names_ahead = 0;
   // Of several ranks: the generation that all this is of. Another rank may have committed the block
   // since.
   std::uint64_t known_at = 0;

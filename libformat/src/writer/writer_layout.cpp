@@ -479,12 +479,16 @@ Result<std::uint64_t> Writer::Impl::global_id(BlockId id) {
                   "found a global ID asked for in define mode, expected end_define() before");
   if (ranks_.size() > 1) {
     const BlockState& block = state(id);
-    if (!block.committed || block.renamed) return block.global_id;
-    if (names_move_)
+    const bool comes = !block.committed || block.renamed;
+    if (!comes && names_move_)
       return Status(Code::kUsage,
                     "found a global ID of a committed block asked for while ranks define, remove "
                     "or rename others, expected sync() before");
-    return core_->index().rank_of(names_.at(id));
+    std::uint64_t committed = 0;
+    if (core_) {
+      NMB_ASSIGN(committed, core_->index().rank_of(names_.at(id)));
+    }
+    return comes ? committed + static_cast<std::uint64_t>(block.names_ahead) : committed;
   }
   if (by_name_.empty()) {
     for (BlockId b = 0; b < blocks_.size(); ++b)

@@ -27,7 +27,8 @@ void Writer::Impl::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
-// Afterwards every block knows whether it is shared and who keeps it, and its global ID.
+// Afterwards every block knows whether it is shared and who keeps it, and how many names come ahead
+// of its own.
 Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* any_shared) {
   constexpr BlockId kNoBlock = ~BlockId{0};
   std::vector<NameRecord> records;
@@ -51,22 +52,12 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
   Found mine{false, std::ranges::any_of(records, [](const NameRecord& record) {
                return record.claim != Claim::kChange;
              })};
-  auto take = [&]() -> Status {
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      const NameRecord& record = records[i];
-      if (record.id == kNoBlock) continue;
-      BlockState& block = state(record.id);
-      block.global_id = static_cast<std::uint64_t>(matches[i].change);
-      if (core_) {
-        NMB_ASSIGN(const std::uint64_t committed, core_->index().rank_of(record.name));
-        block.global_id += committed;
-      }
-      mine.shared = mine.shared || !matches[i].handles.empty();
-      take_match(record.id, std::move(matches[i]));
-    }
-    return {};
-  };
-  NMB_TRY(ranks_.agree(keep(take())));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].id == kNoBlock) continue;
+    state(records[i].id).names_ahead = matches[i].change;
+    mine.shared = mine.shared || !matches[i].handles.empty();
+    take_match(records[i].id, std::move(matches[i]));
+  }
   NMB_ASSIGN(const Found all, ranks_.all_reduce(mine, [](Found a, Found b) {
     return Found{a.shared || b.shared, a.names_move || b.names_move};
   }));
