@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +76,11 @@ Metadata define(std::initializer_list<std::pair<const char*, std::uint64_t>> dim
 void put_text(Metadata* metadata, const char* name, std::string_view text) {
   EXPECT_TRUE(
       metadata->put_attribute(kGlobal, name, Type::kChar, std::as_bytes(std::span(text))).ok());
+}
+
+std::span<const std::byte> bytes_of_one() {
+  static constexpr std::array<std::byte, 2> kBytes{std::byte{1}, std::byte{1}};
+  return kBytes;
 }
 
 TEST_F(GroupUnionTest, UnitesByName) {
@@ -196,6 +203,53 @@ TEST_F(DatasetUnionTest, KeepsTheFirstOfAttributesThatDoNotTellMeaning) {
   }
   EXPECT_EQ(differing_, std::vector<std::string>{"attribute @history: \"two\"; \"one\""});
   EXPECT_EQ(conflicts_, std::vector<std::string>{"attribute a@units: \"two\"; \"one\""});
+}
+
+// One that only one dataset has would be said of the other's values too.
+TEST_F(DatasetUnionTest, AttributesThatTellMeaningAreInAllDatasets) {
+  for (const char* name :
+       {"units",         "units_metadata", "calendar",      "leap_year",  "leap_month",
+        "month_lengths", "_FillValue",     "missing_value", "valid_min",  "valid_max",
+        "valid_range",   "scale_factor",   "add_offset",    "_Unsigned",  "_Encoding",
+        "dtype",         "compress",       "flag_values",   "flag_masks", "axis",
+        "positive",      "standard_name",  "cell_methods"}) {
+    for (const bool first : {true, false}) {
+      use({.along = Along::kRecords, .complete = true});
+      conflicts_.clear();
+      for (const bool has : {first, !first}) {
+        Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
+        if (has) {
+          EXPECT_TRUE(metadata.put_attribute(0, name, Type::kShort, bytes_of_one()).ok());
+        }
+        add("", std::move(metadata), 1);
+      }
+      EXPECT_EQ(conflicts_, std::vector<std::string>{std::string("attribute a@") + name +
+                                                     (first ? ": none; 257s" : ": 257s; none")});
+    }
+  }
+}
+
+TEST_F(DatasetUnionTest, TellsOtherAttributesThatOneDatasetHas) {
+  for (const bool strict : {false, true}) {
+    use({.along = Along::kRecords, .equal_attributes = strict, .complete = true});
+    conflicts_.clear(), differing_.clear();
+    for (const char* name : {"one", "two"}) {
+      Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
+      put_text(&metadata, name, "text");
+      if (!strict) {
+        EXPECT_TRUE(metadata.put_attribute(0, name, Type::kShort, bytes_of_one()).ok());
+      }
+      add("", std::move(metadata), 1);
+    }
+    EXPECT_TRUE(conflicts_.empty());
+    std::vector<std::string> expected{"attribute @two: \"text\"; none",
+                                      "attribute @one: none; \"text\""};
+    if (!strict) {
+      expected.emplace_back("attribute a@two: 257s; none");
+      expected.emplace_back("attribute a@one: none; 257s");
+    }
+    EXPECT_EQ(differing_, expected);
+  }
 }
 
 TEST_F(DatasetUnionTest, LeavesOutWhatDoesNotGoWithTheFirst) {

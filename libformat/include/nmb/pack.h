@@ -190,7 +190,7 @@ struct PackLoss {
 
 struct PackReport {
   std::vector<PackConflict> conflicts;  // all of them; if there is one nothing is published
-  std::vector<PackConflict> differing;  // attributes of which the first is kept
+  std::vector<PackConflict> differing;  // attributes whose first or only value is kept
   std::vector<PackConflict> left_out;   // objects, by skip_mismatches
   std::vector<PackConflict> filled;     // by fill_missing
   std::vector<PackConflict> shared;     // values that are the first one's, by first_values

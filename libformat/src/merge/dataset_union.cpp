@@ -45,9 +45,11 @@ std::pair<std::string, std::string> difference(const Attribute& found, const Att
 }  // namespace
 
 bool tells_meaning(std::string_view attribute) {
-  constexpr std::array<std::string_view, 11> kNames{
-      "units",     "calendar", "_FillValue", "missing_value", "scale_factor", "add_offset",
-      "_Unsigned", "axis",     "positive",   "standard_name", "cell_methods"};
+  constexpr std::array<std::string_view, 21> kNames{
+      "units",      "units_metadata", "calendar",    "leap_year", "leap_month",  "month_lengths",
+      "_FillValue", "missing_value",  "valid_min",   "valid_max", "valid_range", "scale_factor",
+      "add_offset", "_Unsigned",      "_Encoding",   "dtype",     "compress",    "axis",
+      "positive",   "standard_name",  "cell_methods"};
   return std::ranges::find(kNames, attribute) != kNames.end() || attribute.starts_with("flag_");
 }
 
@@ -318,6 +320,7 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
       return differ(found.name, std::move(is), std::move(was));
     }
     const std::string object = object_of(known, found.name);
+    if (here() > 0) differ(found.name, value_text(found), kNone);
     status =
         add_attribute(known, local == kGlobal ? found.type : metadata.variable(local).type, found);
     if (!status.ok())
@@ -326,7 +329,6 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
       attribute_members_.emplace(object, here());
   });
   NMB_TRY(status);
-  if (rules_.equal_attributes) return {};
   all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
     if (!metadata.find_attribute(local, expected.name))
       differ(expected.name, kNone, value_text(expected));

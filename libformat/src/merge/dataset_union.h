@@ -59,7 +59,7 @@ struct UnionNote {
     kFilled,   // by UnionRules::fills
     kShared,   // values that are not compared, as UnionRules::equal_values is not set
     kWidened,  // by UnionRules::widens
-    kDiffers,  // an attribute; the first one's value is kept
+    kDiffers,  // an attribute; the first one's value is kept, or that of the only one
   };
   What what;
   std::string kind;  // as PackConflict has it

@@ -102,6 +102,8 @@ Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> f
   if (by_ == By::kOne)
     united_.emplace(UnionRules{.distinct_variables = true, .equal_attributes = true},
                     [this](UnionNote note) {
+                      // Each group may have attributes of its own.
+                      if (note.what == UnionNote::What::kDiffers) return;
                       conflicts_.add(std::move(note.kind), std::move(note.object),
                                      std::move(note.found), std::move(note.expected));
                     });
