@@ -233,7 +233,7 @@ class ReferenceWalk {
   }
 
  private:
-  // No file that does not exist yet is found by reading more.
+  // Files that exist are read: none of them is an output where no output exists.
   std::vector<std::string>* wanted() { return outputs_.replaces() ? &nested_ : nullptr; }
 
   // A failure of the check, not of what is read.
