@@ -101,7 +101,8 @@ class Reader {
   // Bytes of values that have one sum, at most.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
-  // What did not hinder opening: a damaged slot, a commit that was rolled forward.
+  // What did not hinder opening: a damaged slot, a commit that was rolled forward. Rule R-SB-13: a
+  // newer generation lies in the file and is not taken, or may be lost.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
   // Returns what tells whether the file, opened anew, still holds the generation of this reader:
