@@ -104,8 +104,9 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                                  .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
   NMB_TRY(check_nothing_pending(*reader));
-  // Somebody may add to the file meanwhile.
-  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get()))
+  // Somebody may add to the file meanwhile, but not where it is linked: a link has its length.
+  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
+      pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
