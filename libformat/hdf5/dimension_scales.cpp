@@ -53,7 +53,7 @@ DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, int fir
     has_scale_.push_back(is_own || !source.classic_style().plain ||
                          !is_made_up(metadata.dimension(d).name));
   }
-  // A scale of several dimensions tells them by their numbers.
+  // A scale of several dimensions names them by number.
   for (const VarId scale : scales_)
     if (scale != kGlobal)
       for (const DimId d : metadata.variable(scale).dimensions) has_scale_[d] = true;

@@ -19,7 +19,7 @@ struct NetcdfView {
     std::string name;  // unlike all others
     std::uint64_t length = 0;
     bool may_grow = false;
-    std::string path{};  // of its scale in the file, with the first '/'; empty: none is told
+    std::string path{};  // of its scale in the file, with the first '/'; empty: no scale
   };
   struct Variable {
     VarId id = 0;
