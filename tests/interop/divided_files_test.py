@@ -264,8 +264,9 @@ def broken_references(path):
 class Division:
     """One file by one rule."""
 
-    def __init__(self, tools, source, rule):
-        self.tools, self.source, self.rule = tools, source, rule
+    # packed: what is divided is an NMB file of the source.
+    def __init__(self, tools, source, rule, packed=False):
+        self.tools, self.source, self.rule, self.packed = tools, source, rule, packed
         self.stem = source.with_name(f"{source.stem}_{re.sub('[^a-z0-9]', '_', rule)}")
         self.problems = []
 
@@ -279,7 +280,11 @@ class Division:
     def check(self):
         nmb = self.stem.with_suffix(".nmb")
         option = "--regroup" if self.rule[:4] in ("dim:", "key:") else "--block-by"
-        done = self.run("nmconvert", self.source, nmb, option, self.rule)
+        given = self.source
+        if self.packed:
+            given = self.stem.with_name(f"{self.stem.name}_packed.nmb")
+            self.run("nmconvert", self.source, given)
+        done = self.run("nmconvert", given, nmb, option, self.rule)
         if done.returncode in (1, 2) and not nmb.exists() and "nothing was written" in done.stderr:
             return False
         if done.returncode != 0:
@@ -319,7 +324,7 @@ def worker(arguments):
             try:
                 source = make_file(number, Path(folder) / f"d{number}.nc")
                 for rule in rules_of(source):
-                    division = Division(tools, source, rule)
+                    division = Division(tools, source, rule, number % 3 == 2)
                     kind = rule.partition(":")[0]
                     all_[kind] += 1
                     done[kind] += division.check()
