@@ -129,7 +129,7 @@ def choose(data, search=False):
     check_slots(c, slots, usable)
     if c.newest is None:
         if c.lost:
-            at = mark.file_length - UNIT
+            at = max(mark.file_length, UNIT) - UNIT
             c.findings.append(("R-SB-13", at, f"generation {mark.generation} is lost: no superblock at {at}"))
         elif all(s.zero for s in slots):
             c.findings.append(("R-SB-1", UNIT, "both slots are zero: no generation was committed"))

@@ -50,12 +50,12 @@ Status choose_damaged(const ByteSource& file, Choice* choice) {
     const Mark& mark = *reading.mark;
     NMB_ASSIGN(std::optional<FoundSuperblock> named, search.ending_at(mark.file_length));
     if (named && named->sum() == mark.superblock_sum) return roll_forward(std::move(*named), false);
-    choice->lost =
-        Status(Code::kDamaged, file.name(), mark.file_length - kSlotUnit, "R-SB-13",
-               "generation " + std::to_string(mark.generation) +
-                   " is lost: found no superblock of it, neither in its slot nor at the end of "
-                   "its " +
-                   std::to_string(mark.file_length) + " bytes");
+    choice->lost = Status(
+        Code::kDamaged, file.name(), std::max(mark.file_length, kSlotUnit) - kSlotUnit, "R-SB-13",
+        "generation " + std::to_string(mark.generation) +
+            " is lost: found no superblock of it, neither in its slot nor at the end of "
+            "its " +
+            std::to_string(mark.file_length) + " bytes");
     return {};
   }
   if (g) {
