@@ -318,8 +318,10 @@ class Converter {
       return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
+    DimensionLengths lengths;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
+      NMB_TRY(add_lengths(*reader, *block, &lengths));
       if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
@@ -329,7 +331,30 @@ class Converter {
       });
     };
     NMB_TRY(ranks_.agree(load()));
-    return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses));
+    return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses),
+                      &lengths);
+  }
+
+  // Those of dimensions that the block has or uses, where other blocks may use them.
+  static Status add_lengths(const Reader& reader, const Block& block, DimensionLengths* lengths) {
+    std::optional<std::string> top;  // the uppermost block with such a dimension
+    for (const NetcdfView::Dimension& dimension : netcdf_view(block).dimensions) {
+      if (!dimension.may_grow || dimension.path.empty()) continue;
+      const std::size_t slash = dimension.path.rfind('/');
+      const std::string owner = slash > 0 && slash != std::string::npos
+                                    ? dimension.path.substr(1, slash - 1)
+                                    : std::string();
+      if (!top || owner.size() < top->size()) top = owner;
+    }
+    if (!top) return {};
+    return reader.for_each_entry(*top, [&](const BlockEntry& entry) -> Result<bool> {
+      const bool is_below = top->empty() || entry.name == *top ||
+                            (entry.name.starts_with(*top) && entry.name[top->size()] == '/');
+      if (!is_below || !is_extended(entry)) return true;
+      NMB_ASSIGN(const std::shared_ptr<const Block> other, reader.block(entry));
+      add_dimension_lengths(*other, lengths);
+      return true;
+    });
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {

@@ -87,14 +87,14 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                      is_unused};
 }
 
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts) {
+void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
+                 const std::string& why) {
   constexpr std::string_view kFound = "found ";
   const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
   for (const Loss& loss : form.losses) {
     std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
     found.resize(std::min(found.size(), found.rfind("; ")));
-    conflicts.add("loss", group + loss.object,
-                  found + " (blocks are divided and united as classic netCDF)", "");
+    conflicts.add("loss", group + loss.object, found + " (" + why + ")", "");
   }
 }
 

@@ -30,7 +30,8 @@ struct ClassicForm {
 // A block of kind 6 is opened anew when its values are read, by `pool`. kDamaged, kLimit.
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool);
 
-// What the block loses so.
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts);
+// What the block loses so. why: it becomes classic.
+void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
+                 const std::string& why = "blocks are divided and united as classic netCDF");
 
 }  // namespace nmb
