@@ -449,6 +449,23 @@ def check_links(tools):
     return problems
 
 
+# Statistics of groups that move whole go with them.
+def check_statistics(tools):
+    with tempfile.TemporaryDirectory() as folder:
+        source, nmb, out = (Path(folder) / name for name in ("s.nc", "s.nmb", "out.nmb"))
+        with netCDF4.Dataset(source, "w") as file:
+            for name in "gh":
+                group = file.createGroup(name)
+                group.title = name * 2
+                group.createDimension("x", 2)
+                group.createVariable("v", "i4", ("x",))[:] = [1, 2]
+        run = Division(tools, source, "key:title").run
+        run("nmconvert", source, nmb, "--stats", "basic")
+        done = run("nmconvert", nmb, out, "--regroup", "key:title")
+        found = run("nminspect", "stats", out).stdout if done.returncode == 0 else done.stderr
+    return [] if "gg/g" in found and "hh/h" in found else [f"statistics: found {found}"]
+
+
 # A group that would lose a string for the sake of a dimension; a block with the path of a variable.
 def check_refusals(tools):
     problems = []
@@ -491,7 +508,7 @@ def main():
         print(f"{done[kind]:5} of {count} divided by {kind}")
         if done[kind] < LEAST_DONE * count:
             problems.append(f"rule {kind}: {done[kind]} of {count} divisions were done, expected a fifth")
-    problems += check_links(tools) + check_refusals(tools) + seeded_faults(tools)
+    problems += check_links(tools) + check_statistics(tools) + check_refusals(tools) + seeded_faults(tools)
     print(f"{arguments.files} files, {sum(all_.values())} divisions, {len(FAULTS)} seeded faults, {len(problems)} problems")
     for problem in sorted(problems):
         print(problem)

@@ -149,6 +149,8 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
         });
       }));
     is_surveyed_ = any;
+    // They count when they are visited.
+    extras_.tagged = extras_.counted = 0;
   }
   NMB_TRY(reader->for_each_entry(
       "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); }));
