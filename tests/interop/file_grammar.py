@@ -22,6 +22,8 @@ FEATURES = (
     "data sets without scales", "soft link", "hard link", "reference", "linked named type", "named type without a link",
     "union", "join", "netCDF-4 and HDF5", "dimensions in another order", "group of one input alone",
     "group of one input alone, with dimensions", "group of one input alone, coordinate of two dimensions",
+    "unlimited dimension that only groups use", "fixed dimension that only groups use",
+    "dimension of a group, like one above",
 )
 NUMBERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
 POINT = numpy.dtype([("x", "<f8"), ("n", "<i4")])
@@ -348,7 +350,7 @@ class MergedFile(Rules):
         with netCDF4.Dataset(path, "w") as root:
             root.set_auto_maskandscale(False)
             root.title = "of a set"
-            dims = [("x", 3), ("y", self.random.randrange(2, 5)), ("time", None)]
+            dims = [("x", 3), ("y", self.random.randrange(2, 5)), ("time", None), ("z", self.random.randrange(2, 5))]
             if self.chance(0.7, "dimensions in another order") and self.index == 1:
                 dims.reverse()
             for name, length in dims:
@@ -356,10 +358,11 @@ class MergedFile(Rules):
             self.have("unlimited", "text attribute")
             self.variable(root, "x", ("x",), shared=True)
             self.have("coordinate variable")
-            self.has_records = joins or self.chance(0.6)
-            if self.has_records:
+            in_groups = self.chance(0.6)
+            has_records = not in_groups and (joins or self.chance(0.6))
+            if has_records:
                 self.variable(root, "record", ("time", "y"), shared=not joins)
-            if joins:
+            if has_records and joins:
                 self.variable(root, "time", ("time",), shared=False)
             self.variable(root, "same", ("x", "y"), shared=True)
             if not joins:
@@ -372,8 +375,29 @@ class MergedFile(Rules):
                 if joins:
                     group.createDimension("k", 2)
                     self.variable(group, "table", ("time", "k"), shared=False)
+            if in_groups:
+                self.users(root)
             if not joins:
                 self.alone(root)
+
+    # Groups that use dimensions of the root which nothing in the root uses.
+    def users(self, root):
+        joins = self.made.mode == JOIN
+        self.have("dimensions of a group above", "unlimited dimension that only groups use")
+        group = root.createGroup("u")
+        self.variable(group, "by_time", ("time", "x"), shared=not joins)
+        if self.chance(0.8, "fixed dimension that only groups use"):
+            self.variable(group, "by_z", ("z", "y"), shared=True)
+        if not joins:
+            self.variable(group, f"own{self.index}", ("time", "y"), shared=False)
+        if self.chance(0.6, "nested groups"):
+            below = group.createGroup("below")
+            self.variable(below, "deep", ("time", "z"), shared=not joins)
+        if self.chance(0.8, "dimension of a group, like one above"):
+            other = root.createGroup("like")
+            other.createDimension("x", 3)
+            self.variable(other, "own", ("x", "y"), shared=True)
+            self.variable(other, "rows", ("time", "x"), shared=not joins)
 
     # A group that the other input does not have. The last choices: they need not be those of the other.
     def alone(self, root):
@@ -382,8 +406,8 @@ class MergedFile(Rules):
             return
         group = root.createGroup(f"only{self.index}")
         self.variable(group, "alone", ("x", "y"), shared=False)
-        # What is united has the same records.
-        self.variable(group, "other", ("y", "time") if self.has_records else ("y",), shared=False)
+        # Nothing of the other input may use the records: then it has none.
+        self.variable(group, "other", ("time", "y"), shared=False)
         if self.chance(0.85, "group of one input alone, with dimensions"):
             group.createDimension("k", self.random.randrange(2, 4))
             self.variable(group, "table", ("k", "y"), shared=False)

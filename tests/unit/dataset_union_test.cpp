@@ -20,7 +20,8 @@ namespace {
 class DatasetUnionTest : public testing::Test {
  protected:
   // A group whose values count on from those of the groups before.
-  void add(const std::string& group, Metadata metadata, std::uint64_t records = 0) {
+  void add(const std::string& group, Metadata metadata, std::uint64_t records = 0,
+           bool is_record_unused = false) {
     test::Dataset made = test::make_dataset(std::move(metadata), Kind::kCdf1, records);
     for (std::byte& value : made.values) value = static_cast<std::byte>(next_++ % 251);
     kept_.push_back(std::move(made));
@@ -30,6 +31,7 @@ class DatasetUnionTest : public testing::Test {
     dataset.records = records;
     DatasetUnion::Member member = DatasetUnion::member_of(dataset, kept_.back().extent());
     member.group = group;
+    member.is_record_unused = is_record_unused;
     ASSERT_TRUE(union_->add(member).ok());
   }
 
@@ -126,6 +128,28 @@ TEST_F(GroupUnionTest, HasOneRecordDimension) {
   EXPECT_EQ(conflicts_, (std::vector<std::string>{
                             "dimension name u: it as record dimension in group /b; \"t\" as in /a",
                             "dimension n: 2 records in group /c; length 2 as in /a"}));
+}
+
+// A dimension that nothing uses has no length yet, wherever it comes.
+TEST_F(DatasetUnionTest, UnusedRecordsGoWithAny) {
+  const auto unused = [] { return define({{"t", kUnlimited}, {"x", 2}}, {{"a", {1}}}); };
+  const auto used = [] { return define({{"t", kUnlimited}}, {{"v", {0}}}); };
+  for (const bool is_first : {true, false}) {
+    use({.equal_values = false});
+    if (is_first) add("", unused(), 0, true);
+    add("", used(), 3);
+    if (!is_first) add("", unused(), 0, true);
+    EXPECT_TRUE(conflicts_.empty());
+    const Result<nmb::Dataset> all = union_->take("file");
+    ASSERT_TRUE(all.ok()) << all.status().text();
+    EXPECT_EQ(all->records, 3U);
+    EXPECT_EQ(values(*all, "v"), test::values_of(kept_[is_first ? 1 : 2], 0));
+  }
+  use({.equal_values = false});
+  add("", unused(), 0, true);
+  add("", used(), 3);
+  add("", used(), 0);
+  EXPECT_EQ(conflicts_, std::vector<std::string>{"dimension t: 0 records; 3 records"});
 }
 
 // What is one behind the other along the records, whose first dimension is that.

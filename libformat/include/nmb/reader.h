@@ -172,6 +172,9 @@ class Reader {
   NMB_EXPORT Status
   for_each_tag(std::string_view name,
                const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
+  // Counts the tags of one block, or of all blocks (nullopt). Reads all pages of tags. kDamaged,
+  // kIo.
+  NMB_EXPORT Result<TagCounts> tag_counts(const std::optional<BlockEntry>& block = {}) const;
   // Statistics (where they are wanted) and tags of all blocks, for blocks of this file that are
   // packed into another (PackedBlock::kept); they outlive the reader. Of a table that is damaged
   // nothing is kept, and `damaged` gets what is wrong with it. kIo.

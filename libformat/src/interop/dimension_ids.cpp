@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <span>
 
 #include "block/name_rules.h"
 #include "interop/group_order.h"
 #include "interop/netcdf_marks.h"
+#include "interop/shared_dimensions.h"
 #include "wire/endian.h"
 
 namespace nmb::hdf5 {
@@ -56,6 +56,7 @@ Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
   bool are_unique = false;
   NMB_TRY(ids.keep_numbers(&are_unique));
   if (!are_unique) NMB_TRY(ids.count_anew());
+  NMB_TRY(ids.find_shared());
   return ids;
 }
 
@@ -67,6 +68,12 @@ Status DimensionIds::gather() {
     }
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
     const Metadata& metadata = block->metadata;
+    if (std::vector<std::uint32_t> levels = levels_above(metadata); !levels.empty()) {
+      Scales& scales = blocks_[entry.name];
+      scales.classic_count = entry.dimensions;
+      scales.levels = std::move(levels);
+      return true;
+    }
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
       if (variable.dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
@@ -83,6 +90,36 @@ Status DimensionIds::gather() {
     }
     return true;
   });
+}
+
+Status DimensionIds::find_shared() {
+  for (const auto& [name, scales] : blocks_) {
+    if (scales.levels.empty()) continue;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const auto above, dimensions_above(*block));
+    for (const std::optional<Dimension>& dimension : above)
+      if (dimension) shared_.insert(dimension->path);
+  }
+  return {};
+}
+
+Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimensions_above(
+    const Block& block) const {
+  std::vector<std::optional<Dimension>> out(block.metadata.dimension_count());
+  const auto known = blocks_.find(block.name);
+  if (known == blocks_.end()) return out;
+  const std::vector<std::uint32_t>& levels = known->second.levels;
+  for (DimId d = 0; d < levels.size(); ++d) {
+    if (levels[d] == 0) continue;
+    const nmb::Dimension own = block.metadata.dimension(d);
+    const std::optional<std::string> path = path_above(block.name, levels[d], own.name);
+    if (!path) continue;
+    NMB_ASSIGN(const std::optional<Dimension> found, by_path(*path));
+    if (found && found->is_classic && found->is_record == own.is_record() &&
+        found->length == (own.is_record() ? block.records : own.length))
+      out[d] = found;
+  }
+  return out;
 }
 
 Status DimensionIds::order_blocks() {
@@ -165,7 +202,8 @@ const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& 
   for (std::string above = block; !above.empty();) {
     above.resize(parent_of(above).size());
     const Result<std::optional<BlockEntry>> entry = reader_->find(above);
-    if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended))
+    if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended) &&
+        !is_classic(above))
       root = above;
   }
   const auto [known, is_new] = sources_.try_emplace(root);
@@ -217,7 +255,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
     NMB_ASSIGN(classic_, reader_->block(block));
   }
   const std::optional<DimId> id = classic_->metadata.find_dimension(name);
-  if (!id) return kNone;
+  if (!id || (*id < known->second.levels.size() && known->second.levels[*id] > 0)) return kNone;
   const nmb::Dimension dimension = classic_->metadata.dimension(*id);
   return std::optional(Dimension{std::string(path),
                                  dimension.is_record() ? classic_->records : dimension.length,
@@ -299,7 +337,9 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
 
 Result<std::shared_ptr<const Block>> DimensionIds::renumbered(
     std::shared_ptr<const Block> block) const {
-  if (!block->metadata.extension() || (!changes_ && !is_below_classic(block->name))) return block;
+  if (!block->metadata.extension() || is_classic(block->name) ||
+      (!changes_ && !is_below_classic(block->name)))
+    return block;
   std::shared_ptr<Block> changed;
   const auto put = [&](VarId variable, std::string_view name,
                        const std::vector<std::int64_t>& numbers) -> Status {

@@ -225,11 +225,14 @@ void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {
   if (!metadata.extension() ||
       (!metadata.record_dimension() && metadata.extension()->unlimited.empty()))
     return;
-  for (NetcdfView::Dimension& dimension : netcdf_view(group).dimensions) {
-    if (!dimension.may_grow || dimension.path.empty()) continue;
-    std::uint64_t& length = (*lengths)[std::move(dimension.path)];
-    length = std::max(length, dimension.length);
-  }
+  const NetcdfView view = netcdf_view(group);
+  for (const NetcdfView::Variable& variable : view.variables)
+    for (const std::uint32_t d : variable.dimensions) {
+      const NetcdfView::Dimension& dimension = view.dimensions[d];
+      if (!dimension.may_grow || dimension.path.empty()) continue;
+      std::uint64_t& length = (*lengths)[dimension.path];
+      length = std::max(length, dimension.length);
+    }
 }
 
 }  // namespace nmb

@@ -193,12 +193,13 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       joined_[*id].counts.back() = part->count;
       if (is_tiled()) joined_[*id].firsts.back() = part->first;
     } else if (id) {
-      compare_dimensions(found, member.records, *id);
+      compare_dimensions(member, found, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
       conflict("dimension name", found.name, "it as record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
       NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
+      if (found.is_record()) is_record_used_ = !member.is_record_unused;
     }
     ids->push_back(id);
   }
@@ -241,15 +242,28 @@ bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId k
   return false;
 }
 
-void DatasetUnion::compare_dimensions(const Dimension& found, std::uint64_t records, DimId known) {
+void DatasetUnion::compare_dimensions(const Member& member, const Dimension& found, DimId known) {
   const Dimension expected = all_.metadata.dimension(known);
-  if (found.length == expected.length && (!found.is_record() || records == all_.records)) return;
+  if (found.is_record() && expected.is_record()) return compare_records(member, found, known);
+  if (found.length == expected.length) return;
   const auto text = [](const Dimension& dimension, std::uint64_t count) {
     return dimension.is_record() ? std::to_string(count) + " records"
                                  : "length " + std::to_string(dimension.length);
   };
-  conflict("dimension", found.name, text(found, records), text(expected, all_.records),
+  conflict("dimension", found.name, text(found, member.records), text(expected, all_.records),
            dimension_members_[known]);
+}
+
+void DatasetUnion::compare_records(const Member& member, const Dimension& found, DimId known) {
+  if (member.is_record_unused) return;
+  if (!std::exchange(is_record_used_, true)) {
+    all_.records = member.records;
+    dimension_members_[known] = here();
+    return;
+  }
+  if (member.records == all_.records) return;
+  conflict("dimension", found.name, std::to_string(member.records) + " records",
+           std::to_string(all_.records) + " records", dimension_members_[known]);
 }
 
 // --- attributes ---
