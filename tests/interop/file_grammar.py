@@ -23,7 +23,8 @@ FEATURES = (
     "union", "join", "netCDF-4 and HDF5", "dimensions in another order", "group of one input alone",
     "group of one input alone, with dimensions", "group of one input alone, coordinate of two dimensions",
     "unlimited dimension that only groups use", "fixed dimension that only groups use",
-    "dimension of a group, like one above",
+    "dimension of a group, like one above", "numbers of dimensions in another order",
+    "dimensions with and without numbers",
 )
 NUMBERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
 POINT = numpy.dtype([("x", "<f8"), ("n", "<i4")])
@@ -49,6 +50,7 @@ def make_set(number, folder):
             made.paths.append(folder / f"s{number}_{i}.nc")
             # What is united or joined has the same definitions, but for what they say themselves.
             MergedFile(made, random.Random(number), i).write(made.paths[-1])
+            Numbers(made, random.Random(f"numbers {number} {i}")).change(made.paths[-1])
         return made
     kinds = [("nc", "nc"), ("nc", "h5"), ("h5", "nc"), ("nc", "nc", "h5"), ("h5", "h5")][random_.randrange(5)]
     if len(set(kinds)) == 2:
@@ -58,6 +60,8 @@ def make_set(number, folder):
     for i, kind in enumerate(kinds):
         made.paths.append(folder / f"s{number}_{i}.{kind}")
         (NetcdfFile if kind == "nc" else Hdf5File)(made, random_).write(made.paths[-1])
+        if kind == "nc":
+            Numbers(made, random.Random(f"numbers {number} {i}")).change(made.paths[-1])
     return made
 
 
@@ -208,6 +212,48 @@ class NetcdfFile(Rules):
         if self.chance(0.5, "attribute of numbers"):
             dtype = self.number_type(any_order=False)
             owner.setncattr("levels", self.values(dtype, (self.random.randrange(1, 4),)))
+
+
+class Numbers(Rules):
+    """The numbers of a netCDF-4 file's dimensions, as they are where programs wrote scales in another order than
+    dimensions were defined in."""
+
+    def change(self, path):
+        permute = self.chance(0.6, "numbers of dimensions in another order")
+        drop = self.chance(0.6)
+        with h5py.File(path, "r+") as file:
+            data_sets = list(data_sets_of(file))
+            scales = [one for one in data_sets if one.attrs.get("CLASS") == b"DIMENSION_SCALE"]
+            if permute:
+                old = sorted(int(one.attrs["_Netcdf4Dimid"]) for one in scales)
+                new = dict(zip(old, self.random.sample(old, len(old))))
+                for one in data_sets:
+                    for name in {"_Netcdf4Dimid", "_Netcdf4Coordinates"} & set(one.attrs):
+                        ids = numpy.array(one.attrs[name], "i4")
+                        one.attrs.modify(name, numpy.vectorize(new.get, otypes="i")(ids).astype("i4"))
+            # The second dimension of a scale is told by its number alone.
+            drop = drop and all(len(one.shape) == 1 for one in scales)
+            # netCDF-C gives a scale without a number the one above all that it met before.
+            highest = -1
+            for one in scales:
+                number = int(one.attrs["_Netcdf4Dimid"])
+                if drop and number == highest + 1:
+                    del one.attrs["_Netcdf4Dimid"]
+                    self.have("dimensions with and without numbers")
+                highest = max(highest, number)
+
+
+# In the order in which netCDF-C reads them.
+def data_sets_of(group):
+    names = []
+    group.id.links.iterate(names.append, idx_type=h5py.h5.INDEX_CRT_ORDER)
+    children = [group[name.decode()] for name in names]
+    for child in children:
+        if isinstance(child, h5py.Dataset):
+            yield child
+    for child in children:
+        if isinstance(child, h5py.Group):
+            yield from data_sets_of(child)
 
 
 def group_dimension(group, name):

@@ -172,7 +172,7 @@ def merged_view(path):
     return variables
 
 
-# Dimensions of all groups: length, and whether it is unlimited.
+# Dimensions of all groups, in netCDF's order: length, and whether it is unlimited.
 def dimensions_of(path):
     dimensions = {}
 
@@ -192,12 +192,18 @@ def compare_dimensions(paths, output, length):
     parts = [dimensions_of(path) for path in paths]
     expected = {}
     for part in parts:
-        expected = part | expected
+        for place, one in part.items():
+            expected.setdefault(place, one)
     for place, (_, is_unlimited) in expected.items():
         if is_unlimited:
             expected[place] = (length([part[place][0] for part in parts if place in part]), True)
     found = dimensions_of(output)
-    return [f": dimension {name} of {group}: found {found.get((group, name))}, expected {expected.get((group, name))}"
+    lines = []
+    for group in sorted({group for group, _ in expected}):
+        one, two = ([name for where, name in all_ if where == group] for all_ in (found, expected))
+        if one != two:
+            lines.append(f": dimensions of {group}: found {one}, expected {two}")
+    return lines + [f": dimension {name} of {group}: found {found.get((group, name))}, expected {expected.get((group, name))}"
             for group, name in sorted(found.keys() | expected.keys())
             if found.get((group, name)) != expected.get((group, name))]
 

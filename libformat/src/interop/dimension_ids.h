@@ -38,7 +38,7 @@ class DimensionIds {
     const auto known = blocks_.find(block);
     return known != blocks_.end() && known->second.classic_count > 0;
   }
-  // Whether numbers of scales of blocks of kind 6 change.
+  // Whether numbers of scales of blocks of kind 6 change, those that netCDF counts among them.
   bool changes() const { return changes_; }
   // Of a classic block's first dimension; the others follow.
   NMB_EXPORT std::int64_t first_of(std::string_view block) const;
@@ -92,8 +92,10 @@ class DimensionIds {
   Status order_blocks();
   Status keep_numbers(bool* are_unique);
   Status count_anew();
+  static std::int64_t count_source(const std::vector<Scales*>& blocks, std::int64_t first);
   template <class Visit>
   void for_each_in_order(Visit visit);
+  std::string source_of(const std::string& block) const;
   const Numbers& numbers_of_source(const std::string& block) const;
   Result<std::optional<Dimension>> by_path(std::string_view path) const;
   Result<std::optional<Dimension>> by_name(const Block& block, DimId dimension) const;
