@@ -105,7 +105,8 @@ def is_nmb(data):
 
 
 def choose(data, search=False):
-    """search: look for pending generations in all that lies behind the newest, as writers do."""
+    """search: look for pending generations in all that lies behind the newest, as writers do. In a state that is not
+    settled readers do so too."""
     c = Choice()
     slots = [Superblock(data, UNIT), Superblock(data, 2 * UNIT)]
     mark = Mark(data)
@@ -129,7 +130,7 @@ def choose(data, search=False):
     check_slots(c, slots, usable)
     if c.newest is None:
         if c.lost:
-            at = mark.file_length - UNIT
+            at = max(mark.file_length, UNIT) - UNIT
             c.findings.append(("R-SB-13", at, f"generation {mark.generation} is lost: no superblock at {at}"))
         elif all(s.zero for s in slots):
             c.findings.append(("R-SB-1", UNIT, "both slots are zero: no generation was committed"))
@@ -143,7 +144,7 @@ def choose(data, search=False):
     elif any(mark.reserved) and not unknown_features(c.newest):
         c.findings.append(("R-SB-12", MARK_AT, "the mark's reserved bytes are not zero"))
     if c.pending is None and len(data) > c.newest.file_length:
-        c.pending = find_pending(data, c.newest, search)
+        c.pending = find_pending(data, c.newest, search or not c.settled)
     if c.pending:
         c.findings.append(
             ("R-SB-13", c.pending.position, f"generation {c.pending.generation} is pending: not in its slot")

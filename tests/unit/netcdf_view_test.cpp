@@ -95,6 +95,17 @@ TEST(NetcdfView, UnusedDimensionThatMayGrowHasLengthZero) {
   EXPECT_EQ(shown(netcdf_view(*made.dataset())), ": time=0*");
 }
 
+// What nothing uses has no length that others would have to agree with.
+TEST(NetcdfView, UnusedDimensionsAreNotAmongTheLengths) {
+  ExtendedDataset made;
+  const DimId time = made.dimension("time", 7, true), level = made.dimension("level", 3, true);
+  made.scale(made.unwritten("time", Type::kFloat, {time}), kNoVariable, 0);
+  made.scale(made.unwritten("level", Type::kFloat, {level}), "level", 1);
+  DimensionLengths lengths;
+  add_dimension_lengths(*made.dataset(), &lengths);
+  EXPECT_EQ(lengths, (DimensionLengths{{"/level", 3}}));
+}
+
 // The dimension of an outer group, and an own one of that name.
 TEST(NetcdfView, GroupUsesDimensionsOfOthers) {
   ExtendedDataset made;

@@ -15,6 +15,7 @@
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
+#include "common/not_written.h"
 #include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
@@ -301,6 +302,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   };
   NMB_TRY(named(pack(first, report, ranks)));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? warn_of_tags(*reader, report) : Status()));
   Result<std::vector<Loss>> losses = hdf5_losses(*reader);
   NMB_TRY(ranks.agree(losses.status()));
   if (ranks.rank() == 0)
@@ -325,6 +327,16 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
     report->bytes_out = result->size();
   }
   return {};
+}
+
+// Blocks have brought their tags as far as the file in between.
+Status PackCommand::warn_of_tags(const Reader& between, PackReport* report) const {
+  NMB_ASSIGN(const TagCounts counts, between.tag_counts());
+  if (counts.tags == 0) return {};
+  report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
+  return options_.strict ? Status(Code::kConflict, options_.output, kNoOffset, "",
+                                  "1 warning where none is allowed; nothing was written")
+                         : Status();
 }
 
 // All options that decide the bytes of OUT, as they were given.

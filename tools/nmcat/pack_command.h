@@ -9,6 +9,7 @@
 #include "common/tool.h"
 #include "nmb/communicator.h"
 #include "nmb/pack.h"
+#include "nmb/reader.h"
 
 namespace nmb::tools {
 
@@ -22,6 +23,7 @@ class PackCommand {
   Status take_agreement();
   Status take_output();
   Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
+  Status warn_of_tags(const Reader& between, PackReport* report) const;
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();

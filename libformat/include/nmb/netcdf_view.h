@@ -19,7 +19,7 @@ struct NetcdfView {
     std::string name;  // unlike all others
     std::uint64_t length = 0;
     bool may_grow = false;
-    std::string path{};  // of its scale in the file, with the first '/'; empty: none is told
+    std::string path{};  // of its scale in the file, with the first '/'; empty: no scale
   };
   struct Variable {
     VarId id = 0;
@@ -44,7 +44,7 @@ struct NetcdfView {
 };
 
 // Lengths of dimensions that may grow, by the paths of their scales: of the longest variable of all
-// groups.
+// groups. Those that no variable uses are not there.
 using DimensionLengths = std::map<std::string, std::uint64_t>;
 
 // dataset: of any kind; of a classic one all is shown. Marks that are not as HDF5 and netCDF write

@@ -145,6 +145,19 @@ class ViewMaker {
     return first;
   }
 
+  // netCDF-C gives a scale without a number the next above all that it met before.
+  void count_unnumbered(std::vector<Told>* told) {
+    std::int64_t next = 0;
+    for (VarId v = 0; v < view_.is_scale.size(); ++v) {
+      if (!view_.is_scale[v] || metadata_.variable(v).dimensions.empty()) continue;
+      const std::vector<std::int64_t> own = integers(metadata_, v, kDimensionId, 1);
+      const std::int64_t id = own.empty() || own.front() < 0 ? next : own.front();
+      next = std::max(next, id + 1);
+      if (own.empty() || own.front() < 0)
+        (*told)[sets_.find(metadata_.variable(v).dimensions[0])].id = id;
+    }
+  }
+
   void name_dimensions() {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<Told> told(count);
@@ -156,6 +169,7 @@ class ViewMaker {
     for (VarId v = 0; v < view_.is_scale.size(); ++v)
       if (view_.is_scale[v] && !metadata_.variable(v).dimensions.empty())
         told[sets_.find(metadata_.variable(v).dimensions[0])].scale = v;
+    count_unnumbered(&told);
     const std::vector<DimId> first = first_of_sets(&told);
 
     std::vector<DimId> order;
@@ -225,11 +239,14 @@ void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {
   if (!metadata.extension() ||
       (!metadata.record_dimension() && metadata.extension()->unlimited.empty()))
     return;
-  for (NetcdfView::Dimension& dimension : netcdf_view(group).dimensions) {
-    if (!dimension.may_grow || dimension.path.empty()) continue;
-    std::uint64_t& length = (*lengths)[std::move(dimension.path)];
-    length = std::max(length, dimension.length);
-  }
+  const NetcdfView view = netcdf_view(group);
+  for (const NetcdfView::Variable& variable : view.variables)
+    for (const std::uint32_t d : variable.dimensions) {
+      const NetcdfView::Dimension& dimension = view.dimensions[d];
+      if (!dimension.may_grow || dimension.path.empty()) continue;
+      std::uint64_t& length = (*lengths)[dimension.path];
+      length = std::max(length, dimension.length);
+    }
 }
 
 }  // namespace nmb

@@ -132,7 +132,7 @@ class Packer {
       const auto file = PooledFile::open(input, pool_);
       // What is wrong with an input is told when it is planned.
       if (!file.ok()) continue;
-      const Status status = check_references(outputs, *file, options_.materialise);
+      const Status status = check_references(outputs, *file);
       if (status.code() == Code::kUsage) return status;
     }
     return {};

@@ -100,11 +100,10 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
   if (size <= newest.file_length) return;
-  const bool may_be_lost = !choice.reading.mark && !choice.reading.other_slot_fits(choice.newest);
   tell(std::to_string(size - newest.file_length) + " bytes behind generation " +
        std::to_string(newest.generation) +
-       (may_be_lost
-            ? ", and mark and the other slot are damaged: a later generation may be lost, and "
+       (may_hide_a_generation(choice)
+            ? ", and a slot or the mark is damaged: a later generation may be lost, and "
               "none is found; the bytes stay as an abandoned range"
             : ", which no generation has committed, stay as an abandoned range; nmconvert "
               "--repack leaves them out"));
