@@ -71,6 +71,8 @@ class Communicator {
   // `operation`: what the caller does, of at most 31 bytes; not the same on all ranks: kUsage on
   // all.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {});
+  // How often agree() has ended with a failure, as on all ranks.
+  std::uint64_t agreed_failures() const { return agreed_failures_; }
   // All ranks have called it.
   NMB_EXPORT Status barrier();
   // *bytes of `root` on all ranks.
@@ -150,6 +152,7 @@ class Communicator {
   int size_ = 1;
   bool names_ranks_ = true;
   Tag operations_ = 0;
+  std::uint64_t agreed_failures_ = 0;
   std::map<Tag, std::vector<Message>> waiting_;  // arrived, not asked for yet
   std::map<int, Partial> partial_;
   Traffic traffic_;

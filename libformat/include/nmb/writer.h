@@ -202,7 +202,8 @@ class Writer {
                                                          Communicator& ranks);
   // Without close(): what was not committed is gone. On several ranks that is a mistake of the
   // program, which returned early: the network fails, and every rank's next collective call says
-  // which rank has gone. Not so after a failure that all ranks have, or abandon().
+  // which rank has gone. Not so after a failure that all ranks have (of a collective call, or
+  // ranks.agree()), with an exception on its way (who catches it calls ranks.fail()), or abandon().
   NMB_EXPORT ~Writer();
   // The writer may end without close(): all ranks give up what was not committed. No communication.
   NMB_EXPORT void abandon();

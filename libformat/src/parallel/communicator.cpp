@@ -133,6 +133,7 @@ Status Communicator::agree(const Status& status, std::string_view operation) {
                if (a.other.rank < 0) both.other = b.first.what != a.first.what ? b.first : b.other;
                return both;
              }));
+  if (all.other.rank >= 0 || all.failed != std::numeric_limits<int>::max()) ++agreed_failures_;
   if (all.other.rank >= 0)
     return Status(Code::kUsage, "found " + all.other.text() + " and " + all.first.text() +
                                     ", expected the same collective call on all ranks");

@@ -2,6 +2,7 @@
 #include "nmb/writer.h"
 
 #include <bit>
+#include <exception>
 
 #include "block/name_rules.h"
 #include "parallel/message_codec.h"
@@ -27,6 +28,10 @@ Writer::Impl::~Impl() {
 // Other ranks wait in their next collective call for one that has gone without a word.
 void Writer::Impl::leave() {
   if (ranks_.size() == 1 || !file_ || !failure_.ok() || abandoned_) return;
+  // Who catches an exception says what it was.
+  if (std::uncaught_exceptions() > 0) return;
+  // What all ranks know has failed they may all leave.
+  if (ranks_.agreed_failures() != agreed_failures_) return;
   ranks_.fail(Status(Code::kUsage, file_->name(), kNoOffset, "",
                      "found the writer of rank " + std::to_string(ranks_.rank()) +
                          " gone, expected close() on all ranks (abandon() where all give it up)"));

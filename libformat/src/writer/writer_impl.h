@@ -49,7 +49,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
         buffer_(*file_, ranks_.size() > 1 ? WriteBuffer::kOfSeveral : WriteBuffer::kCapacity),
         stripes_(ranks_, *file_, buffer_, aggregation),
         value_stripes_(ranks_, *file_, buffer_, aggregation.of_values()),
-        aggregation_(aggregation) {}
+        aggregation_(aggregation),
+        agreed_failures_(ranks_.agreed_failures()) {}
   ~Impl() override;
 
   // Of a new file: takes the options that are kept in it.
@@ -342,6 +343,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   StripeWriter stripes_;        // metadata and index
   StripeWriter value_stripes_;  // values that waited
   const Aggregation aggregation_;
+  const std::uint64_t agreed_failures_;    // ahead of this writer
   PieceExchange::WrittenFor written_for_;  // by put_together() since the last commit
   Stage stage_;
   Status failure_;
