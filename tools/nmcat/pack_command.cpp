@@ -613,10 +613,19 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   return texts;
 }
 
+// What inputs have and OUT does not, behind the inputs' paths.
+std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
+    const PackReport& report) const {
+  if (to_ != "nmb") return not_written_lines(report.losses);
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const PackLoss& loss : report.losses) lines.emplace_back(loss.path, loss.line());
+  return lines;
+}
+
 void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
-  for (const PackLoss& loss : report.losses) diagnostics.warning(loss.path, loss.line());
+  for (const auto& [path, line] : loss_lines(report)) diagnostics.warning(path, line);
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
@@ -675,8 +684,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
   json["losses"] = Json::array();
-  for (const PackLoss& loss : report.losses)
-    json["losses"].push_back(json_text(loss.path + ": " + loss.line()));
+  for (const auto& [path, line] : loss_lines(report))
+    json["losses"].push_back(json_text(path + ": " + line));
   for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)

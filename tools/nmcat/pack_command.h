@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/json_document.h"
@@ -32,6 +33,7 @@ class PackCommand {
   Status check_files() const;
   Status take_io();
   Status check_link() const;
+  std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
                                    std::size_t shown_of_kind) const;

@@ -257,8 +257,7 @@ class Packer {
 
   // What of an NMB input is beside its blocks, and not taken over with them.
   void tell_losses(std::size_t input, const InputExtras& extras) {
-    for (const auto& [object, text] : extras.losses)
-      report_.losses.push_back({input, {}, object, text});
+    for (const PackLoss& loss : extras.losses) report_.losses.emplace_back(loss).input = input;
     const WrittenBlocks::KeptBlocks kept =
         blocks_ ? blocks_->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{};
     const auto of_blocks = [](std::uint64_t count) {
@@ -269,7 +268,9 @@ class Packer {
           {input,
            {},
            "tags",
-           of_blocks(extras.tagged - kept.tagged) + " not taken over whole; not copied"});
+           of_blocks(extras.tagged - kept.tagged) + " not taken over whole; not copied",
+           PackLoss::Kind::kTags,
+           extras.tagged - kept.tagged});
     if (extras.counted > kept.counted)
       report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
                                  of_blocks(extras.counted - kept.counted) +
