@@ -14,6 +14,10 @@ std::string no_place_for_tags(const TagCounts& counts) {
                      counts.blocks == 1 ? "block" : "blocks", counts.tags == 1 ? "it" : "them");
 }
 
+std::string no_place_for_records(const LostRecords& lost) {
+  return fmt::format("the output has no place for {}; an .nmb output keeps them", lost.text());
+}
+
 std::string no_place_for_originals(std::uint64_t count, const std::string& file) {
   return fmt::format("the output has no place for {}; only {} has {}",
                      count == 1 ? "1 original (an input file kept whole)"

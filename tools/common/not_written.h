@@ -9,11 +9,16 @@
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
+#include "nmb/write_hdf5.h"
 
 namespace nmb::tools {
 
 // "the output has no place for 3 tags of 1 block; an .nmb output keeps them".
 std::string no_place_for_tags(const TagCounts& counts);
+
+// "the output has no place for 6 records of dimension "t", which no variable has: netCDF programs
+// see 0; an .nmb output keeps them".
+std::string no_place_for_records(const LostRecords& lost);
 
 // "the output has no place for 1 original (an input file kept whole); only a.nmb has it".
 std::string no_place_for_originals(std::uint64_t count, const std::string& file);

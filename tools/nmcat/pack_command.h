@@ -24,7 +24,7 @@ class PackCommand {
   Status take_agreement();
   Status take_output();
   Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
-  Status warn_of_tags(const Reader& between, PackReport* report) const;
+  Status warn_of_what_stays(const Reader& between, PackReport* report) const;
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
