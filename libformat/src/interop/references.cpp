@@ -22,7 +22,6 @@ namespace nmb {
 namespace {
 
 namespace fs = std::filesystem;
-using Number = hdf5::Property::Number;
 
 // Limits of what is read for one set of outputs, beside the limits of each HDF5 file.
 constexpr std::size_t kMostNested = 65536;
@@ -146,6 +145,7 @@ class Hdf5Names {
 };
 
 Status check_dataset(const Dataset& dataset, Hdf5Names* names) {
+  using Number = hdf5::Property::Number;
   constexpr Number kNaming[] = {Number::kLinks, Number::kExternalFiles, Number::kVirtual};
   const std::shared_ptr<const Extension> extension = dataset.metadata.extension();
   if (!extension) return {};
