@@ -231,8 +231,6 @@ class Numbers(Rules):
                     for name in {"_Netcdf4Dimid", "_Netcdf4Coordinates"} & set(one.attrs):
                         ids = numpy.array(one.attrs[name], "i4")
                         one.attrs.modify(name, numpy.vectorize(new.get, otypes="i")(ids).astype("i4"))
-            # The second dimension of a scale is told by its number alone.
-            drop = drop and all(len(one.shape) == 1 for one in scales)
             # netCDF-C gives a scale without a number the one above all that it met before.
             highest = -1
             for one in scales:

@@ -302,7 +302,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   };
   NMB_TRY(named(pack(first, report, ranks)));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-  NMB_TRY(ranks.agree(ranks.rank() == 0 ? warn_of_tags(*reader, report) : Status()));
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? warn_of_what_stays(*reader, report) : Status()));
   Result<std::vector<Loss>> losses = hdf5_losses(*reader);
   NMB_TRY(ranks.agree(losses.status()));
   if (ranks.rank() == 0)
@@ -329,14 +329,19 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   return {};
 }
 
-// Blocks have brought their tags as far as the file in between.
-Status PackCommand::warn_of_tags(const Reader& between, PackReport* report) const {
+// Blocks have brought their tags and records as far as the file in between.
+Status PackCommand::warn_of_what_stays(const Reader& between, PackReport* report) const {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
-  if (counts.tags == 0) return {};
-  report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
-  return options_.strict ? Status(Code::kConflict, options_.output, kNoOffset, "",
-                                  "1 warning where none is allowed; nothing was written")
-                         : Status();
+  NMB_ASSIGN(const LostRecords lost, lost_records(between));
+  const int warnings = (counts.tags > 0 ? 1 : 0) + (lost.blocks > 0 ? 1 : 0);
+  if (counts.tags > 0)
+    report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
+  if (lost.blocks > 0)
+    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost));
+  if (!options_.strict || warnings == 0) return {};
+  return Status(Code::kConflict, options_.output, kNoOffset, "",
+                fmt::format("{} where none is allowed; nothing was written",
+                            warnings == 1 ? "1 warning" : "2 warnings"));
 }
 
 // All options that decide the bytes of OUT, as they were given.
@@ -613,10 +618,19 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   return texts;
 }
 
+// What inputs have and OUT does not, behind the inputs' paths.
+std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
+    const PackReport& report) const {
+  if (to_ != "nmb") return not_written_lines(report.losses);
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const PackLoss& loss : report.losses) lines.emplace_back(loss.path, loss.line());
+  return lines;
+}
+
 void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
-  for (const PackLoss& loss : report.losses) diagnostics.warning(loss.path, loss.line());
+  for (const auto& [path, line] : loss_lines(report)) diagnostics.warning(path, line);
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
@@ -675,8 +689,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
   json["losses"] = Json::array();
-  for (const PackLoss& loss : report.losses)
-    json["losses"].push_back(json_text(loss.path + ": " + loss.line()));
+  for (const auto& [path, line] : loss_lines(report))
+    json["losses"].push_back(json_text(path + ": " + line));
   for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/json_document.h"
@@ -23,7 +24,7 @@ class PackCommand {
   Status take_agreement();
   Status take_output();
   Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
-  Status warn_of_tags(const Reader& between, PackReport* report) const;
+  Status warn_of_what_stays(const Reader& between, PackReport* report) const;
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
@@ -32,6 +33,7 @@ class PackCommand {
   Status check_files() const;
   Status take_io();
   Status check_link() const;
+  std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
                                    std::size_t shown_of_kind) const;

@@ -192,6 +192,8 @@ class Converter {
   Status to_hdf5(const Reader& reader, const std::string& path) {
     Result<std::vector<Loss>> losses = hdf5_losses(reader);
     NMB_TRY(ranks_.agree(losses.status()));
+    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_records(reader) : Status()));
+    NMB_TRY(ranks_.agree(check_warnings()));
     NMB_TRY(check_losses(*losses, "an HDF5 file"));
     return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
   }
@@ -265,6 +267,12 @@ class Converter {
   Status warn_of_tags(const Result<TagCounts>& counts) {
     NMB_TRY(counts.status());
     if (counts->tags > 0) warn(no_place_for_tags(*counts));
+    return {};
+  }
+
+  Status warn_of_records(const Reader& reader) {
+    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
+    if (lost.blocks > 0) warn(no_place_for_records(lost));
     return {};
   }
 

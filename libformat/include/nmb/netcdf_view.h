@@ -30,7 +30,9 @@ struct NetcdfView {
   };
 
   // Whether netCDF or HDF5's dimension scales left their marks in the block. Without them a block
-  // is shown as it is. A group without dimensions of its own may have none and look the same.
+  // is shown as it is, but for dimensions that its data sets in HDF5 do not name: each place of a
+  // variable has one of its own (docs/hdf5.md, "Dimensions without a scale"). A group without
+  // dimensions of its own may have no marks and look the same.
   bool is_netcdf = false;
   // In netCDF's order as far as it is told. Of one that may grow the length is that of the longest
   // variable of this block and, by DimensionLengths, of other groups that use it.

@@ -181,10 +181,18 @@ struct PackPlan {
 // A part of an NMB input that the output lacks: an original, tags of blocks that are not taken over
 // whole, an addition of a later version of the format.
 struct PackLoss {
+  enum class Kind : std::uint8_t {
+    kTable,     // a table of statistics or tags that cannot be read
+    kOriginal,  // an input file that is kept whole
+    kAddition,  // of a later version of the format
+    kTags,      // of blocks that are not taken over whole
+  };
   std::uint64_t input = 0;  // in the list of inputs, in the order in which they are merged
   std::string path{};       // of the input
   std::string object;       // original "run/in.bin", tags, global section of type 77
   std::string text;         // what of it is lost
+  Kind kind = Kind::kTable;
+  std::uint64_t blocks = 0;  // kTags: how many blocks lose them
   std::string line() const { return object + ": " + text; }
 };
 

@@ -52,6 +52,7 @@ std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attr
 Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
   DimensionIds ids(reader);
   NMB_TRY(ids.gather());
+  NMB_TRY(ids.count_own());
   NMB_TRY(ids.order_blocks());
   bool are_unique = false;
   NMB_TRY(ids.keep_numbers(&are_unique));
@@ -63,7 +64,11 @@ Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
 Status DimensionIds::gather() {
   return reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
-      if (entry.dimensions > 0) blocks_[entry.name].classic_count = entry.dimensions;
+      if (entry.dimensions == 0) return true;
+      Scales& scales = blocks_[entry.name];
+      scales.classic_count = entry.dimensions;
+      scales.numbers = static_cast<std::int64_t>(
+          std::min<std::uint64_t>(entry.dimensions, static_cast<std::uint64_t>(kMostDimensions)));
       return true;
     }
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
@@ -77,8 +82,12 @@ Status DimensionIds::gather() {
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
       if (variable.dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
-      Scale scale{
-          std::string(variable.name), v, metadata.dimension(variable.dimensions[0]).length, {}, 0};
+      Scale scale{std::string(variable.name),
+                  v,
+                  metadata.dimension(variable.dimensions[0]).length,
+                  {},
+                  {},
+                  0};
       if (metadata.dimension(variable.dimensions[0]).is_record()) scale.length = block->records;
       const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
       // netCDF-C counts in place of negative ones.
@@ -88,8 +97,33 @@ Status DimensionIds::gather() {
       scales.places.emplace(scale.name, scales.scales.size());
       scales.scales.push_back(std::move(scale));
     }
+    take_counted(*block);
     return true;
   });
+}
+
+// The number that netCDF-C counted for a scale in its file, where a variable that uses it has kept
+// it: the groups that were counted before need not be here.
+void DimensionIds::take_counted(const Block& block) {
+  const auto known = blocks_.find(block.name);
+  if (known == blocks_.end() ||
+      std::ranges::all_of(known->second.scales, [](const Scale& s) { return s.own.has_value(); }))
+    return;
+  const Metadata& metadata = block.metadata;
+  std::map<std::string, Scale*> uncounted;
+  for (Scale& scale : known->second.scales)
+    if (!scale.own) uncounted.emplace("/" + path_in(block.name, scale.name), &scale);
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    const std::size_t rank = metadata.variable(v).dimensions.size();
+    const std::vector<std::int64_t> ids = integers(metadata, v, kCoordinates, rank);
+    if (ids.empty()) continue;
+    std::vector<std::string> paths = scale_paths(metadata, v, rank);
+    if (is_dimension_scale(metadata, v))
+      paths[0] = "/" + path_in(block.name, metadata.variable(v).name);
+    for (std::size_t i = 0; i < rank; ++i)
+      if (const auto at = uncounted.find(paths[i]); at != uncounted.end() && ids[i] >= 0)
+        at->second->counted = ids[i];
+  }
 }
 
 Status DimensionIds::find_shared() {
@@ -99,6 +133,18 @@ Status DimensionIds::find_shared() {
     NMB_ASSIGN(const auto above, dimensions_above(*block));
     for (const std::optional<Dimension>& dimension : above)
       if (dimension) shared_.insert(dimension->path);
+  }
+  return {};
+}
+
+// A dimension of a group above has its number there: netCDF-C does not count it again.
+Status DimensionIds::count_own() {
+  for (auto& [name, scales] : blocks_) {
+    if (scales.levels.empty()) continue;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const auto above, dimensions_above(*block));
+    for (std::size_t d = 0; d < above.size(); ++d)
+      if (!above[d]) scales.numbers = static_cast<std::int64_t>(d) + 1;
   }
   return {};
 }
@@ -154,9 +200,8 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
   for_each_in_order([&](Scales& block) {
     if (block.classic_count > 0) {
       block.first = classic;
-      classic += static_cast<std::int64_t>(std::min<std::uint64_t>(
-          block.classic_count, static_cast<std::uint64_t>(kMostDimensions)));
-      next = std::max(next, classic);
+      classic += block.numbers;
+      if (block.numbers > 0) next = std::max(next, classic);
     }
     for (Scale& scale : block.scales) {
       scale.id = scale.own ? *scale.own : next;
@@ -208,13 +253,9 @@ std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std:
   std::vector<Item> items;
   std::int64_t next = 0;
   for (Scales* block : blocks) {
-    if (block->classic_count > 0)
-      items.push_back({next, &block->first,
-                       static_cast<std::int64_t>(std::min<std::uint64_t>(
-                           block->classic_count, static_cast<std::uint64_t>(kMostDimensions))),
-                       false});
+    if (block->classic_count > 0) items.push_back({next, &block->first, block->numbers, false});
     for (Scale& scale : block->scales) {
-      items.push_back({scale.own.value_or(next), &scale.id, 1, !scale.own});
+      items.push_back({scale.in_source(next), &scale.id, 1, !scale.own});
       next = std::max(next, items.back().in_source + 1);
     }
   }
@@ -232,7 +273,7 @@ std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std:
   next = first;
   for (const Item& item : items) {
     if (item.is_counted && *item.id != next) return number(items);
-    next = std::max(next, *item.id + item.count);
+    if (item.count > 0) next = std::max(next, *item.id + item.count);
   }
   return behind;
 }
@@ -266,7 +307,7 @@ const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& 
     if (!is_at_or_below(name, root)) continue;
     const std::vector<Scale>& scales = blocks_.find(name)->second.scales;
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      const std::int64_t id = scales[i].own.value_or(next);
+      const std::int64_t id = scales[i].in_source(next);
       next = std::max(next, id + 1);
       known->second[id].emplace_back(name, i);
     }

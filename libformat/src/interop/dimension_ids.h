@@ -73,12 +73,16 @@ class DimensionIds {
     std::string name;
     VarId variable = 0;
     std::uint64_t length = 0;
-    std::optional<std::int64_t> own;  // in the source
+    std::optional<std::int64_t> own;      // in the source
+    std::optional<std::int64_t> counted;  // there by netCDF-C, where variables say so
     std::int64_t id = 0;
+    // next: what netCDF-C would count.
+    std::int64_t in_source(std::int64_t next) const { return own ? *own : counted.value_or(next); }
   };
   struct Scales {                       // of a block that has some
     std::uint64_t classic_count = 0;    // dimensions of a classic block
     std::int64_t first = 0;             // of these
+    std::int64_t numbers = 0;           // up to that of the last dimension of its own
     std::vector<std::uint32_t> levels;  // of a classic dataset: levels_above()
     std::vector<Scale> scales;
     std::unordered_map<std::string, std::size_t> places;  // in `scales`, by name
@@ -88,7 +92,9 @@ class DimensionIds {
 
   explicit DimensionIds(const Reader& reader) : reader_(&reader) {}
   Status gather();
+  void take_counted(const Block& block);
   Status find_shared();
+  Status count_own();
   Status order_blocks();
   Status keep_numbers(bool* are_unique);
   Status count_anew();

@@ -162,8 +162,11 @@ Status InputReader::read_rows(const Reader& reader) {
   std::vector<Status> damaged;
   NMB_ASSIGN(extras_.rows, reader.kept_rows(options_.statistics, &damaged));
   for (const Status& status : damaged)
-    extras_.losses.emplace_back("statistics or tags",
-                                "not kept, since their table cannot be read: " + status.text());
+    extras_.losses.push_back({0,
+                              {},
+                              "statistics or tags",
+                              "not kept, since their table cannot be read: " + status.text(),
+                              PackLoss::Kind::kTable});
   return {};
 }
 
@@ -172,14 +175,21 @@ Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (const ExternalFile& file : files)
     if (file.is_original)
-      extras_.losses.emplace_back(
-          "original " + in_quotes(file.path),
-          "a file of " + std::to_string(file.size) +
-              " bytes that lies whole in the input; values of blocks in it are copied, the file "
-              "is not");
+      extras_.losses.push_back(
+          {0,
+           {},
+           "original " + in_quotes(file.path),
+           "a file of " + std::to_string(file.size) +
+               " bytes that lies whole in the input; values of blocks in it are copied, the file "
+               "is not",
+           PackLoss::Kind::kOriginal});
   NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
   for (const std::string& addition : additions)
-    extras_.losses.emplace_back(addition, "of a later version of the format; not copied");
+    extras_.losses.push_back({0,
+                              {},
+                              addition,
+                              "of a later version of the format; not copied",
+                              PackLoss::Kind::kAddition});
   return {};
 }
 

@@ -20,6 +20,7 @@
 #include "nmb/dataset.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/output_set.h"
+#include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "wire/spool_file.h"
@@ -34,8 +35,7 @@ struct InputExtras {
   std::shared_ptr<const KeptRows> rows;  // nullptr: none
   // Of the blocks that were visited: how many have tags, how many statistics.
   std::uint64_t tagged = 0, counted = 0;
-  // What no output has: object and text, as PackLoss has them.
-  std::vector<std::pair<std::string, std::string>> losses{};
+  std::vector<PackLoss> losses{};  // what no output has; without input and path
 };
 
 // A block of an input, as it may be kept.
