@@ -302,9 +302,10 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   };
   NMB_TRY(named(pack(first, report, ranks)));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-  NMB_TRY(ranks.agree(ranks.rank() == 0 ? warn_of_what_stays(*reader, report) : Status()));
-  Result<std::vector<Loss>> losses = hdf5_losses(*reader);
+  std::vector<Loss> changes;
+  Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
   NMB_TRY(ranks.agree(losses.status()));
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? warn_of_what_stays(*reader, changes, report) : Status()));
   if (ranks.rank() == 0)
     for (const Loss& loss : *losses) losses_.push_back(loss.line());
   if (!losses->empty() && !lossy_)
@@ -330,18 +331,21 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
 }
 
 // Blocks have brought their tags and records as far as the file in between.
-Status PackCommand::warn_of_what_stays(const Reader& between, PackReport* report) const {
+Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
+                                       PackReport* report) const {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
   NMB_ASSIGN(const LostRecords lost, lost_records(between));
-  const int warnings = (counts.tags > 0 ? 1 : 0) + (lost.blocks > 0 ? 1 : 0);
+  const std::size_t before = report->warnings.size();
+  for (const Loss& change : changes) report->warnings.push_back(change.line());
   if (counts.tags > 0)
     report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
   if (lost.blocks > 0)
     report->warnings.push_back(options_.output + ": " + no_place_for_records(lost));
+  const std::size_t warnings = report->warnings.size() - before;
   if (!options_.strict || warnings == 0) return {};
   return Status(Code::kConflict, options_.output, kNoOffset, "",
                 fmt::format("{} where none is allowed; nothing was written",
-                            warnings == 1 ? "1 warning" : "2 warnings"));
+                            warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
 }
 
 // All options that decide the bytes of OUT, as they were given.

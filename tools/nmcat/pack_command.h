@@ -8,6 +8,7 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
+#include "nmb/classic_view.h"
 #include "nmb/communicator.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
@@ -24,7 +25,8 @@ class PackCommand {
   Status take_agreement();
   Status take_output();
   Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
-  Status warn_of_what_stays(const Reader& between, PackReport* report) const;
+  Status warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
+                            PackReport* report) const;
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();

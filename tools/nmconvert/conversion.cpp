@@ -190,8 +190,10 @@ class Converter {
   }
 
   Status to_hdf5(const Reader& reader, const std::string& path) {
-    Result<std::vector<Loss>> losses = hdf5_losses(reader);
+    std::vector<Loss> changes;
+    Result<std::vector<Loss>> losses = hdf5_losses(reader, &changes);
     NMB_TRY(ranks_.agree(losses.status()));
+    for (const Loss& change : changes) warn(change.line());
     NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_records(reader) : Status()));
     NMB_TRY(ranks_.agree(check_warnings()));
     NMB_TRY(check_losses(*losses, "an HDF5 file"));

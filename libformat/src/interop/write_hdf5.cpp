@@ -257,6 +257,10 @@ class ResultCheck {
     NMB_ASSIGN(const std::shared_ptr<const Block> decoded, hdf5::decode_group(written, path));
     Block group = *decoded, named = expected;
     auto extension = std::make_shared<Extension>(*expected.metadata.extension());
+    hdf5::drop_replaced_parameters(extension.get());
+    auto written_extension = std::make_shared<Extension>(*group.metadata.extension());
+    hdf5::drop_replaced_parameters(written_extension.get());
+    group.metadata.set_extension(std::move(written_extension));
     const TypeTable& found = group.metadata.extension()->types;
     TypeTable types;
     for (std::size_t i = 0; i < extension->types.size(); ++i) {
@@ -352,8 +356,9 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
 
 }  // namespace
 
-Result<std::vector<Loss>> hdf5_losses(const Reader& reader) {
+Result<std::vector<Loss>> hdf5_losses(const Reader& reader, std::vector<Loss>* changes) {
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
+  if (changes) *changes = form.changes();
   return form.losses();
 }
 
