@@ -24,7 +24,7 @@ Status check_name(const ViewGroup& group, std::string_view name) {
   if (name.empty() || name == "." || name.find('/') != name.npos || name.find('\0') != name.npos)
     return refused(group, name, "a name that HDF5 cannot hold",
                    "one without / and NUL, other than \".\"");
-  constexpr std::size_t kMostBytes = 32767;
+  constexpr std::size_t kMostBytes = 255;  // netCDF-C opens no file with a longer one
   if (name.size() > kMostBytes)
     return refused(group, name.substr(0, 80), "a name of " + std::to_string(name.size()) + " bytes",
                    "at most " + std::to_string(kMostBytes));
