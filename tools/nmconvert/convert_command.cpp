@@ -148,6 +148,10 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
   out.emplace();
   out->shuffle = shuffle_;
   if (!compress_.empty()) NMB_TRY(out->set_codec(compress_));
+  if (shuffle_ && compress_ == "none")
+    return Status(Code::kUsage,
+                  "found --shuffle with --compress none, expected a codec: values that are stored "
+                  "as they are need no other order");
   if (!chunk_.empty()) NMB_TRY(out->set_chunk(chunk_));
   return out;
 }
