@@ -3,6 +3,7 @@
 #include "values_out.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 
@@ -278,9 +279,23 @@ class ValuesOut {
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
     std::vector<hsize_t> start(place);
     for (std::size_t i = 0; i < start.size(); ++i) start[i] *= storage.chunk[i];
+    if (filters > 0 && creation_.allocation != Allocation::kIncremental)
+      NMB_TRY(forget_mask(start, bytes->size()));
     return check_hdf5(H5Dwrite_chunk(data_set_, H5P_DEFAULT, row.filter_mask, start.data(),
                                      bytes->size(), bytes->data()),
                       "a chunk");
+  }
+
+  // HDF5 keeps the filter mask of an allocated chunk that is written over with one of its length.
+  // So a chunk of `bytes` bytes gets another length first. The first write may allocate it, too.
+  Status forget_mask(const std::vector<hsize_t>& start, std::size_t bytes) {
+    hsize_t allocated = 0;
+    NMB_TRY(check_hdf5(H5Dget_chunk_storage_size(data_set_, start.data(), &allocated), "a chunk"));
+    if (allocated != 0 && allocated != bytes) return {};
+    constexpr std::array<std::byte, 2> kOther{};
+    const std::size_t length = bytes == 1 ? 2 : 1;
+    return check_hdf5(
+        H5Dwrite_chunk(data_set_, H5P_DEFAULT, 0, start.data(), length, kOther.data()), "a chunk");
   }
 
   SourceBlock& source_;

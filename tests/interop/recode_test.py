@@ -77,6 +77,63 @@ def check_zstd(test):
         check_values(test, back, "zstd, then deflate")
 
 
+def make_allocated(path):
+    """Chunks that HDF5 allocates at once: small ones, which no codec makes smaller, and large ones."""
+    times = {"early": h5py.h5d.ALLOC_TIME_EARLY, "late": h5py.h5d.ALLOC_TIME_LATE, "incr": h5py.h5d.ALLOC_TIME_INCR}
+    with h5py.File(path, "w") as f:
+        for name, time in times.items():
+            for filters in ("", "summed", "shuffled"):
+                for chunk in (1, 2, 40):
+                    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                    plist.set_chunk((chunk, chunk))
+                    plist.set_alloc_time(time)
+                    if filters == "shuffled":
+                        plist.set_shuffle()
+                    if filters == "summed":
+                        plist.set_fletcher32()
+                    space = h5py.h5s.create_simple((5, 5) if chunk < 40 else (50, 50))
+                    d = h5py.h5d.create(f.id, f"{name}{chunk}{filters}".encode(), h5py.h5t.STD_I32LE, space, plist)
+                    h5py.Dataset(d)[...] = numpy.arange(h5py.Dataset(d).size).reshape(d.shape)
+
+
+def chunks_of(data_set):
+    return [(info.filter_mask, info.size) for info in map(data_set.id.get_chunk_info, range(data_set.id.get_num_chunks()))]
+
+
+def check_allocated(test):
+    """A chunk that HDF5 has allocated gets the filter mask of the one that is written over it."""
+    make_allocated(test.work / "in.h5")
+    for codec in ("zstd", "deflate"):
+        for shuffle in ((), ("--shuffle",)):
+            with convert(test, "--compress", codec, *shuffle) as back:
+                if codec == "deflate":
+                    check_values(test, back, "allocated")
+                for name in back:
+                    expected = chunks_of(back[name.replace("early", "incr").replace("late", "incr")])
+                    test.check(chunks_of(back[name]) == expected, f"{codec}: {name}: {chunks_of(back[name])} of {expected}")
+                test.check({mask & 1 for mask, _ in chunks_of(back["early2"])} == {0 if shuffle else 1}, "early2: has a codec")
+            test.run("nmconvert", "in.h5", "no_check.h5", "-f", "--compress", codec, *shuffle, "--no-check")
+            with h5py.File(test.work / "no_check.h5") as a, h5py.File(test.work / "back.h5") as b:
+                test.check(all(chunks_of(a[name]) == chunks_of(b[name]) for name in a), f"{codec}: --no-check: other chunks")
+    make_masked(test.work / "in.h5")
+    with convert(test) as back:
+        check_values(test, back, "masked")
+
+
+def make_masked(path):
+    """Chunks that lack a filter, written over allocated ones of their length, and the other way round."""
+    with h5py.File(path, "w") as f:
+        for allocated in (h5py.h5d.ALLOC_TIME_EARLY, h5py.h5d.ALLOC_TIME_LATE):
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk((4,))
+            plist.set_alloc_time(allocated)
+            plist.set_shuffle()
+            d = h5py.h5d.create(f.id, f"masked{allocated}".encode(), h5py.h5t.STD_I32LE, h5py.h5s.create_simple((9,)), plist)
+            h5py.Dataset(d)[...] = numpy.arange(9) * 1000
+            d.write_direct_chunk((0,), b"x", 1)  # another length, so that the mask is stored
+            d.write_direct_chunk((0,), numpy.arange(4, dtype="<i4").tobytes(), 1)
+
+
 def check_chunks(test):
     dims = ["--chunk", "phony_dim_0:16,phony_dim_2:7"]
     with convert(test, *dims) as back:
@@ -125,6 +182,7 @@ def check(test):
     check_chunk_names(test)
     check_same_bytes(test)
     check_usage(test)
+    check_allocated(test)
 
 
 if __name__ == "__main__":
