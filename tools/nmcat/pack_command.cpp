@@ -301,8 +301,15 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   };
   NMB_TRY(named(pack(first, report, ranks)));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-  Result<std::vector<Loss>> losses = hdf5_losses(*reader);
+  std::vector<Loss> changes;
+  Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
   NMB_TRY(ranks.agree(losses.status()));
+  for (const Loss& change : changes) report->warnings.push_back(change.line());
+  if (options.strict && !changes.empty())
+    return Status(Code::kConflict, options.output, kNoOffset, "",
+                  fmt::format("{} where none is allowed; nothing was written",
+                              changes.size() == 1 ? "1 warning"
+                                                  : fmt::format("{} warnings", changes.size())));
   if (ranks.rank() == 0)
     for (const Loss& loss : *losses) losses_.push_back(loss.line());
   if (!losses->empty() && !lossy_)

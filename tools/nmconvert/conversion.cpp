@@ -179,8 +179,11 @@ class Converter {
   }
 
   Status to_hdf5(const Reader& reader, const std::string& path) {
-    Result<std::vector<Loss>> losses = hdf5_losses(reader);
+    std::vector<Loss> changes;
+    Result<std::vector<Loss>> losses = hdf5_losses(reader, &changes);
     NMB_TRY(ranks_.agree(losses.status()));
+    for (const Loss& change : changes) warn(change.line());
+    NMB_TRY(check_warnings());
     NMB_TRY(check_losses(*losses, "an HDF5 file"));
     return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
   }

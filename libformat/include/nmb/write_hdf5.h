@@ -13,9 +13,11 @@
 namespace nmb {
 
 // What of an NMB file an HDF5 file cannot hold: user blocks of groups other than the root group,
-// unless all others lie below that one. Reads the definitions of all blocks of kind 6. kDamaged;
-// kIo.
-NMB_EXPORT Result<std::vector<Loss>> hdf5_losses(const Reader& reader);
+// unless all others lie below that one. changes, if not null, gets the definitions that HDF5
+// writes in another form, without a loss of values: filter parameters that it replaces. Reads the
+// definitions of all blocks of kind 6. kDamaged; kIo.
+NMB_EXPORT Result<std::vector<Loss>> hdf5_losses(const Reader& reader,
+                                                 std::vector<Loss>* changes = nullptr);
 
 // Publishes `path` or leaves what was there untouched. Done by rank 0 of `ranks`; all get the
 // outcome. The HDF5 library works in a process of its own, which opens `input`, the file that

@@ -1,11 +1,43 @@
 // An NMB file as HDF5 (see interop/hdf5_form.h).
 #include "interop/hdf5_form.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::uint32_t kScaleOffset = 6;
+constexpr std::size_t kUserParameters = 2;  // scale type and factor; HDF5 adds the others
+
+// HDF5 before 1.8 had other parameters in front. Newer ones refuse to decode the values.
+bool is_replaced(const Filter& filter) {
+  constexpr std::uint32_t kLastScaleType = 2;
+  return filter.id == kScaleOffset && filter.parameters.size() >= kUserParameters &&
+         filter.parameters[0] > kLastScaleType;
+}
+
+void add_changes(const Block& block, std::vector<Loss>* changes) {
+  const std::string group = block.name.empty() ? "" : block.name + "/";
+  for (const Storage& storage : block.metadata.extension()->storage)
+    if (std::ranges::any_of(storage.filters, is_replaced))
+      changes->push_back(
+          {"variable \"" + group + std::string(block.metadata.variable(storage.variable).name) +
+               '"',
+           "HDF5 replaces the parameters of its scaleoffset filter, which are of a version before "
+           "1.8; the chunks stay as they are, and HDF5 cannot decode them with either"});
+}
+
+}  // namespace
+
+void drop_replaced_parameters(Extension* extension) {
+  for (Storage& storage : extension->storage)
+    for (Filter& filter : storage.filters)
+      if (is_replaced(filter)) filter.parameters.resize(kUserParameters);
+}
 
 Result<std::vector<std::byte>> user_block(const Block& block) {
   std::vector<std::byte> bytes;
@@ -27,6 +59,7 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
                    (first->empty() || entry.name == *first || entry.name.starts_with(*first + "/"));
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    add_changes(*block, &form.changes_);
     NMB_ASSIGN(const std::vector<std::byte> bytes, user_block(*block));
     if (bytes.empty()) return true;
     form.with_user_block_.insert(entry.name);

@@ -29,6 +29,8 @@ class Hdf5Form {
   const std::optional<std::string>& user_block_of() const { return user_block_of_; }
   // User blocks that the file does not have.
   const std::vector<Loss>& losses() const { return losses_; }
+  // Definitions that HDF5 changes, without a loss of values.
+  const std::vector<Loss>& changes() const { return changes_; }
   // The block as it is written. kDamaged, kIo.
   NMB_EXPORT Result<std::shared_ptr<const Block>> written(std::shared_ptr<const Block> block) const;
 
@@ -39,7 +41,13 @@ class Hdf5Form {
   std::set<std::string, std::less<>> with_user_block_;
   std::optional<std::string> user_block_of_;
   std::vector<Loss> losses_;
+  std::vector<Loss> changes_;
 };
+
+// Truncates parameters that HDF5 replaces when it creates a data set, of filters that it cannot
+// decode with either: those of a scale-offset filter of an unknown scale type, but for the first
+// two.
+NMB_EXPORT void drop_replaced_parameters(Extension* extension);
 
 // The bytes of a block's user block; none: it has none. kDamaged.
 NMB_EXPORT Result<std::vector<std::byte>> user_block(const Block& block);
