@@ -38,7 +38,7 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   return chunk;
 }
 
-// Of a classic block: arrays that are large or in chunks in any case.
+// Compresses an array of a classic block if it is large or has chunks anyway.
 void add_classic_filters(const SourceBlock& source, VarId variable, const Space& space,
                          Creation* creation) {
   constexpr std::uint64_t kSmall = 64 << 10;  // bytes

@@ -42,18 +42,27 @@ Result<hobj_ref_t> reference_to(hid_t object) {
 
 }  // namespace
 
-DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, int first_id)
-    : source_(source), group_(group), first_id_(first_id) {
+Result<DimensionScales> DimensionScales::make(const SourceBlock& source, hid_t group,
+                                              const DimensionIds& ids, SharedUses* shared) {
+  NMB_ASSIGN(auto above, ids.dimensions_above(source.block()));
+  return DimensionScales(source, group, ids, shared, std::move(above));
+}
+
+DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, const DimensionIds& ids,
+                                 SharedUses* shared,
+                                 std::vector<std::optional<DimensionIds::Dimension>> above)
+    : source_(source), group_(group), ids_(ids), shared_(*shared), above_(std::move(above)) {
   const Metadata& metadata = source.metadata();
   for (DimId d = 0; d < metadata.dimension_count(); ++d) {
     const auto variable = metadata.find_variable(metadata.dimension(d).name);
-    const bool is_own = variable && !metadata.variable(*variable).dimensions.empty() &&
+    const bool is_own = variable && !above_[d] &&
+                        !metadata.variable(*variable).dimensions.empty() &&
                         metadata.variable(*variable).dimensions[0] == d;
     scales_.push_back(is_own ? *variable : kGlobal);
-    has_scale_.push_back(is_own || !source.classic_style().plain ||
+    has_scale_.push_back(is_own || above_[d] || !source.classic_style().plain ||
                          !is_made_up(metadata.dimension(d).name));
   }
-  // A scale of several dimensions tells them by their numbers.
+  // A scale of several dimensions names them by number.
   for (const VarId scale : scales_)
     if (scale != kGlobal)
       for (const DimId d : metadata.variable(scale).dimensions) has_scale_[d] = true;
@@ -71,7 +80,8 @@ std::uint64_t DimensionScales::length(DimId dimension) const {
 
 std::string DimensionScales::name_of(VarId variable) const {
   const std::string name(source_.metadata().variable(variable).name);
-  const bool hidden = !is_scale(variable) && source_.metadata().find_dimension(name);
+  const auto dimension = source_.metadata().find_dimension(name);
+  const bool hidden = !is_scale(variable) && dimension && !above_[*dimension];
   return hidden ? "_nc4_non_coord_" + name : name;
 }
 
@@ -81,9 +91,28 @@ Result<Handle> DimensionScales::open(const std::string& name) const {
                       object_text("data set", name));
 }
 
-Status DimensionScales::make() {
+Result<Handle> DimensionScales::open_scale(DimId dimension) const {
+  if (!above_[dimension]) return open(std::string(source_.metadata().dimension(dimension).name));
+  NMB_ASSIGN(const std::string path, c_text(above_[dimension]->path, "dimension"));
+  return check_handle(H5Dopen2(group_, ("/" + path).c_str(), H5P_DEFAULT),
+                      object_text("dimension", path));
+}
+
+// Without the first '/'.
+std::string DimensionScales::path_of(DimId dimension) const {
+  if (above_[dimension]) return above_[dimension]->path;
+  const std::string name(source_.metadata().dimension(dimension).name);
+  return source_.name().empty() ? name : source_.name() + "/" + name;
+}
+
+int DimensionScales::id_of(DimId dimension) const {
+  return static_cast<int>(above_[dimension] ? above_[dimension]->id
+                                            : ids_.first_of(source_.name()) + dimension);
+}
+
+Status DimensionScales::make_scales() {
   for (DimId d = 0; d < scales_.size(); ++d)
-    if (scales_[d] == kGlobal && has_scale_[d]) NMB_TRY(make_scale(d));
+    if (scales_[d] == kGlobal && has_scale_[d] && !above_[d]) NMB_TRY(make_scale(d));
   return {};
 }
 
@@ -109,7 +138,7 @@ Status DimensionScales::make_scale(DimId dimension) {
 Status DimensionScales::mark_scale(hid_t data_set, DimId dimension, const std::string& name) const {
   NMB_TRY(put_text(data_set, "CLASS", "DIMENSION_SCALE"));
   NMB_TRY(put_text(data_set, "NAME", name));
-  const int id = first_id_ + static_cast<int>(dimension);
+  const int id = id_of(dimension);
   return put_attribute(data_set, "_Netcdf4Dimid", H5T_NATIVE_INT, H5T_NATIVE_INT, 0, &id);
 }
 
@@ -120,7 +149,7 @@ Status DimensionScales::attach() {
       references.emplace_back();
       continue;
     }
-    NMB_ASSIGN(const Handle scale, open(std::string(source_.metadata().dimension(d).name)));
+    NMB_ASSIGN(const Handle scale, open_scale(d));
     NMB_ASSIGN(const hobj_ref_t reference, reference_to(scale.get()));
     references.push_back(reference);
   }
@@ -129,7 +158,13 @@ Status DimensionScales::attach() {
     NMB_TRY(attach_variable(v, references, &uses));
   for (DimId d = 0; d < scales_.size(); ++d) {
     if (uses[d].empty()) continue;
-    NMB_ASSIGN(const Handle scale, open(std::string(source_.metadata().dimension(d).name)));
+    const std::string path = path_of(d);
+    if (ids_.is_shared(path)) {
+      std::vector<Use>& all = shared_[path];
+      all.insert(all.end(), uses[d].begin(), uses[d].end());
+      continue;
+    }
+    NMB_ASSIGN(const Handle scale, open_scale(d));
     NMB_TRY(tell_uses(scale.get(), uses[d]));
   }
   return {};
@@ -146,7 +181,7 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
     if (rank == 1) return {};
     // A scale has no list of scales. netCDF-C reads these as they are stored.
     std::vector<int> ids;
-    for (const DimId d : v.dimensions) ids.push_back(first_id_ + static_cast<int>(d));
+    for (const DimId d : v.dimensions) ids.push_back(id_of(d));
     return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,
                          rank, ids.data());
   }
@@ -164,7 +199,16 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
   return put_attribute(data_set.get(), "DIMENSION_LIST", type.get(), type.get(), rank, list.data());
 }
 
-Status DimensionScales::tell_uses(hid_t scale, const std::vector<Use>& uses) const {
+Status DimensionScales::tell_shared(hid_t file, const SharedUses& shared) {
+  for (const auto& [path, uses] : shared) {
+    NMB_ASSIGN(const Handle scale, check_handle(H5Dopen2(file, path.c_str(), H5P_DEFAULT),
+                                                object_text("dimension", path)));
+    NMB_TRY(tell_uses(scale.get(), uses));
+  }
+  return {};
+}
+
+Status DimensionScales::tell_uses(hid_t scale, const std::vector<Use>& uses) {
   NMB_ASSIGN(const Handle type, check_handle(H5Tcreate(H5T_COMPOUND, sizeof(Use)), "a compound"));
   NMB_TRY(check_hdf5(H5Tinsert(type.get(), "dataset", HOFFSET(Use, data_set), H5T_STD_REF_OBJ),
                      "a compound"));

@@ -50,8 +50,10 @@ struct FileIn {
   // The block that the root group becomes: what a path begins with that others follow.
   std::string place;
   std::string placed(const std::string& path_in_file) const;
-  // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met.
+  // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met. A
+  // scale without a number gets next_scale, as in netCDF-C: the next above all that were met.
   std::map<std::int64_t, std::string> scales;
+  std::int64_t next_scale = 0;
   // Nothing: the HDF5 library reads every data set.
   AlikeDataSets* alike = nullptr;
 };

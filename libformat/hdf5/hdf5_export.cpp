@@ -35,6 +35,7 @@ class Hdf5Export {
       return true;
     }));
     NMB_TRY(link_types());
+    NMB_TRY(DimensionScales::tell_shared(maker_.file(), shared_uses_));
     for (const Later& later : later_) NMB_TRY(write_later(later));
     return {};
   }
@@ -99,9 +100,9 @@ class Hdf5Export {
                                             ": found a name of the link to a variable");
         NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
       }
-    DimensionScales scales(*source, group.get(),
-                           static_cast<int>(form_.dimensions().first_of(source->name())));
-    if (source->is_classic()) NMB_TRY(scales.make());
+    NMB_ASSIGN(DimensionScales scales,
+               DimensionScales::make(*source, group.get(), form_.dimensions(), &shared_uses_));
+    if (source->is_classic()) NMB_TRY(scales.make_scales());
     for (VarId variable = 0; variable < linked.size(); ++variable) {
       if (linked[variable]) continue;
       Link link;
@@ -245,6 +246,7 @@ class Hdf5Export {
   const Hdf5Form& form_;
   ObjectMaker maker_;
   std::vector<Later> later_;
+  DimensionScales::SharedUses shared_uses_;
   std::vector<std::pair<VarId, Handle>> columns_;  // of the block that is defined
 };
 

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace nmb::hdf5 {
 
 namespace {
+
+constexpr std::int64_t kMostNumber = std::numeric_limits<std::int32_t>::max();
 
 const AttributeIn* find(const std::vector<AttributeIn>& attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &AttributeIn::name);
@@ -76,7 +79,10 @@ std::vector<std::string> scales_of(FileIn& file, const std::string& path,
   if (is_scale(attributes, types)) {
     const std::vector<std::int64_t> number =
         integers_of(find(attributes, "_Netcdf4Dimid"), types, 1);
-    if (!number.empty()) file.scales.emplace(number.front(), path);
+    const bool has_number = !number.empty() && number.front() >= 0 && number.front() <= kMostNumber;
+    const std::int64_t id = has_number ? number.front() : file.next_scale;
+    file.next_scale = std::max(file.next_scale, id + 1);
+    file.scales.emplace(id, path);
     if (rank == 1) return {path};
   }
   if (const AttributeIn* const list = find(attributes, kDimensionList)) {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "interop/shared_dimensions.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/reader.h"
 #include "types_out.h"
@@ -30,8 +31,8 @@ class SourceBlock {
   const std::string& name() const { return block_->name; }
   const Block& block() const { return *block_; }
   const Metadata& metadata() const { return block_->metadata; }
-  // Of kind 1, 2 or 5: written as netCDF-4 writes it.
-  bool is_classic() const { return !metadata().extension(); }
+  // A classic dataset: written as netCDF-4 writes it.
+  bool is_classic() const { return is_classic_; }
   void set_classic_style(ClassicStyle style) { classic_style_ = style; }
   ClassicStyle classic_style() const { return classic_style_; }
   TypesOut& types() { return types_; }
@@ -54,10 +55,13 @@ class SourceBlock {
  private:
   SourceBlock(std::shared_ptr<const Block> block, const TypeTable& types, hid_t file,
               NamedTypes& named)
-      : block_(std::move(block)), types_(types, file, named) {}
+      : block_(std::move(block)),
+        is_classic_(is_classic_dataset(block_->metadata)),
+        types_(types, file, named) {}
   Status take_properties();
 
   const std::shared_ptr<const Block> block_;
+  const bool is_classic_;
   TypesOut types_;
   ClassicStyle classic_style_;
   std::vector<Property> properties_;

@@ -105,7 +105,8 @@ def is_nmb(data):
 
 
 def choose(data, search=False):
-    """search: look for pending generations in all that lies behind the newest, as writers do."""
+    """search: look for pending generations in all that lies behind the newest, as writers do. In a state that is not
+    settled readers do so too."""
     c = Choice()
     slots = [Superblock(data, UNIT), Superblock(data, 2 * UNIT)]
     mark = Mark(data)
@@ -143,7 +144,7 @@ def choose(data, search=False):
     elif any(mark.reserved) and not unknown_features(c.newest):
         c.findings.append(("R-SB-12", MARK_AT, "the mark's reserved bytes are not zero"))
     if c.pending is None and len(data) > c.newest.file_length:
-        c.pending = find_pending(data, c.newest, search)
+        c.pending = find_pending(data, c.newest, search or not c.settled)
     if c.pending:
         c.findings.append(
             ("R-SB-13", c.pending.position, f"generation {c.pending.generation} is pending: not in its slot")

@@ -692,7 +692,7 @@ def float_of(t, raw):
 
 NO_OWNER = NO_ATTRIBUTE = 2**32 - 1
 (SPACE, CREATION, ORDER, LINKS, TYPE_ATTRIBUTES, EXTERNAL, VIRTUAL) = range(1, 8)
-(USER_BLOCK, CHARACTER_SET, COMMENT, TYPE_COMMENT) = range(8, 12)
+(USER_BLOCK, CHARACTER_SET, COMMENT, TYPE_COMMENT, DIMENSIONS_ABOVE) = range(8, 13)
 REPEATED = (TYPE_ATTRIBUTES, TYPE_COMMENT)
 
 
@@ -711,7 +711,7 @@ def read_properties(section):
         if last is not None and (place < last or place == last and number not in REPEATED):
             items.fail(f"property {number} of {owner}, {attribute} is not in order")
         last = place
-        if SPACE <= number <= TYPE_COMMENT:
+        if SPACE <= number <= DIMENSIONS_ABOVE:
             content = read_property(payload, number)
             if payload.left():
                 payload.fail(f"{payload.left()} bytes behind what property {number} has")
@@ -764,6 +764,15 @@ def read_property(items, number):
         items.bytes(items.left(), "bytes")
     elif number == CHARACTER_SET:
         items.choice(1, "character set")
+    elif number == DIMENSIONS_ABOVE:
+        last = -1
+        while items.left():
+            dimension, levels = items.number(4, "dimension"), items.number(4, "groups above")
+            if dimension <= last:
+                items.fail("dimensions that do not ascend")
+            if levels == 0:
+                items.fail("0 groups above, expected at least 1")
+            last = dimension
     return None
 
 

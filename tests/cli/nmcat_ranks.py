@@ -87,7 +87,7 @@ def test(tools):
     (tools.work / "there.nmb").write_text("somebody's\n")
     for threads in ("-j1", "-j3"):
         done = nmcat(tools, [], *files, "-o", "there.nmb", threads)
-        expected = ["nmcat: there.nmb: the target exists, and to replace it was not asked for"]
+        expected = ["nmcat: there.nmb: the file exists; use -f to replace it"]
         tools.check(words_of(done) == expected, f"{threads}: found {words_of(done)}, expected {expected}")
     for launcher in launchers(tools):
         check_mpi_io(tools, launcher, files)

@@ -109,6 +109,20 @@ def make(tools, folder):
             file.create_virtual_dataset("v", layout)
     with h5py.File(folder / "linked.h5", "w") as file:
         file["far"] = h5py.ExternalLink("src.h5", "s")
+    # Files that lead to others at several steps, from folder to folder, and back to where they begin.
+    (folder / "deep").mkdir()
+    for name, target in (("deep/to_virtual", "../nested.h5"), ("to_raw", "raw.h5"), ("to_link", "deep/to_virtual.h5"),
+                         ("to_nmb", "nested.nmb"), ("round", "deep/back.h5"), ("deep/back", "../round.h5")):  # fmt: skip
+        with h5py.File(folder / f"{name}.h5", "w") as file:
+            file["far"] = h5py.ExternalLink(target, "/")
+    with h5py.File(folder / "deep/back.h5", "a") as file:
+        file["on"] = h5py.ExternalLink("../to_link.h5", "/")
+    # HDF5 looks beside a link, not beside what it leads to.
+    (folder / "deep/linked.h5").symlink_to("../linked.h5")
+    shutil.copy(folder / "src.h5", folder / "deep/src.h5")
+    with h5py.File(folder / "to_symlink.h5", "w") as file:
+        file["far"] = h5py.ExternalLink("deep/linked.h5", "far")
+    run("nmcat", "nested.h5", "to_link.h5", "-o", "nested.nmb")
     with h5py.File(folder / "gone.h5", "w") as file:
         file.create_dataset("r", (100,), "i1", external=[("gone.bin", 0, 100)])
     run("nmconvert", "raw.h5", "raw.nmb")
@@ -126,6 +140,7 @@ def make(tools, folder):
     with h5py.File(folder / "lines.h5", "w") as file:
         file.create_dataset("r", (100,), "i1", external=[("lines.jsonl", 0, 100)])
     (folder / "lines").write_text("lines.h5\n")
+    (folder / "leads").write_text("to_link.h5\n")
     (folder / "views").write_text("view.nmb\na.nmb\n")
     (folder / "sources").write_text("far.he5\nsrc.nc\n")
     shutil.copy(folder / "virtual.h5", folder / "far.he5")
@@ -181,6 +196,18 @@ def state(folder):
 # --- the calls ---
 
 KINDS = ("nmb", "nc4", "hdf5")
+# (file, input that leads to it by way of others)
+DEEP = (
+    ("src.h5", "nested.h5"),
+    ("virtual.h5", "deep/to_virtual.h5"),
+    ("src.h5", "deep/to_virtual.h5"),
+    ("raw.bin", "to_raw.h5"),
+    ("src.h5", "to_link.h5"),
+    ("src.h5", "nested.nmb"),
+    ("src.h5", "to_nmb.h5"),
+    ("src.h5", "round.h5"),
+    ("deep/src.h5", "to_symlink.h5"),
+)
 
 
 def calls():
@@ -209,6 +236,14 @@ def calls():
         for name, input_ in (("b.nc", "view.nmb"), ("raw.bin", "raw.h5"), ("raw.bin", "raw.nmb"),
                              ("src.h5", "virtual.h5"), ("src.h5", "linked.h5")):  # fmt: skip
             yield "nmcat", "--output", name, [input_, "-o", "OUT", "--to", kind, "-f"]
+    # At several steps.
+    for kind in KINDS:
+        for name, input_ in DEEP:
+            yield "nmcat", "--output", name, [input_, "-o", "OUT", "--to", kind, "-f"]
+    for name, input_ in DEEP:
+        yield "nmcat", "--report", name, [input_, "-o", "new.nmb", "--report", "OUT"]
+        yield "nmcat", "--report", name, ["a.nc", input_, "-o", "new.nmb", "--dry-run", "--report", "OUT"]
+        yield "nmcat", "--output", name, [input_, "a.nc", "-o", "OUT", "--to", "nmb", "-f", "--resume"]
     # A file that does not exist but is referred to.
     yield "nmcat", "--output", "gone.bin", ["gone.h5", "-o", "OUT", "--to", "nmb"]
     # The files of --resume.
@@ -251,6 +286,12 @@ def calls():
     yield "nmconvert", "output", "b.nc", ["view.nmb", "OUT", "--external", "none", "--to", "nmb", "-f"]
     for name in ("src.h5", "virtual.h5"):
         yield "nmconvert", "output", name, ["nested.h5", "OUT", "--materialise", "--to", "nmb", "-f"]
+    for name, input_ in DEEP:
+        for kind in KINDS + ("cdf5",):
+            yield "nmconvert", "output", name, [input_, "OUT", "--to", kind, "-f", *(["--lossy"] if kind == "cdf5" else [])]
+        if not input_.endswith(".nmb"):
+            yield "nmconvert", "output", name, [input_, "OUT", "--materialise", "--to", "nmb", "-f"]
+    yield "nmconvert", "--report", "src.h5", ["--files-from", "leads", "--out-dir", "new", "--report", "OUT"]
     yield "nmconvert", "output", "gone.bin", ["gone.h5", "OUT", "--to", "nmb"]
     # nmconvert --out-dir: OUT is the folder. An output that is an input, the list, another input's source, the report,
     # or another output, new or not.
@@ -288,7 +329,7 @@ def check_call(tools, folder, before, call, how):
     what = f"{tool} {' '.join(words)} ({how})"
     tools.check(done.returncode == 2, f"{what}: exit code {done.returncode}, expected 2: {done.stderr.strip()}")
     # An output that is a symbolic link is refused before inputs are read.
-    says = "is also|the target is not a regular file|the target exists" if "symbolic" in how else "is also"
+    says = "is also|the target is not a regular file|the file exists" if "symbolic" in how else "is also"
     tools.check(re.search(f"^{tool}: .*({says})", done.stderr, re.M), f"{what}: said {done.stderr.strip()!r}")
     after = state(folder)
     changed = sorted(str(path.relative_to(folder)) for path in before.keys() | after.keys()

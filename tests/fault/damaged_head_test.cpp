@@ -360,9 +360,31 @@ TEST_F(RepairsTest, AGenerationThatMayBeLostIsTold) {
   const std::vector<std::string> told = repairs(file);
   ASSERT_EQ(told.size(), 2u);
   EXPECT_EQ(told[0], std::to_string(file.size() - image(8).size()) +
-                         " bytes behind generation 8, and mark and the other slot are damaged: a "
+                         " bytes behind generation 8, and a slot or the mark is damaged: a "
                          "later generation may be lost, and none is found; the bytes stay as an "
                          "abandoned range");
+  const auto reader = Reader::open(std::make_shared<MemorySource>(file, "image"));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_TRUE(std::ranges::any_of((*reader)->warnings(), [](const Finding& warning) {
+    return warning.rule == "R-SB-13" && warning.found.find("may be lost") != std::string::npos;
+  }));
+}
+
+// A slot and an older mark, with bytes behind that do not end in the trailer.
+TEST_F(DamagedHeadTest, AReaderSearchesAllThatLiesBehindADamagedSlot) {
+  for (const int lost : {0, 0xFF}) {
+    std::vector<std::byte> file = image();
+    const std::uint64_t trailer = file.size() - kSlotUnit;
+    std::copy_n(image(8).begin(), kFirstSlot, file.begin());
+    std::memset(&file[kFirstSlot], lost, kSlotUnit);
+    file.insert(file.end(), file.end() - kSlotUnit, file.end());
+    const auto reader = Reader::open(std::make_shared<MemorySource>(file, "image"));
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ((*reader)->generation(), 8u);
+    EXPECT_TRUE(std::ranges::any_of((*reader)->warnings(), [&](const Finding& warning) {
+      return warning.rule == "R-SB-13" && warning.offset == trailer;
+    }));
+  }
 }
 
 // Of several superblocks behind a lost slot the last one that leads back to the other slot counts.

@@ -83,6 +83,27 @@ def check_losses(test):
     test.check(len(told["conflicts"]) == 32, f"nmcat: {len(told['conflicts'])} conflicts")
 
 
+def check_lengths(test):
+    """A group that is packed and written alone: a dimension that may grow is as long as in the whole file."""
+    with netCDF4.Dataset(test.work / "grows.nc", "w") as file:
+        file.createDimension("t", None)
+        file.createVariable("a", "f8", ("t",))[:] = [1, 2]
+        group = file.createGroup("g")
+        group.createVariable("b", "i4", ("t",), fill_value=-7)[:] = [1, 2, 3]
+        group.createGroup("h").createVariable("c", "i2", ("t",))[:] = [1, 2, 3, 4, 5]
+    test.run("nmcat", "grows.nc", "-o", "grows.nmb", "--block-name", "{group}")
+    test.run("nmcat", "grows.nc", "a.nc", "-o", "two.nmb")
+    for source, stem in ("grows.nmb", ""), ("two.nmb", "grows"):
+        for block, name in ("", "a"), ("g", "b"), ("g/h", "c"):
+            block_name = "/".join(part for part in (stem, block) if part)
+            test.run("nmconvert", source, "long.nc", "--to", "cdf5", "--extract", block_name, "-f")
+            with netCDF4.Dataset(test.work / "long.nc") as one, netCDF4.Dataset(test.work / "grows.nc") as file:
+                one.set_auto_mask(False)
+                file.set_auto_mask(False)
+                found, expected = one[name][...].tolist(), file[f"{block}/{name}"][...].tolist()
+                test.check(found == expected, f"{source}, {block_name!r}: found {found}, expected {expected}")
+
+
 def check(test):
     check_losses(test)
     make(test.work / "a.nc", "NETCDF3_64BIT_OFFSET", 10)
@@ -109,6 +130,7 @@ def check(test):
     test.run("nmconvert", "--files-from", "list", "--out-dir", "many", "--extract", "b", "--to", "nc4")
     with netCDF4.Dataset(test.work / "many/all.nc") as file:
         test.check(file.data_model == "NETCDF4" and file.title == "b.nc", "many/all.nc: another kind or block")
+    check_lengths(test)
     # Refused.
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "four/below", exit_code=1, says='block "four/below" cannot be written alone')
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "c", exit_code=2, says='found no block "c"')

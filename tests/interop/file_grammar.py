@@ -22,6 +22,9 @@ FEATURES = (
     "data sets without scales", "soft link", "hard link", "reference", "linked named type", "named type without a link",
     "union", "join", "netCDF-4 and HDF5", "dimensions in another order", "group of one input alone",
     "group of one input alone, with dimensions", "group of one input alone, coordinate of two dimensions",
+    "unlimited dimension that only groups use", "fixed dimension that only groups use",
+    "dimension of a group, like one above", "numbers of dimensions in another order",
+    "dimensions with and without numbers",
 )
 NUMBERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
 POINT = numpy.dtype([("x", "<f8"), ("n", "<i4")])
@@ -47,6 +50,7 @@ def make_set(number, folder):
             made.paths.append(folder / f"s{number}_{i}.nc")
             # What is united or joined has the same definitions, but for what they say themselves.
             MergedFile(made, random.Random(number), i).write(made.paths[-1])
+            Numbers(made, random.Random(f"numbers {number} {i}")).change(made.paths[-1])
         return made
     kinds = [("nc", "nc"), ("nc", "h5"), ("h5", "nc"), ("nc", "nc", "h5"), ("h5", "h5")][random_.randrange(5)]
     if len(set(kinds)) == 2:
@@ -56,6 +60,8 @@ def make_set(number, folder):
     for i, kind in enumerate(kinds):
         made.paths.append(folder / f"s{number}_{i}.{kind}")
         (NetcdfFile if kind == "nc" else Hdf5File)(made, random_).write(made.paths[-1])
+        if kind == "nc":
+            Numbers(made, random.Random(f"numbers {number} {i}")).change(made.paths[-1])
     return made
 
 
@@ -208,6 +214,46 @@ class NetcdfFile(Rules):
             owner.setncattr("levels", self.values(dtype, (self.random.randrange(1, 4),)))
 
 
+class Numbers(Rules):
+    """The numbers of a netCDF-4 file's dimensions, as they are where programs wrote scales in another order than
+    dimensions were defined in."""
+
+    def change(self, path):
+        permute = self.chance(0.6, "numbers of dimensions in another order")
+        drop = self.chance(0.6)
+        with h5py.File(path, "r+") as file:
+            data_sets = list(data_sets_of(file))
+            scales = [one for one in data_sets if one.attrs.get("CLASS") == b"DIMENSION_SCALE"]
+            if permute:
+                old = sorted(int(one.attrs["_Netcdf4Dimid"]) for one in scales)
+                new = dict(zip(old, self.random.sample(old, len(old))))
+                for one in data_sets:
+                    for name in {"_Netcdf4Dimid", "_Netcdf4Coordinates"} & set(one.attrs):
+                        ids = numpy.array(one.attrs[name], "i4")
+                        one.attrs.modify(name, numpy.vectorize(new.get, otypes="i")(ids).astype("i4"))
+            # netCDF-C gives a scale without a number the one above all that it met before.
+            highest = -1
+            for one in scales:
+                number = int(one.attrs["_Netcdf4Dimid"])
+                if drop and number == highest + 1:
+                    del one.attrs["_Netcdf4Dimid"]
+                    self.have("dimensions with and without numbers")
+                highest = max(highest, number)
+
+
+# In the order in which netCDF-C reads them.
+def data_sets_of(group):
+    names = []
+    group.id.links.iterate(names.append, idx_type=h5py.h5.INDEX_CRT_ORDER)
+    children = [group[name.decode()] for name in names]
+    for child in children:
+        if isinstance(child, h5py.Dataset):
+            yield child
+    for child in children:
+        if isinstance(child, h5py.Group):
+            yield from data_sets_of(child)
+
+
 def group_dimension(group, name):
     while name not in group.dimensions:
         group = group.parent
@@ -348,7 +394,7 @@ class MergedFile(Rules):
         with netCDF4.Dataset(path, "w") as root:
             root.set_auto_maskandscale(False)
             root.title = "of a set"
-            dims = [("x", 3), ("y", self.random.randrange(2, 5)), ("time", None)]
+            dims = [("x", 3), ("y", self.random.randrange(2, 5)), ("time", None), ("z", self.random.randrange(2, 5))]
             if self.chance(0.7, "dimensions in another order") and self.index == 1:
                 dims.reverse()
             for name, length in dims:
@@ -356,10 +402,11 @@ class MergedFile(Rules):
             self.have("unlimited", "text attribute")
             self.variable(root, "x", ("x",), shared=True)
             self.have("coordinate variable")
-            self.has_records = joins or self.chance(0.6)
-            if self.has_records:
+            in_groups = self.chance(0.6)
+            has_records = not in_groups and (joins or self.chance(0.6))
+            if has_records:
                 self.variable(root, "record", ("time", "y"), shared=not joins)
-            if joins:
+            if has_records and joins:
                 self.variable(root, "time", ("time",), shared=False)
             self.variable(root, "same", ("x", "y"), shared=True)
             if not joins:
@@ -372,8 +419,29 @@ class MergedFile(Rules):
                 if joins:
                     group.createDimension("k", 2)
                     self.variable(group, "table", ("time", "k"), shared=False)
+            if in_groups:
+                self.users(root)
             if not joins:
                 self.alone(root)
+
+    # Groups that use dimensions of the root which nothing in the root uses.
+    def users(self, root):
+        joins = self.made.mode == JOIN
+        self.have("dimensions of a group above", "unlimited dimension that only groups use")
+        group = root.createGroup("u")
+        self.variable(group, "by_time", ("time", "x"), shared=not joins)
+        if self.chance(0.8, "fixed dimension that only groups use"):
+            self.variable(group, "by_z", ("z", "y"), shared=True)
+        if not joins:
+            self.variable(group, f"own{self.index}", ("time", "y"), shared=False)
+        if self.chance(0.6, "nested groups"):
+            below = group.createGroup("below")
+            self.variable(below, "deep", ("time", "z"), shared=not joins)
+        if self.chance(0.8, "dimension of a group, like one above"):
+            other = root.createGroup("like")
+            other.createDimension("x", 3)
+            self.variable(other, "own", ("x", "y"), shared=True)
+            self.variable(other, "rows", ("time", "x"), shared=not joins)
 
     # A group that the other input does not have. The last choices: they need not be those of the other.
     def alone(self, root):
@@ -382,8 +450,8 @@ class MergedFile(Rules):
             return
         group = root.createGroup(f"only{self.index}")
         self.variable(group, "alone", ("x", "y"), shared=False)
-        # What is united has the same records.
-        self.variable(group, "other", ("y", "time") if self.has_records else ("y",), shared=False)
+        # Nothing of the other input may use the records: then it has none.
+        self.variable(group, "other", ("time", "y"), shared=False)
         if self.chance(0.85, "group of one input alone, with dimensions"):
             group.createDimension("k", self.random.randrange(2, 4))
             self.variable(group, "table", ("k", "y"), shared=False)

@@ -172,6 +172,42 @@ def merged_view(path):
     return variables
 
 
+# Dimensions of all groups, in netCDF's order: length, and whether it is unlimited.
+def dimensions_of(path):
+    dimensions = {}
+
+    def visit(group):
+        for name, one in group.dimensions.items():
+            dimensions[group.path, name] = (len(one), one.isunlimited())
+        for child in group.groups.values():
+            visit(child)
+
+    with netCDF4.Dataset(path) as root:
+        visit(root)
+    return dimensions
+
+
+# length: of an unlimited dimension, by those in the sources.
+def compare_dimensions(paths, output, length):
+    parts = [dimensions_of(path) for path in paths]
+    expected = {}
+    for part in parts:
+        for place, one in part.items():
+            expected.setdefault(place, one)
+    for place, (_, is_unlimited) in expected.items():
+        if is_unlimited:
+            expected[place] = (length([part[place][0] for part in parts if place in part]), True)
+    found = dimensions_of(output)
+    lines = []
+    for group in sorted({group for group, _ in expected}):
+        one, two = ([name for where, name in all_ if where == group] for all_ in (found, expected))
+        if one != two:
+            lines.append(f": dimensions of {group}: found {one}, expected {two}")
+    return lines + [f": dimension {name} of {group}: found {found.get((group, name))}, expected {expected.get((group, name))}"
+            for group, name in sorted(found.keys() | expected.keys())
+            if found.get((group, name)) != expected.get((group, name))]
+
+
 def native(values):
     return numpy.asarray(values).astype(values.dtype.newbyteorder("="))
 
@@ -203,7 +239,7 @@ def compare_united(paths, output):
     expected = {}
     for path in paths:
         expected = merged_view(path) | expected
-    return compare_merged(expected, output)
+    return compare_merged(expected, output) + compare_dimensions(paths, output, max)
 
 
 def compare_joined(paths, output):
@@ -212,7 +248,7 @@ def compare_joined(paths, output):
     for path, (dims, attributes, _) in parts[0].items():
         if any(name == "time" for name, _ in dims):
             expected[path] = (dims, attributes, numpy.concatenate([part[path][2] for part in parts]))
-    return compare_merged(expected, output)
+    return compare_merged(expected, output) + compare_dimensions(paths, output, sum)
 
 
 def worker(arguments):

@@ -182,7 +182,11 @@ def check_tables(test):
     with h5py.File(test.work / "f0.h5", "w") as a, h5py.File(test.work / "f1.h5", "w") as b:
         a["v"], b["v"] = numpy.arange(6).reshape(2, 3), numpy.arange(9).reshape(3, 3)
         a["w"], b["w"] = numpy.arange(5.0), numpy.arange(4.0)
-    test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "first.nmb", exit_code=1)
+    # A square has two dimensions.
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "first.nmb")
+    with h5py.File(test.work / "f0.h5") as a, h5py.File(test.work / "f1.h5") as b:
+        for name in ("v", "w"):
+            expect(test, name, values(test, "first.nmb", "/" + name), numpy.concatenate([a[name][:], b[name][:]]))
 
 
 def check_widen(test):
@@ -454,6 +458,119 @@ def check_shared_records(test):
     expect(test, "classic: v", values(test, "long.nc", "v"), v[:4])
 
 
+def group_dimensions(path):
+    """Of each group: length and whether it is unlimited."""
+    found = {}
+
+    def visit(group):
+        found[group.path] = {name: (len(one), one.isunlimited()) for name, one in group.dimensions.items()}
+        for child in group.groups.values():
+            visit(child)
+
+    with netCDF4.Dataset(path) as root:
+        visit(root)
+    return found
+
+
+def write_groups(path, name, rows=3, own=True):
+    """Root dimensions that only groups use, one of them at two levels; /g/like/x is another dimension than /x."""
+    with netCDF4.Dataset(path, "w") as out:
+        out.createDimension("t", None)
+        out.createDimension("x", 2)
+        g = out.createGroup("g")
+        g.createDimension("k", 3)
+        v = g.createVariable("v", "f8", ("t", "x"))
+        v[:] = numpy.arange(2 * rows).reshape(rows, 2)
+        if own:
+            g.createVariable(f"w{name}", "i2", ("k", "x"))[:] = 5
+        g.createVariable("k", "f4", ("k", "x"))[:] = 1
+        g.createVariable("x", "i4", ("x",))[:] = [7, 8]  # no coordinate: the dimension is the root's
+        h = g.createGroup("h")
+        h.createVariable("deep", "i4", ("t", "k"))[:] = numpy.arange(3 * rows).reshape(rows, 3)
+        like = g.createGroup("like")
+        like.createDimension("x", 2)
+        like.createVariable("u", "i1", ("t", "x"))[:] = numpy.ones((rows, 2), "i1")
+
+
+def check_shared_dimensions(test):
+    """Groups use the dimensions of groups above that they used in the sources, and have their own where these had some."""
+    for name in "ab":
+        write_groups(test.work / f"dims_{name}.nc", name)
+    files = ["dims_a.nc", "dims_b.nc"]
+    test.run("nmcat", "--mode", "union", *files, "-o", "dims.nc4")
+    test.run("nmcat", "--mode", "union", *files, "-o", "dims.nmb")
+    test.run("nmverify", "dims.nmb")
+    test.run("nmconvert", "dims.nmb", "dims_2.nc4")
+    test.run("nmconvert", "dims.nmb", "dims.h5")
+    # What was united goes on: with another file, packed below another name, compressed.
+    test.run("nmcat", "--mode", "union", "dims.nmb", "dims_a.nc", "-o", "dims_3.nc4")
+    test.run("nmconvert", "dims.nmb", "dims_z.nmb", "--compress", "zstd")
+    test.run("nmconvert", "dims_z.nmb", "dims_4.nc4")
+    expected = group_dimensions(test.work / "dims_a.nc")
+    for output in ("dims.nc4", "dims_2.nc4", "dims.h5", "dims_3.nc4", "dims_4.nc4"):
+        found = group_dimensions(test.work / output)
+        test.check(found == expected, f"{output}: found {found}, expected {expected}")
+        with netCDF4.Dataset(test.work / output) as out, netCDF4.Dataset(test.work / "dims_a.nc") as source:
+            for path in ("g/v", "g/k", "g/wa", "g/x", "g/h/deep", "g/like/u"):
+                one, two = out[path], source[path]
+                test.check([d.group().path for d in one.get_dims()] == [d.group().path for d in two.get_dims()],
+                           f"{output}: {path}: groups of its dimensions")
+                expect(test, f"{output}: {path}", one[:], two[:])
+        # HDF5's own interface finds all users of a scale.
+        with h5py.File(test.work / output) as out:
+            users = {out[user].name for user, _ in out["x"].attrs["REFERENCE_LIST"]}
+            test.check(users >= {"/g/v", "/g/wa", "/g/wb", "/g/x"}, f"{output}: users of /x: {users}")
+            test.check("/g/like/u" not in users, f"{output}: users of /x: {users}")
+    test.run("nmcat", "dims.nmb", "-o", "dims_p.nmb")
+    test.run("nmconvert", "dims_p.nmb", "dims_p.nc4")
+    found = group_dimensions(test.work / "dims_p.nc4")
+    test.check(found.get("/dims/g/h") == {} and found["/dims"] == expected["/"], f"dims_p.nc4: found {found}")
+    # A group by itself has all its dimensions.
+    test.run("nmconvert", "dims.nmb", "dims_h.nc", "--extract", "g/h", "--to", "cdf5")
+    with netCDF4.Dataset(test.work / "dims_h.nc") as out:
+        test.check({n: len(d) for n, d in out.dimensions.items()} == {"t": 3, "k": 3}, f"dims_h.nc: found {out.dimensions}")
+        expect(test, "dims_h.nc", out["deep"][:], numpy.arange(9).reshape(3, 3))
+    test.run("nmconvert", "dims.nmb", "dims_g.nc4", "--extract", "g")
+    found = group_dimensions(test.work / "dims_g.nc4")
+    test.check(found["/g"] == {"t": (3, True), "x": (2, False), "k": (3, False)} and found["/g/h"] == {"t": (3, True)},
+               f"dims_g.nc4: found {found}")
+    # Joined along a dimension that only groups use.
+    for i, rows in enumerate((2, 3)):
+        write_groups(test.work / f"rows_{i}.nc", "", rows, own=False)
+    test.run("nmcat", "--mode", "join", "rows_0.nc", "rows_1.nc", "-o", "rows.nc4")
+    found = group_dimensions(test.work / "rows.nc4")
+    test.check(found == expected | {"/": {"t": (5, True), "x": (2, False)}}, f"rows.nc4: found {found}")
+    # A group that has a dimension of its own in one input has it in the output.
+    for name in "ab":
+        with netCDF4.Dataset(test.work / f"level_{name}.nc", "w") as out:
+            out.createDimension("x", 2)
+            g = out.createGroup("g")
+            if name == "b":
+                g.createDimension("x", 2)
+            g.createVariable(f"v{name}", "i4", ("x",))[:] = [1, 2]
+    test.run("nmcat", "--mode", "union", "level_a.nc", "level_b.nc", "-o", "level.nc4")
+    found = group_dimensions(test.work / "level.nc4")
+    test.check(found == {"/": {"x": (2, False)}, "/g": {"x": (2, False)}}, f"level.nc4: found {found}")
+
+
+def check_unused_records(test):
+    """A dimension that nothing in a file uses has no length there; one that is used does."""
+    for i, rows in enumerate((None, 2, 0, 3)):
+        with netCDF4.Dataset(test.work / f"unused{i}.nc", "w") as out:
+            out.createDimension("t", None)
+            out.createVariable(f"s{i}", "i4", ())[...] = i
+            if rows is not None:
+                made = out.createGroup("g" if i == 1 else f"h{i}").createVariable("v", "i4", ("t",))
+                made[:] = numpy.arange(rows)
+    for files in (["unused0.nc", "unused1.nc"], ["unused1.nc", "unused0.nc"]):
+        test.run("nmcat", "--mode", "union", *files, "-o", "unused.nc4", "-f")
+        found = group_dimensions(test.work / "unused.nc4")
+        test.check(found == {"/": {"t": (2, True)}, "/g": {}}, f"{files}: found {found}")
+    for second, text in (("unused2.nc", "found 0 records, expected 2 records"),
+                         ("unused3.nc", "found 3 records, expected 2 records")):
+        test.run("nmcat", "--mode", "union", "unused1.nc", second, "-o", "no.nc4", exit_code=1, says=text)
+
+
 def check_union(test):
     """Halves of samples in two files become whole ones; what both have is there once."""
     for i, names in enumerate((("x", "y", "n"), ("z", "n"))):
@@ -691,12 +808,22 @@ ROWS = {
     "calendar": Row(JOIN, 1, 'attribute time@calendar: found "noleap"', second=set_att("time", "calendar", "noleap")),
     "fill value": Row(JOIN, 1, "attribute t@missing_value: found 9.f, expected none",
                       second=set_att("t", "missing_value", numpy.float32(9))),
+    "valid range": Row(JOIN, 1, "attribute t@valid_range: found 0.f, 9.f, expected 0.f, 999.f",
+                       first=set_att("t", "valid_range", numpy.float32([0, 999])),
+                       second=set_att("t", "valid_range", numpy.float32([0, 9]))),
+    "valid range in one file only": Row(JOIN, 1, "attribute t@valid_range: found 0.f, 9.f, expected none",
+                                        second=set_att("t", "valid_range", numpy.float32([0, 9]))),
+    "valid minimum in one file only, `--on-mismatch=widen`": Row(
+        JOIN + " --on-mismatch=widen", 1, "attribute t@valid_min: found 9., expected none",
+        second=lambda out: (replace_t("f8")(out), out["t"].setncattr("valid_min", 9.0))),
     "scale factor": Row(JOIN, 1, "attribute flag@scale_factor: found 0.5, expected none",
                         second=set_att("flag", "scale_factor", 0.5)),
     "values of a flag": Row(JOIN, 1, 'attribute flag@flag_meanings: found "on off"',
                             second=set_att("flag", "flag_meanings", "on off")),
     "history only": Row(JOIN, 0, "1 values of attributes differ from the first, which is kept: history (1)",
                         second=lambda out: out.setncattr("history", "made again")),
+    "a comment in one file only": Row(JOIN, 0, "1 values of attributes differ from the first, which is kept: comment (1)",
+                                      second=set_att("t", "comment", "late")),
     "history only, `--atts=list`": Row(JOIN + " --atts=list", 0, 'attribute @history: found "made again", expected "made"',
                                        second=lambda out: out.setncattr("history", "made again")),
     "history only, `--atts=strict`": Row(JOIN + " --atts=strict", 1, "attribute @history",
@@ -817,6 +944,8 @@ def check(test):
     check_fill(test)
     check_missing_group(test)
     check_shared_records(test)
+    check_shared_dimensions(test)
+    check_unused_records(test)
     check_widen(test)
     check_keys(test)
     check_union(test)

@@ -189,7 +189,7 @@ def check_direct(test):
     test.run("nmconvert", "many.h5", "direct.h5")
     out = compare_files.compare(test.work / "many.h5", test.work / "direct.h5", raw_chunks=True)
     test.check(not out.found, f"many.h5: not the same as direct.h5: {out.found[:3]}")
-    test.run("nmconvert", "many.h5", "direct.h5", exit_code=2, says="the target exists")
+    test.run("nmconvert", "many.h5", "direct.h5", exit_code=2, says="the file exists")
     test.run("nmconvert", "four.nc", "classic.nc", "--to", "cdf5", "--lossy")
     test.run("nmconvert", "classic.nc", "direct.nc", "--to", "nc4")
     with netCDF4.Dataset(test.work / "classic.nc") as f, netCDF4.Dataset(test.work / "direct.nc") as g:

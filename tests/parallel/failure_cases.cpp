@@ -1,9 +1,12 @@
 // A rank that fails: all others learn why, soon, and nobody hangs.
 #include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 
+#include "nmb/writer.h"
 #include "support/rank_cases.h"
+#include "support/rank_program.h"
 
 namespace nmb {
 namespace {
@@ -52,6 +55,39 @@ RANK_CASE(FailsWithLongMessagesOnTheWay) {
     parcels.push_back({to, std::vector<std::byte>(1 << 20)});
   const auto start = Clock::now();
   return expect_broken_disk(ranks.exchange(std::move(parcels)).status(), start);
+}
+
+// A program that returns early on one rank, with a writer open, as NMB_TRY between collective calls
+// does: the others learn which rank has gone.
+RANK_CASE(AWriterThatIsGoneOnOneRankHangsNobody) {
+  if (ranks.size() == 1) return {};
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  // It may be gone before the others have heard that all have made theirs.
+  Result<std::unique_ptr<Writer>> writer = Writer::create(folder.file("gone.nmb"), {}, ranks);
+  const int gone = ranks.size() - 1;
+  if (ranks.rank() == gone) {
+    NMB_TRY(writer.status());
+    writer->reset();
+    return {};
+  }
+  const auto start = Clock::now();
+  const Status status = writer.ok() ? (*writer)->end_define() : writer.status();
+  NMB_TRY(expect(
+      status.code() == Code::kUsage &&
+          status.message().find("of rank " + std::to_string(gone) + " gone") != std::string::npos,
+      "the rank that has gone: " + status.text()));
+  return expect(Clock::now() - start < std::chrono::seconds(5), "it within 5 s");
+}
+
+// Where all give the writer up the ranks go on.
+RANK_CASE(AnAbandonedWriterLeavesTheRanksSound) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer,
+               Writer::create(folder.file("abandoned.nmb"), {}, ranks));
+    writer->abandon();
+  }
+  return ranks.barrier();
 }
 
 // A rank that has ended in good order hears of no failure, and is waited for only a while.

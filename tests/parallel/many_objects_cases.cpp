@@ -151,5 +151,72 @@ RANK_CASE(BlocksThatNobodyDefinedAreNotFound) {
   return expect(status.code() == Code::kNotFound, "nothing on any rank: " + status.text());
 }
 
+// A step costs what it adds: names that ranks hold since earlier steps do not travel again.
+RANK_CASE(StepsThatAddAsMuchSendAsMuch) {
+  constexpr int kSteps = 12, kBlocks = 50;
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("steps.nmb");
+  std::vector<std::uint64_t> sent;
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, without_sync(), ranks));
+    for (int step = 0; step < kSteps; ++step) {
+      if (step > 0) NMB_TRY(writer->redefine());
+      for (int i = 0; i < kBlocks; ++i) {
+        const std::string name = "step" + std::to_string(100 + step) + "/r" +
+                                 std::to_string(100 + ranks.rank()) + "/" + std::to_string(100 + i);
+        NMB_ASSIGN(const BlockId block, writer->define_block(name));
+        NMB_TRY(writer->def_var(block, "v", Type::kInt, {}).status());
+      }
+      const std::uint64_t before = ranks.traffic().bytes;
+      NMB_TRY(writer->end_define());
+      sent.push_back(ranks.traffic().bytes - before);
+      NMB_TRY(writer->sync());
+    }
+    // A block of the first step is where it was, and its place is known again.
+    NMB_ASSIGN(const BlockId first, writer->find_block("step100/r100/100"));
+    NMB_ASSIGN(const std::uint64_t id, writer->global_id(first));
+    NMB_TRY(expect(id == 0, "the first of all names"));
+    NMB_TRY(writer->close());
+  }
+  return ranks.agree(expect(sent[11] <= sent[2] + sent[2] / 10,
+                            "as many bytes in step 12 as in step 3, not " +
+                                std::to_string(sent[11]) + " and " + std::to_string(sent[2])));
+}
+
+// After a commit blocks of all ranks are found, without definitions between.
+RANK_CASE(BlocksOfOtherRanksAfterSync) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  NMB_ASSIGN(std::unique_ptr<Writer> writer,
+             Writer::create(folder.file("after.nmb"), without_sync(), ranks));
+  const int next = (ranks.rank() + 1) % ranks.size();
+  NMB_ASSIGN(const BlockId own, writer->define_block("of/" + std::to_string(ranks.rank())));
+  NMB_TRY(writer->def_var(own, "v", Type::kInt, {}).status());
+  NMB_TRY(writer->end_define());
+  const int mine = ranks.rank();
+  NMB_TRY(writer->put(own, 0, {}, std::span<const int>(&mine, 1)));
+  NMB_TRY(writer->sync());
+  const std::string name = "of/" + std::to_string(next);
+  const std::string_view names[] = {name};
+  NMB_ASSIGN(const std::vector<BlockId> blocks, writer->open_blocks(names));
+  // One rank after the other changes the same block, each in a generation of its own.
+  for (int step = 0; step < 3; ++step) {
+    if (step % ranks.size() == ranks.rank()) {
+      NMB_ASSIGN(const BlockId first, writer->find_block("of/0"));
+      const int value = 100 + step;
+      NMB_TRY(writer->put(first, 0, {}, std::span<const int>(&value, 1)));
+    }
+    NMB_TRY(writer->sync());
+  }
+  NMB_TRY(writer->close());
+  return check_alone(ranks, [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(folder.file("after.nmb")));
+    NMB_ASSIGN(const Object first, reader->object("of/0/v"));
+    NMB_ASSIGN(const std::vector<int> values, first.block->read_all<int>(first.variable));
+    NMB_TRY(expect(values == std::vector<int>{102}, "the last value of the first block"));
+    return expect(test::findings_of(std::filesystem::path(folder.file("after.nmb"))).empty(),
+                  "a sound file");
+  });
+}
+
 }  // namespace
 }  // namespace nmb

@@ -135,7 +135,7 @@ RANK_CASE(MpiIoRefusesATargetThatIsThere) {
   if (ranks.rank() == 0) test::write_file(path, std::string_view("somebody's"));
   NMB_TRY(ranks.barrier());
   const Status status = Writer::create(path, mpi_io(), ranks).status();
-  NMB_TRY(expect_failure_of_all(ranks, status, Code::kExists, "the target exists"));
+  NMB_TRY(expect_failure_of_all(ranks, status, Code::kExists, "the file exists"));
   return expect_left(ranks, folder.file(""), {"f.nmb"}, "somebody's");
 }
 

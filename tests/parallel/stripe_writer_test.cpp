@@ -228,7 +228,10 @@ TEST(StripeWriter, OptionsOutOfRangeAreRefused) {
       WriterOptions options;
       options.aggregators = aggregators;
       options.alignment = alignment;
-      return Writer::create(folder.file("f.nmb"), options, ranks).status().code();
+      const Result<std::unique_ptr<Writer>> writer =
+          Writer::create(folder.file("f.nmb"), options, ranks);
+      if (writer.ok()) (*writer)->abandon();
+      return writer.status().code();
     };
     EXPECT_EQ(code(-1, 0), Code::kUsage);
     for (const std::uint64_t alignment :

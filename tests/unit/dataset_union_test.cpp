@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +20,8 @@ namespace {
 class DatasetUnionTest : public testing::Test {
  protected:
   // A group whose values count on from those of the groups before.
-  void add(const std::string& group, Metadata metadata, std::uint64_t records = 0) {
+  void add(const std::string& group, Metadata metadata, std::uint64_t records = 0,
+           bool is_record_unused = false) {
     test::Dataset made = test::make_dataset(std::move(metadata), Kind::kCdf1, records);
     for (std::byte& value : made.values) value = static_cast<std::byte>(next_++ % 251);
     kept_.push_back(std::move(made));
@@ -28,6 +31,7 @@ class DatasetUnionTest : public testing::Test {
     dataset.records = records;
     DatasetUnion::Member member = DatasetUnion::member_of(dataset, kept_.back().extent());
     member.group = group;
+    member.is_record_unused = is_record_unused;
     ASSERT_TRUE(union_->add(member).ok());
   }
 
@@ -76,6 +80,11 @@ void put_text(Metadata* metadata, const char* name, std::string_view text) {
       metadata->put_attribute(kGlobal, name, Type::kChar, std::as_bytes(std::span(text))).ok());
 }
 
+std::span<const std::byte> bytes_of_one() {
+  static constexpr std::array<std::byte, 2> kBytes{std::byte{1}, std::byte{1}};
+  return kBytes;
+}
+
 TEST_F(GroupUnionTest, UnitesByName) {
   Metadata root = define({{"time", kUnlimited}, {"x", 3}}, {{"a", {0, 1}}, {"s", {}}});
   put_text(&root, "title", "one");
@@ -119,6 +128,28 @@ TEST_F(GroupUnionTest, HasOneRecordDimension) {
   EXPECT_EQ(conflicts_, (std::vector<std::string>{
                             "dimension name u: it as record dimension in group /b; \"t\" as in /a",
                             "dimension n: 2 records in group /c; length 2 as in /a"}));
+}
+
+// A dimension that nothing uses has no length yet, wherever it comes.
+TEST_F(DatasetUnionTest, UnusedRecordsGoWithAny) {
+  const auto unused = [] { return define({{"t", kUnlimited}, {"x", 2}}, {{"a", {1}}}); };
+  const auto used = [] { return define({{"t", kUnlimited}}, {{"v", {0}}}); };
+  for (const bool is_first : {true, false}) {
+    use({.equal_values = false});
+    if (is_first) add("", unused(), 0, true);
+    add("", used(), 3);
+    if (!is_first) add("", unused(), 0, true);
+    EXPECT_TRUE(conflicts_.empty());
+    const Result<nmb::Dataset> all = union_->take("file");
+    ASSERT_TRUE(all.ok()) << all.status().text();
+    EXPECT_EQ(all->records, 3U);
+    EXPECT_EQ(values(*all, "v"), test::values_of(kept_[is_first ? 1 : 2], 0));
+  }
+  use({.equal_values = false});
+  add("", unused(), 0, true);
+  add("", used(), 3);
+  add("", used(), 0);
+  EXPECT_EQ(conflicts_, std::vector<std::string>{"dimension t: 0 records; 3 records"});
 }
 
 // What is one behind the other along the records, whose first dimension is that.
@@ -196,6 +227,53 @@ TEST_F(DatasetUnionTest, KeepsTheFirstOfAttributesThatDoNotTellMeaning) {
   }
   EXPECT_EQ(differing_, std::vector<std::string>{"attribute @history: \"two\"; \"one\""});
   EXPECT_EQ(conflicts_, std::vector<std::string>{"attribute a@units: \"two\"; \"one\""});
+}
+
+// One that only one dataset has would be said of the other's values too.
+TEST_F(DatasetUnionTest, AttributesThatTellMeaningAreInAllDatasets) {
+  for (const char* name :
+       {"units",         "units_metadata", "calendar",      "leap_year",  "leap_month",
+        "month_lengths", "_FillValue",     "missing_value", "valid_min",  "valid_max",
+        "valid_range",   "scale_factor",   "add_offset",    "_Unsigned",  "_Encoding",
+        "dtype",         "compress",       "flag_values",   "flag_masks", "axis",
+        "positive",      "standard_name",  "cell_methods"}) {
+    for (const bool first : {true, false}) {
+      use({.along = Along::kRecords, .complete = true});
+      conflicts_.clear();
+      for (const bool has : {first, !first}) {
+        Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
+        if (has) {
+          EXPECT_TRUE(metadata.put_attribute(0, name, Type::kShort, bytes_of_one()).ok());
+        }
+        add("", std::move(metadata), 1);
+      }
+      EXPECT_EQ(conflicts_, std::vector<std::string>{std::string("attribute a@") + name +
+                                                     (first ? ": none; 257s" : ": 257s; none")});
+    }
+  }
+}
+
+TEST_F(DatasetUnionTest, TellsOtherAttributesThatOneDatasetHas) {
+  for (const bool strict : {false, true}) {
+    use({.along = Along::kRecords, .equal_attributes = strict, .complete = true});
+    conflicts_.clear(), differing_.clear();
+    for (const char* name : {"one", "two"}) {
+      Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
+      put_text(&metadata, name, "text");
+      if (!strict) {
+        EXPECT_TRUE(metadata.put_attribute(0, name, Type::kShort, bytes_of_one()).ok());
+      }
+      add("", std::move(metadata), 1);
+    }
+    EXPECT_TRUE(conflicts_.empty());
+    std::vector<std::string> expected{"attribute @two: \"text\"; none",
+                                      "attribute @one: none; \"text\""};
+    if (!strict) {
+      expected.emplace_back("attribute a@two: 257s; none");
+      expected.emplace_back("attribute a@one: none; 257s");
+    }
+    EXPECT_EQ(differing_, expected);
+  }
 }
 
 TEST_F(DatasetUnionTest, LeavesOutWhatDoesNotGoWithTheFirst) {

@@ -311,9 +311,16 @@ TEST(Hdf5Section, IsDecodedAsItWasEncoded) {
   creation.creation.chunk = {5};
   creation.creation.filters = {{1, 0, "deflate", {6}}};
   hdf5::append_property(creation, &section);
+  hdf5::Property above;
+  above.number = hdf5::Property::Number::kDimensionsAbove;
+  above.dimensions_above = {{0, 2}, {3, 1}};
+  hdf5::append_property(above, &section);
   const auto decoded = hdf5::decode_properties(section);
   ASSERT_TRUE(decoded.ok()) << decoded.status().text();
-  ASSERT_EQ(decoded->size(), 3u);
+  ASSERT_EQ(decoded->size(), 4u);
+  ASSERT_EQ((*decoded)[3].dimensions_above.size(), 2u);
+  EXPECT_EQ((*decoded)[3].dimensions_above[0].levels, 2u);
+  EXPECT_EQ((*decoded)[3].dimensions_above[1].dimension, 3u);
   EXPECT_EQ((*decoded)[0].space.maximum, space.space.maximum);
   EXPECT_EQ((*decoded)[1].links[0].content, "/run1");
   EXPECT_EQ((*decoded)[2].creation.filters, creation.creation.filters);

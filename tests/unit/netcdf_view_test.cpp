@@ -25,7 +25,7 @@ std::string shown(const NetcdfView& view) {
   return out;
 }
 
-TEST(NetcdfView, BlockWithoutMarksIsShownAsItIs) {
+TEST(NetcdfView, BlockWithoutMarksKeepsNamesAndAttributes) {
   ExtendedDataset made;
   const DimId x = made.dimension("phony_dim_0", 2), y = made.dimension("phony_dim_1", 0, true);
   const VarId v = made.variable("_nc4_non_coord_v", Type::kInt, {y, x}, {});
@@ -33,8 +33,22 @@ TEST(NetcdfView, BlockWithoutMarksIsShownAsItIs) {
   const NetcdfView view = netcdf_view(*made.dataset());
   EXPECT_FALSE(view.is_netcdf);
   EXPECT_EQ(shown(view),
-            "_nc4_non_coord_v(phony_dim_1, phony_dim_0): phony_dim_0=2 phony_dim_1=0*");
+            "_nc4_non_coord_v(phony_dim_0, phony_dim_1): phony_dim_0=0* phony_dim_1=2");
   EXPECT_FALSE(view.hides(v, "CLASS"));
+}
+
+TEST(NetcdfView, PlaceWithoutScaleTakesTheFirstDimensionOfItsLength) {
+  ExtendedDataset made;
+  const DimId a = made.dimension("phony_dim_0", 3), b = made.dimension("phony_dim_1", 3, true),
+              x = made.dimension("x", 3);
+  made.unwritten("v", Type::kInt, {a, a, b});
+  made.unwritten("w", Type::kInt, {a});
+  const VarId y = made.unwritten("y", Type::kInt, {a, x});
+  made.scales(y, {"", "/x"});
+  made.scale(made.unwritten("x", Type::kFloat, {x}), "x", 4);
+  EXPECT_EQ(shown(netcdf_view(*made.dataset())),
+            "v(x, phony_dim_5, phony_dim_6) w(x) y(phony_dim_5, x) x(x): "
+            "x=3 phony_dim_5=3 phony_dim_6=3*");
 }
 
 TEST(NetcdfView, DimensionWithoutVariableIsNone) {
@@ -93,6 +107,17 @@ TEST(NetcdfView, UnusedDimensionThatMayGrowHasLengthZero) {
   const DimId time = made.dimension("time", 7, true);
   made.scale(made.unwritten("time", Type::kFloat, {time}), kNoVariable, 0);
   EXPECT_EQ(shown(netcdf_view(*made.dataset())), ": time=0*");
+}
+
+// What nothing uses has no length that others would have to agree with.
+TEST(NetcdfView, UnusedDimensionsAreNotAmongTheLengths) {
+  ExtendedDataset made;
+  const DimId time = made.dimension("time", 7, true), level = made.dimension("level", 3, true);
+  made.scale(made.unwritten("time", Type::kFloat, {time}), kNoVariable, 0);
+  made.scale(made.unwritten("level", Type::kFloat, {level}), "level", 1);
+  DimensionLengths lengths;
+  add_dimension_lengths(*made.dataset(), &lengths);
+  EXPECT_EQ(lengths, (DimensionLengths{{"/level", 3}}));
 }
 
 // The dimension of an outer group, and an own one of that name.

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "support/programs.h"
+#include "wire/visited_files.h"
 
 namespace nmb {
 namespace {
@@ -55,6 +57,33 @@ TEST_F(OutputSetTest, FilesThatDoNotExist) {
   // Folders that are still to be made.
   EXPECT_TRUE(same("d/x/y/new", "link/x/./y/new"));
   EXPECT_FALSE(same("d/x/y/new", "d/x/new"));
+}
+
+TEST_F(OutputSetTest, WhatCannotBeToldRefusesAnOutputThatExists) {
+  OutputSet outputs;
+  EXPECT_TRUE(outputs.add(in("new"), "output").ok());
+  EXPECT_TRUE(outputs.refuse_unknown("x.h5", "too much").ok());
+  EXPECT_TRUE(outputs.add(in("a"), "report").ok());
+  const Status refused = outputs.refuse_unknown("x.h5", "too much");
+  EXPECT_EQ(refused.code(), Code::kUsage);
+  EXPECT_EQ(refused.file(), in("a"));
+  EXPECT_EQ(refused.message(),
+            "cannot tell whether the input x.h5 refers to it: too much; choose another report that "
+            "does not exist yet");
+}
+
+TEST(VisitedFiles, EachOnceWithinLimits) {
+  using Entry = VisitedFiles::Entry;
+  constexpr std::chrono::minutes kMinute(1);
+  VisitedFiles files;
+  EXPECT_EQ(files.enter("a", 2, kMinute), Entry::kNew);
+  EXPECT_EQ(files.enter("a", 2, kMinute), Entry::kKnown);
+  EXPECT_EQ(files.enter("b", 2, kMinute), Entry::kNew);
+  EXPECT_EQ(files.enter("c", 2, kMinute), Entry::kTooMany);
+  EXPECT_EQ(files.enter("c", 3, kMinute), Entry::kNew);
+  files.add_time(2 * kMinute);
+  EXPECT_EQ(files.enter("a", 9, kMinute), Entry::kKnown);
+  EXPECT_EQ(files.enter("d", 9, kMinute), Entry::kTooMany);
 }
 
 TEST_F(OutputSetTest, Inputs) {

@@ -16,7 +16,8 @@ class Diagnostics {
   explicit Diagnostics(std::string tool) : tool_(std::move(tool)) {}
 
   void set_colour(bool on) { colour_ = on; }
-  // No warnings and notes; they count nevertheless.
+  // No warnings and notes; they count nevertheless. Warnings that a newer generation may be missing
+  // (R-SB-13) are shown: without them an older state would be taken for the file's.
   void set_quiet(bool on) { quiet_ = on; }
   // Says nothing; the exit code follows nevertheless. For all ranks of a program but one.
   void set_silent(bool on) { silent_ = on; }

@@ -110,7 +110,8 @@ CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
 void Tool::offer_manners(CLI::App& command) {
   static const std::map<std::string, ColourWhen> kWhen{
       {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
-  command.add_flag("-q,--quiet", options_.quiet, "no warnings and no notes");
+  command.add_flag("-q,--quiet", options_.quiet,
+                   "no notes and no warnings, except that newer data may be missing");
   command
       .add_option_function<std::string>(
           "--color", [this](const std::string& when) { options_.colour = kWhen.at(when); },

@@ -15,6 +15,7 @@
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
+#include "common/not_written.h"
 #include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
@@ -304,12 +305,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   std::vector<Loss> changes;
   Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
   NMB_TRY(ranks.agree(losses.status()));
-  for (const Loss& change : changes) report->warnings.push_back(change.line());
-  if (options.strict && !changes.empty())
-    return Status(Code::kConflict, options.output, kNoOffset, "",
-                  fmt::format("{} where none is allowed; nothing was written",
-                              changes.size() == 1 ? "1 warning"
-                                                  : fmt::format("{} warnings", changes.size())));
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? warn_of_what_stays(*reader, changes, report) : Status()));
   if (ranks.rank() == 0)
     for (const Loss& loss : *losses) losses_.push_back(loss.line());
   if (!losses->empty() && !lossy_)
@@ -332,6 +328,25 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
     report->bytes_out = result->size();
   }
   return {};
+}
+
+// Blocks have brought their tags and records as far as the file in between.
+Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
+                                       PackReport* report) const {
+  NMB_ASSIGN(const TagCounts counts, between.tag_counts());
+  NMB_ASSIGN(const LostRecords lost, lost_records(between));
+  const std::size_t warnings =
+      (counts.tags > 0 ? 1u : 0u) + (lost.blocks > 0 ? 1u : 0u) + changes.size();
+  if (counts.tags > 0)
+    report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
+  if (lost.blocks > 0)
+    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost));
+  for (const Loss& change : changes)
+    report->warnings.push_back(options_.output + ": " + change.line());
+  if (!options_.strict || warnings == 0) return {};
+  return Status(Code::kConflict, options_.output, kNoOffset, "",
+                fmt::format("{} where none is allowed; nothing was written",
+                            warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
 }
 
 // All options that decide the bytes of OUT, as they were given.
@@ -608,10 +623,19 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   return texts;
 }
 
+// What inputs have and OUT does not, behind the inputs' paths.
+std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
+    const PackReport& report) const {
+  if (to_ != "nmb") return not_written_lines(report.losses);
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const PackLoss& loss : report.losses) lines.emplace_back(loss.path, loss.line());
+  return lines;
+}
+
 void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
-  for (const PackLoss& loss : report.losses) diagnostics.warning(loss.path, loss.line());
+  for (const auto& [path, line] : loss_lines(report)) diagnostics.warning(path, line);
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
@@ -670,8 +694,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
   json["shared"] = conflicts_json(report.shared);
   json["widened"] = conflicts_json(report.widened);
   json["losses"] = Json::array();
-  for (const PackLoss& loss : report.losses)
-    json["losses"].push_back(json_text(loss.path + ": " + loss.line()));
+  for (const auto& [path, line] : loss_lines(report))
+    json["losses"].push_back(json_text(path + ": " + line));
   for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
   json["linked"] = Json::array();
   for (const ExternalFile& file : report.external_files)

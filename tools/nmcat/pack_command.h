@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/json_document.h"
 #include "common/tool.h"
 #include "nmb/communicator.h"
 #include "nmb/pack.h"
+#include "nmb/reader.h"
 
 namespace nmb::tools {
 
@@ -22,6 +24,8 @@ class PackCommand {
   Status take_agreement();
   Status take_output();
   Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
+  Status warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
+                            PackReport* report) const;
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
@@ -30,6 +34,7 @@ class PackCommand {
   Status check_files() const;
   Status take_io();
   Status check_link() const;
+  std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
                                    std::size_t shown_of_kind) const;

@@ -160,7 +160,7 @@ class Batch {
         // What is wrong with an input is told when it is converted.
         if (!opened.ok()) continue;
         const std::shared_ptr<const ByteSource> input = std::move(*opened);
-        Status status = check_references(replaced, input, options_.materialise);
+        Status status = check_references(replaced, input);
         if (status.code() != Code::kUsage) continue;
         next = conversions.size();
         const std::lock_guard lock(mutex);

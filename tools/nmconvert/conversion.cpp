@@ -1,12 +1,14 @@
 // One conversion (see conversion.h).
 #include "nmconvert/conversion.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 
+#include "common/not_written.h"
 #include "common/statistics_option.h"
 #include "common/temporary_name.h"
 #include "nmb/classic_view.h"
@@ -141,7 +143,9 @@ class Converter {
         has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
     options.writer.layer = layer();
     options.writer.statistics = statistics_level(record_.of.statistics);
-    const Status status = pack_input(options);
+    PackReport report;
+    const Status packed = pack_input(options, &report);
+    const Status status = take_losses(report, packed);
     if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
       return status;
     return Status(status.code(), status.file(), status.offset(), status.rule(),
@@ -165,8 +169,15 @@ class Converter {
       if (status.ok() || status.file() != between.path()) return status;
       return Status(status.code(), file, kNoOffset, status.rule(), status.message());
     };
-    NMB_TRY(named(pack_input(options), record_.of.output));
+    PackReport report;
+    NMB_TRY(named(pack_input(options, &report), record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
+    // Of a whole NMB file, from_nmb() has warned.
+    if (record_.of.block) {
+      for (const PackLoss& loss : report.losses) warn(loss.line());
+      NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_tags(reader->tag_counts()) : Status()));
+      NMB_TRY(ranks_.agree(check_warnings()));
+    }
     const Status written = named(to_hdf5(*reader, between.path()), record_.of.input);
     if (!record_.of.block || written.file() != record_.of.input ||
         (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
@@ -183,7 +194,8 @@ class Converter {
     Result<std::vector<Loss>> losses = hdf5_losses(reader, &changes);
     NMB_TRY(ranks_.agree(losses.status()));
     for (const Loss& change : changes) warn(change.line());
-    NMB_TRY(check_warnings());
+    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_records(reader) : Status()));
+    NMB_TRY(ranks_.agree(check_warnings()));
     NMB_TRY(check_losses(*losses, "an HDF5 file"));
     return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
   }
@@ -228,21 +240,48 @@ class Converter {
     return options;
   }
 
-  Status pack_input(const PackOptions& options) {
-    PackReport report;
-    const Status status = pack(options, &report, ranks_);
-    record_.warnings = std::move(report.warnings);
-    record_.without_statistics = report.without_statistics;
-    for (const PackConflict& conflict : report.conflicts)
+  Status pack_input(const PackOptions& options, PackReport* report) {
+    const Status status = pack(options, report, ranks_);
+    // Those of opening an NMB file are among its own.
+    std::erase_if(record_.warnings, [&](const std::string& warning) {
+      return std::ranges::find(report->warnings, warning) != report->warnings.end();
+    });
+    record_.warnings.insert(record_.warnings.end(), report->warnings.begin(),
+                            report->warnings.end());
+    record_.without_statistics = report->without_statistics;
+    for (const PackConflict& conflict : report->conflicts)
       record_.conflicts.push_back(conflict.text());
+    return status;
+  }
+
+  // Of an NMB output.
+  Status take_losses(const PackReport& report, const Status& status) {
     for (const PackLoss& loss : report.losses) {
       record_.losses.push_back(loss.line());
-      if (!options.refuse_losses) warn(loss.line());
+      if (options_.lossy) warn(loss.line());
     }
-    if (!options.refuse_losses || report.losses.empty() || status.code() != Code::kConflict ||
+    if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
         !report.conflicts.empty())
       return status;
     return refused_losses("the output");
+  }
+
+  Status warn_of_tags(const Result<TagCounts>& counts) {
+    NMB_TRY(counts.status());
+    if (counts->tags > 0) warn(no_place_for_tags(*counts));
+    return {};
+  }
+
+  Status warn_of_records(const Reader& reader) {
+    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
+    if (lost.blocks > 0) warn(no_place_for_records(lost));
+    return {};
+  }
+
+  Status warn_of_what_stays(const Reader& reader) {
+    NMB_ASSIGN(const std::vector<std::string> lines, not_written_lines(reader));
+    for (const std::string& line : lines) warn(line);
+    return {};
   }
 
   Status from_nmb() {
@@ -253,7 +292,9 @@ class Converter {
     NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? check_nothing_pending(*reader) : Status()));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
-    NMB_TRY(check_warnings());
+    if (!record_.of.block)
+      NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_what_stays(*reader) : Status()));
+    NMB_TRY(ranks_.agree(check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
     if (to_hdf5_file && !record_.of.block && !options_.compression)
       return to_hdf5(*reader, record_.of.input);
@@ -265,6 +306,9 @@ class Converter {
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
       if (to_hdf5_file) return through_nmb();
+      NMB_TRY(
+          ranks_.agree(ranks_.rank() == 0 ? warn_of_tags(reader->tag_counts(entry)) : Status()));
+      NMB_TRY(ranks_.agree(check_warnings()));
     } else if (reader->totals().blocks != 1) {
       NMB_ASSIGN(entry, reader->find(""));
       if (!is_extended(entry))
@@ -284,8 +328,10 @@ class Converter {
       return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
+    DimensionLengths lengths;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
+      NMB_TRY(add_lengths(*reader, *block, &lengths));
       if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
@@ -295,7 +341,30 @@ class Converter {
       });
     };
     NMB_TRY(ranks_.agree(load()));
-    return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses));
+    return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses),
+                      &lengths);
+  }
+
+  // Those of dimensions that the block has or uses, where other blocks may use them.
+  static Status add_lengths(const Reader& reader, const Block& block, DimensionLengths* lengths) {
+    std::optional<std::string> top;  // the uppermost block with such a dimension
+    for (const NetcdfView::Dimension& dimension : netcdf_view(block).dimensions) {
+      if (!dimension.may_grow || dimension.path.empty()) continue;
+      const std::size_t slash = dimension.path.rfind('/');
+      const std::string owner = slash > 0 && slash != std::string::npos
+                                    ? dimension.path.substr(1, slash - 1)
+                                    : std::string();
+      if (!top || owner.size() < top->size()) top = owner;
+    }
+    if (!top) return {};
+    return reader.for_each_entry(*top, [&](const BlockEntry& entry) -> Result<bool> {
+      const bool is_below = top->empty() || entry.name == *top ||
+                            (entry.name.starts_with(*top) && entry.name[top->size()] == '/');
+      if (!is_below || !is_extended(entry)) return true;
+      NMB_ASSIGN(const std::shared_ptr<const Block> other, reader.block(entry));
+      add_dimension_lengths(*other, lengths);
+      return true;
+    });
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {

@@ -8,6 +8,8 @@
 #include "common/ranks.h"
 #include "common/statistics_option.h"
 #include "nmb/hdf5_view.h"
+#include "nmb/reader.h"
+#include "nmb/write_hdf5.h"
 #include "nmconvert/conversion_report.h"
 
 namespace nmb::tools {
@@ -182,8 +184,17 @@ Status ConvertCommand::add_view() {
   options.on_repair = [this](const std::string& what) {
     tool_.diagnostics().warning(add_hdf5_view_, what);
   };
+  const auto add = [&]() -> Status {
+    NMB_TRY(add_hdf5_view(add_hdf5_view_, options));
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+               Reader::open(add_hdf5_view_, {.external = ExternalPaths::kNone}));
+    NMB_ASSIGN(const LostRecords lost, lost_records(*reader));
+    if (lost.blocks > 0)
+      tool_.diagnostics().warning(add_hdf5_view_, "the HDF5 view has no place for " + lost.text());
+    return {};
+  };
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
-    return ranks.agree(ranks.rank() == 0 ? add_hdf5_view(add_hdf5_view_, options) : Status());
+    return ranks.agree(ranks.rank() == 0 ? add() : Status());
   });
 }
 

@@ -67,8 +67,8 @@ class HandedOverFile final : public OutputFileLayer {
     }
     if (same) return {};
     return Status(Code::kExists, base_->name(), kNoOffset, "",
-                  "the target exists, no report says that it was made, it is another file than the "
-                  "conversion makes, and to replace it was not asked for");
+                  "the file exists, no report lists it, and it differs from what the conversion "
+                  "makes; use -f to replace it");
   }
 
   HandOver how_;

@@ -29,6 +29,25 @@ std::optional<VarId> find_variable(const Metadata& metadata, const NetcdfView* v
   return std::nullopt;
 }
 
+std::string shape_text(const std::vector<std::uint64_t>& lengths) {
+  std::string out;
+  for (const std::uint64_t length : lengths)
+    out += (out.empty() ? "" : " x ") + std::to_string(length);
+  return out;
+}
+
+// What netCDF shows of a variable that is shorter than its dimensions; empty: what is stored.
+std::string longer_shape(const NetcdfView& view, VarId id,
+                         const std::vector<std::uint64_t>& stored) {
+  for (const NetcdfView::Variable& variable : view.variables) {
+    if (variable.id != id || variable.dimensions.size() != stored.size()) continue;
+    std::vector<std::uint64_t> shown;
+    for (const std::uint32_t d : variable.dimensions) shown.push_back(view.dimensions[d].length);
+    if (shown != stored) return shape_text(shown);
+  }
+  return {};
+}
+
 }  // namespace
 
 DumpCommand::DumpCommand(Tool& tool)
@@ -44,6 +63,9 @@ DumpCommand::DumpCommand(Tool& tool)
            "are shown; at a damaged piece the command ends with exit code 1. Values ahead of it "
            "are "
            "shown; with --json the document then has the key \"error\".\n\n"
+           "Values that are stored are shown. Where netCDF shows more, as an unlimited dimension "
+           "is "
+           "longer than the variable, a warning says so.\n\n"
            "VAR is a name as `header` shows it with the same --view, or as it is stored.",
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "
@@ -68,6 +90,11 @@ Status DumpCommand::run(const InspectedFile& file) {
     return Status(Code::kNotFound, "found no variable \"" + std::string(variable) +
                                        "\" in block \"" + std::string(block) + "\"");
   NMB_ASSIGN(const VariableShape shape, dataset->shape(*id));
+  if (const std::string shown = view ? longer_shape(*view, *id, shape.lengths) : ""; !shown.empty())
+    tool_.diagnostics().warning(
+        file.file().name(), std::string("variable \"") + printable(object) + "\"" +
+                                ": the values that are stored are " + shape_text(shape.lengths) +
+                                "; netCDF shows " + shown + ", with fill values behind them");
   Hyperslab slab = whole_slab(shape.lengths);
   if (slab_) {
     NMB_ASSIGN(slab, parse_slab(*slab_, shape.lengths));

@@ -43,6 +43,22 @@ FindValue value_of(const TagValue& tag) {
   return static_cast<long double>(std::get<double>(tag));
 }
 
+// One word of a command line, as a shell takes it, without a backslash, which messages double.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
+  // A name that begins with - would be an option.
+  const std::string word = text.starts_with('-') ? "./" + text : text;
+  if (word.find_first_not_of(kPlain) == word.npos) return word;
+  std::string quoted = "'";
+  for (const char c : word)
+    if (c == '\'')
+      quoted += R"('"'"')";
+    else
+      quoted += c;
+  return quoted + "'";
+}
+
 // Names of a block's tags, attributes and statistics, as values; which of them were anywhere.
 class BlockValues {
  public:
@@ -59,6 +75,7 @@ class BlockValues {
       auto& rows = inserted.first->second;
       NMB_TRY(reader_->for_each_statistics(
           name.variable, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
+            has_histograms_ |= !v.histogram.buckets.empty();
             rows[order] = v;
             rows[order].histogram = {};
             return true;
@@ -99,6 +116,8 @@ class BlockValues {
   }
   // Blocks with a variable that is named, and no statistics of it.
   std::uint64_t without_statistics() const { return without_statistics_; }
+  // Of a variable that is named, in some block.
+  bool has_histograms() const { return has_histograms_; }
   // The first that no block has.
   const FindName* nowhere() const {
     const auto missing = std::ranges::find(found_, false);
@@ -186,6 +205,7 @@ class BlockValues {
   std::uint64_t order_ = 0;                 // of the block
   bool is_noted_ = false;                   // it is one of these:
   std::uint64_t without_statistics_ = 0;
+  bool has_histograms_ = false;
   // By variable, then by order of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
       statistics_;
@@ -248,9 +268,12 @@ Status FindCommand::run(const InspectedFile& file) {
   if (values.without_statistics() > 0)
     tool_.diagnostics().warning(
         file.file().name(),
-        fmt::format("{} of {} blocks have no statistics of a variable that is named, and are "
-                    "compared without; nmconvert --repack --stats counts them",
-                    values.without_statistics(), looked_at));
+        fmt::format(
+            "{} of {} blocks {} no statistics of a variable in the expression, whose comparisons "
+            "do not hold there; to count them: nmconvert --repack --stats {} {} counted.nmb",
+            values.without_statistics(), looked_at,
+            values.without_statistics() == 1 ? "has" : "have",
+            values.has_histograms() ? "histogram" : "basic", shell_word(file.file().name())));
   if (tool_.options().json) {
     Json json = json_document("find");
     json["file"] = json_text(file.file().name());

@@ -26,7 +26,7 @@ class TextReport final : public VerifyReport {
   void report(Finding finding) override {
     if (finding.severity == Severity::kUnsupported) return;  // a diagnostic tells
     const bool warning = finding.severity == Severity::kWarning && !strict_;
-    if (warning && quiet_) return;
+    if (warning && quiet_ && finding.rule != "R-SB-13") return;
     line((warning ? "warning: " : "") + finding.text());
   }
   void damaged_block(const std::string& name) override {

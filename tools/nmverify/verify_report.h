@@ -34,7 +34,8 @@ class VerifyReport : public Findings {
 
 std::string_view level_name(VerifyLevel level);
 
-// strict: warnings are findings. quiet: no warnings, and no summaries of sound files.
+// strict: warnings are findings. quiet: no warnings but of a generation that may be missing
+// (R-SB-13), and no summaries of sound files.
 std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict);
 std::unique_ptr<VerifyReport> json_report(Output& out, bool strict);
 

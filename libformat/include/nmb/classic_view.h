@@ -33,8 +33,8 @@ struct ClassicView {
   // Variables of the block that netCDF shows and the classic dataset does not have.
   std::vector<VarId> left_out;
   // Names of variables of the classic dataset whose data sets were made with a fill value that
-  // neither an attribute nor netCDF's default tells: what is written later into the classic dataset
-  // is surrounded by others. No values differ.
+  // is neither in an attribute nor netCDF's default. Later writes to the classic dataset leave
+  // another fill value around them. No values differ.
   std::vector<std::string> lost_fill_values;
 };
 

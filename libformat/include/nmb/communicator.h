@@ -71,6 +71,8 @@ class Communicator {
   // `operation`: what the caller does, of at most 31 bytes; not the same on all ranks: kUsage on
   // all.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {});
+  // How often agree() has ended with a failure, as on all ranks.
+  std::uint64_t agreed_failures() const { return agreed_failures_; }
   // All ranks have called it.
   NMB_EXPORT Status barrier();
   // *bytes of `root` on all ranks.
@@ -100,11 +102,11 @@ class Communicator {
  private:
   // Messages of one operation. Operations are numbered alike on all ranks.
   using Tag = std::uint64_t;
-  static constexpr int kAny = -1;
 
   Tag next_tag() { return ++operations_; }
   NMB_EXPORT Status send(int to, Tag tag, std::span<const std::byte> bytes);
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
+  Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
   Status take_arrival();
   Result<std::uint32_t> count_arrivals(const std::vector<Parcel>& parcels);
   void hold(std::uint64_t bytes);
@@ -150,6 +152,7 @@ class Communicator {
   int size_ = 1;
   bool names_ranks_ = true;
   Tag operations_ = 0;
+  std::uint64_t agreed_failures_ = 0;
   std::map<Tag, std::vector<Message>> waiting_;  // arrived, not asked for yet
   std::map<int, Partial> partial_;
   Traffic traffic_;

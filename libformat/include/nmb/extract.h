@@ -29,8 +29,8 @@ struct ExtractOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   OutputLayer layer;   // around the file
   bool lossy = false;  // an HDF5 file without what hdf5_losses() tells
-  // Of an HDF5 file, arrays of classic blocks that have records or more than 64 KiB: the level of
-  // deflate, 1 to 9, 0: none; and whether they are shuffled ahead of it.
+  // HDF5 outputs: deflate level (1 to 9; 0: none) and shuffling of arrays of classic blocks that
+  // have records or more than 64 KiB.
   int deflate = 0;
   bool shuffle = false;
   // An HDF5 file that need not be netCDF: dimensions that netCDF made up names for (phony_dim_0)

@@ -72,6 +72,12 @@ struct VirtualSource {
   std::vector<std::byte> here, there;  // selections, encoded by HDF5
 };
 
+// A dimension of the block that is one of a group above it.
+struct DimensionAbove {
+  DimId dimension = 0;
+  std::uint32_t levels = 1;  // how many groups above; at least 1
+};
+
 // One property, of which the number says what counts.
 struct Property {
   enum class Number : std::uint16_t {
@@ -86,6 +92,7 @@ struct Property {
     kCharacterSet = 9,
     kComment = 10,
     kTypeComment = 11,
+    kDimensionsAbove = 12,
   };
   Number number = Number::kSpace;
   std::uint32_t owner = kGlobal;
@@ -100,6 +107,7 @@ struct Property {
   std::vector<ExternalFile> external_files;
   std::vector<VirtualSource> sources;
   CharacterSet character_set = CharacterSet::kAscii;
+  std::vector<DimensionAbove> dimensions_above;  // by ascending dimension
 };
 
 // Appends a property to a section. They come in the order of the section.

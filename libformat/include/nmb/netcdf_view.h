@@ -19,7 +19,7 @@ struct NetcdfView {
     std::string name;  // unlike all others
     std::uint64_t length = 0;
     bool may_grow = false;
-    std::string path{};  // of its scale in the file, with the first '/'; empty: none is told
+    std::string path{};  // of its scale in the file, with the first '/'; empty: no scale
   };
   struct Variable {
     VarId id = 0;
@@ -30,7 +30,9 @@ struct NetcdfView {
   };
 
   // Whether netCDF or HDF5's dimension scales left their marks in the block. Without them a block
-  // is shown as it is. A group without dimensions of its own may have none and look the same.
+  // is shown as it is, but for dimensions that its data sets in HDF5 do not name: each place of a
+  // variable has one of its own (docs/hdf5.md, "Dimensions without a scale"). A group without
+  // dimensions of its own may have no marks and look the same.
   bool is_netcdf = false;
   // In netCDF's order as far as it is told. Of one that may grow the length is that of the longest
   // variable of this block and, by DimensionLengths, of other groups that use it.
@@ -44,7 +46,7 @@ struct NetcdfView {
 };
 
 // Lengths of dimensions that may grow, by the paths of their scales: of the longest variable of all
-// groups.
+// groups. Those that no variable uses are not there.
 using DimensionLengths = std::map<std::string, std::uint64_t>;
 
 // dataset: of any kind; of a classic one all is shown. Marks that are not as HDF5 and netCDF write

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,6 +14,11 @@
 
 namespace nmb {
 
+class ByteSource;
+struct Dataset;
+class Reader;
+class VisitedFiles;
+
 // Files are compared by what they are, not by their names: device and inode of a file that exists,
 // symbolic links followed; of another one, those of the nearest folder that exists and the rest of
 // the path. All failures are kUsage, in the output's name: "is also the input a.nc; choose another
@@ -20,6 +26,7 @@ namespace nmb {
 // another name after it was added is not recognised.
 class OutputSet {
  public:
+  NMB_EXPORT OutputSet();
   // what: what messages call the file, as "output" or "report". kUsage: it was added before.
   NMB_EXPORT Status add(const std::string& path, std::string_view what);
   // The same of an output and, where it is resumable (CreateOptions::resume_key), of the files that
@@ -32,6 +39,9 @@ class OutputSet {
   NMB_EXPORT Status check_input(const std::string& path, std::string_view what) const;
   // kUsage: `path` is one of the outputs. by: the file that refers to it, for the message.
   NMB_EXPORT Status check_reference(const std::string& path, const std::string& by) const;
+  // kUsage, in the name of an output that exists: whether `input` refers to it cannot be told.
+  // why: for the message. Ok where no output exists.
+  NMB_EXPORT Status refuse_unknown(const std::string& input, const std::string& why) const;
 
  private:
   // Device, inode, and the rest of the path where there is no such file.
@@ -42,8 +52,15 @@ class OutputSet {
   static Identity identity_of(const std::string& path);
   const Output* find(const std::string& path) const;
 
+  friend Status check_file_table(const OutputSet&, const Reader&);
+  friend Status check_references(const OutputSet&, const Reader&);
+  friend Status check_references(const OutputSet&, const Dataset&, const std::string&);
+  friend Status check_references(const OutputSet&, const std::shared_ptr<const ByteSource>&);
+
   std::map<Identity, Output> outputs_;
   bool replaces_ = false;
+  // Files that inputs refer to, and that were compared with these outputs (nmb/references.h).
+  std::shared_ptr<VisitedFiles> visited_;
 };
 
 }  // namespace nmb

@@ -178,19 +178,27 @@ struct PackPlan {
   std::vector<std::string> first_blocks;       // names of up to 10, in that order too
 };
 
-// What an NMB input has and the output will not: originals, tags of blocks that are not taken over
-// whole, what a later version of the format has added.
+// A part of an NMB input that the output lacks: an original, tags of blocks that are not taken over
+// whole, an addition of a later version of the format.
 struct PackLoss {
+  enum class Kind : std::uint8_t {
+    kTable,     // a table of statistics or tags that cannot be read
+    kOriginal,  // an input file that is kept whole
+    kAddition,  // of a later version of the format
+    kTags,      // of blocks that are not taken over whole
+  };
   std::uint64_t input = 0;  // in the list of inputs, in the order in which they are merged
   std::string path{};       // of the input
   std::string object;       // original "run/in.bin", tags, global section of type 77
   std::string text;         // what of it is lost
+  Kind kind = Kind::kTable;
+  std::uint64_t blocks = 0;  // kTags: how many blocks lose them
   std::string line() const { return object + ": " + text; }
 };
 
 struct PackReport {
   std::vector<PackConflict> conflicts;  // all of them; if there is one nothing is published
-  std::vector<PackConflict> differing;  // attributes of which the first is kept
+  std::vector<PackConflict> differing;  // attributes whose first or only value is kept
   std::vector<PackConflict> left_out;   // objects, by skip_mismatches
   std::vector<PackConflict> filled;     // by fill_missing
   std::vector<PackConflict> shared;     // values that are the first one's, by first_values

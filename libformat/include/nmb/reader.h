@@ -101,7 +101,8 @@ class Reader {
   // Bytes of values that have one sum, at most.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
-  // What did not hinder opening: a damaged slot, a commit that was rolled forward.
+  // What did not hinder opening: a damaged slot, a commit that was rolled forward. Rule R-SB-13: a
+  // newer generation lies in the file and is not taken, or may be lost.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
   // Returns what tells whether the file, opened anew, still holds the generation of this reader:
@@ -171,6 +172,9 @@ class Reader {
   NMB_EXPORT Status
   for_each_tag(std::string_view name,
                const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
+  // Counts the tags of one block, or of all blocks (nullopt). Reads all pages of tags. kDamaged,
+  // kIo.
+  NMB_EXPORT Result<TagCounts> tag_counts(const std::optional<BlockEntry>& block = {}) const;
   // Statistics (where they are wanted) and tags of all blocks, for blocks of this file that are
   // packed into another (PackedBlock::kept); they outlive the reader. Of a table that is damaged
   // nothing is kept, and `damaged` gets what is wrong with it. kIo.

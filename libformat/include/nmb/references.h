@@ -13,15 +13,21 @@
 
 namespace nmb {
 
+// Where one of the outputs exists, the functions follow references at any depth: virtual data sets
+// and external links of a file that is referred to are looked for in the folder of that file. Each
+// file is read once for an OutputSet. A file that is damaged or cannot be opened is passed over. At
+// most 65,536 files are read, for about 5 minutes; beyond that, and where this version does not
+// read a file, nobody can tell whether an output is one that is referred to: kUsage. Thread-safe.
+
 // kUsage: an output is a file that the NMB file refers to: a file of its file table, whatever
-// ReadOptions::external allows, or one that a block from HDF5 names. Reads the metadata of all such
-// blocks. Else what Reader fails with.
+// ReadOptions::external allows, or one that a block from HDF5 leads to. Reads the metadata of all
+// such blocks. Else what Reader fails with.
 NMB_EXPORT Status check_references(const OutputSet& outputs, const Reader& reader);
 
 // kUsage: an output is a file of the file table. kDamaged, kIo.
 NMB_EXPORT Status check_file_table(const OutputSet& outputs, const Reader& reader);
 
-// kUsage: an output is a file that a dataset from HDF5 names: raw data of external data sets,
+// kUsage: an output is a file that a dataset from HDF5 leads to: raw data of external data sets,
 // sources of virtual data sets, targets of external links. `file` is the path of the file that has
 // the dataset. A name is looked for in the folder of `file`, in the current folder, and where the
 // environment variables of the HDF5 library say. kDamaged.
@@ -29,9 +35,8 @@ NMB_EXPORT Status check_references(const OutputSet& outputs, const Dataset& data
                                    const std::string& file);
 
 // The same for all that an NMB or HDF5 file has, which is read for this check alone; other kinds
-// refer to nothing. nested: also for files that sources of virtual data sets refer to; a source
-// that cannot be read is passed over. Else what reading `file` fails with.
+// refer to nothing. Else what reading `file` fails with.
 NMB_EXPORT Status check_references(const OutputSet& outputs,
-                                   const std::shared_ptr<const ByteSource>& file, bool nested);
+                                   const std::shared_ptr<const ByteSource>& file);
 
 }  // namespace nmb

@@ -9,4 +9,8 @@ namespace nmb {
 
 using TagValue = std::variant<std::string, std::int64_t, std::uint64_t, double>;
 
+struct TagCounts {
+  std::uint64_t tags = 0, blocks = 0;  // blocks: those with at least one
+};
+
 }  // namespace nmb

@@ -172,17 +172,17 @@ inline constexpr std::size_t kMostProvenance = 8 << 20;
 // Not thread-safe. After a failure that leaves the file in doubt (kIo, kNoSpace, kDamaged) every
 // further call returns it.
 //
-// By several ranks: create, open, redefine, end_define, open_blocks, put_all, wait_all, sync and
-// close are called by all of them in the same order, and fail with the same status on all; then
-// every further call returns it. All else is a rank's own: definitions, put(), inquiry. A new block
-// may be defined by several ranks, and is the union of what they say (kConflict from end_define
-// where they disagree); one that is committed is changed by one rank a generation, while the others
-// put no values to it. redefine() follows sync(). IDs of blocks and of what is in them are the
-// rank's own and stay. The file is the same for any number of ranks if they define the same blocks
-// in the order of ranks, and put the same values between the same collective calls. What a rank
-// could not do between them and others count on, it tells them by ranks.agree() ahead of the next.
-// An exception in one of them, std::bad_alloc (kLimit) or a callback's (kUsage), fails the network
-// of the ranks too; a rank that ends otherwise calls ranks.fail().
+// By several ranks: create, open, redefine, end_define, open_blocks, extend, put_all, wait_all,
+// sync and close are called by all of them in the same order, and fail with the same status on all;
+// then every further call returns it. All else is a rank's own: definitions, put(), inquiry. A new
+// block may be defined by several ranks, and is the union of what they say (kConflict from
+// end_define where they disagree); one that is committed is changed by one rank a generation, while
+// the others put no values to it. redefine() follows sync(). IDs of blocks and of what is in them
+// are the rank's own and stay. The file is the same for any number of ranks if they define the same
+// blocks in the order of ranks, and put the same values between the same collective calls. What a
+// rank could not do between them and others count on, it tells them by ranks.agree() ahead of the
+// next. An exception in one of them, std::bad_alloc (kLimit) or a callback's (kUsage), fails the
+// network of the ranks too; a rank that ends otherwise calls ranks.fail().
 class Writer {
  public:
   // kExists: the target is there and overwrite is not set; kUsage: an option out of range; kIo,
@@ -200,8 +200,13 @@ class Writer {
   NMB_EXPORT static Result<std::unique_ptr<Writer>> open(const std::string& path,
                                                          const WriterOptions& options,
                                                          Communicator& ranks);
-  // Without close(): what was not committed is gone.
+  // Without close(): what was not committed is gone. On several ranks that is a mistake of the
+  // program, which returned early: the network fails, and every rank's next collective call says
+  // which rank has gone. Not so after a failure that all ranks have (of a collective call, or
+  // ranks.agree()), with an exception on its way (who catches it calls ranks.fail()), or abandon().
   NMB_EXPORT ~Writer();
+  // The writer may end without close(): all ranks give up what was not committed. No communication.
+  NMB_EXPORT void abandon();
 
   // --- define mode ---
   // kExists: in this file already, kUsage: an illegal name (spec/format.md, section 8.4).
@@ -279,8 +284,10 @@ class Writer {
   NMB_EXPORT Status redefine();
 
   // --- values ---
-  // Puts a hyperslab; records grow as needed. kRange: some values did not fit, all are put. kUsage:
-  // shape, types, mode.
+  // Puts a hyperslab; records grow as needed. Values that have no space in the file yet, those
+  // behind the last record and in committed values, wait in memory for the next collective call.
+  // kRange: some values did not fit, all are put. kUsage: shape, types, mode. kLimit, by several
+  // ranks: more than 64 MiB of this rank wait.
   NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                         const void* values);
   template <class T>
@@ -295,10 +302,16 @@ class Writer {
     return put(block, variable, slab, values);
   }
 
+  // Collective: the block gets `records` records, if it has fewer, and space for them: put() then
+  // writes straight into the file. Ranks that share it say the same. kUsage: no record dimension,
+  // mode. kLimit: 2^62 bytes.
+  NMB_EXPORT Status extend(BlockId block, std::uint64_t records);
+
   // Collective: every rank puts a hyperslab of its own, or an empty one (a count of 0). Where those
   // of several ranks overlap the highest rank's values count; with put() that is not defined.
-  // Values that wait for space (put() behind the last record, or in committed values) get it.
-  // count: of the values.
+  // Each piece of the file is written by one rank, straight from what the others send it. A record
+  // that is new gets space for all of its variables. Values that wait for space get it, and count
+  // as put before. count: of the values.
   NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                             const void* values, std::uint64_t count);
   template <class T>
@@ -353,7 +366,8 @@ class Writer {
   NMB_EXPORT Result<const Metadata*> metadata(BlockId block);
   NMB_EXPORT Result<ClassicLayout> layout(BlockId block);
   NMB_EXPORT Result<std::uint64_t> records(BlockId block);
-  // The block's place in the order of names, as of the last end_define.
+  // The block's place in the order of names, as of the last end_define. kUsage, by several ranks:
+  // of a committed block while names come or go, until sync().
   NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
   // Of the last commit; 0 before the first.
   NMB_EXPORT std::uint64_t generation() const;

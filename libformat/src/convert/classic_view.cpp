@@ -14,6 +14,7 @@
 #include "convert/classic_type.h"
 #include "convert/held_types.h"
 #include "convert/laid_values.h"
+#include "interop/shared_dimensions.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
 #include "values/heap_value.h"
@@ -501,7 +502,8 @@ std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
 
 Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                  const DimensionLengths* lengths) {
-  if (!dataset->metadata.extension()) return with_types_of(std::move(dataset), target);
+  if (is_classic_dataset(dataset->metadata))
+    return with_types_of(as_classic(std::move(dataset)), target);
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 
+#include "block/name_rules.h"
+#include "interop/netcdf_marks.h"
 #include "nmb/classic_header.h"
 #include "nmb/hdf5_section.h"
 #include "wire/checked.h"
@@ -22,6 +25,9 @@ constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes read at a time, and o
 constexpr std::uint64_t kLongest = 256 << 20;     // bytes that one value leads to
 // Bytes that all values of a region lead to: some, and for each byte of the region.
 constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
+
+// Of a dimension scale of HDF5: which data sets use it.
+constexpr std::string_view kScaleUsers = "REFERENCE_LIST";
 
 // By number: whether values of the type lead to objects.
 std::vector<bool> reference_types(const TypeTable& types) {
@@ -50,9 +56,10 @@ bool leads_to_object(const hdf5::Link& link) {
 class ValueMover {
  public:
   // All outlive this. begin: of what values lead to, in the region.
-  ValueMover(const TypeTable& types, const ByteSource& region, const PathMove& move,
-             std::uint64_t begin)
-      : types_(types), region_(region), move_(move), end_(begin) {
+  // drops: references to objects that are no more are left out of sequences.
+  ValueMover(const TypeTable& types, const ByteSource& region, const PathMap& map,
+             std::uint64_t begin, bool drops = false)
+      : types_(types), region_(region), map_(map), drops_(drops), end_(begin) {
     if (!checked_mul(region.size(), kMostLedFactor, &most_) ||
         !checked_add(most_, kMostLed, &most_))
       most_ = ~std::uint64_t{0};
@@ -72,7 +79,8 @@ class ValueMover {
         NMB_TRY(move(field.type, value + field.offset));
       return {};
     }
-    const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
+    auto count = load_le<std::uint64_t>(value);
+    const auto offset = load_le<std::uint64_t>(value + 8);
     if (offset == 0 && count == 0) return {};
     const bool is_sequence = t.type_class == TypeClass::kVlen;
     std::uint64_t length = 0;
@@ -90,7 +98,18 @@ class ValueMover {
     NMB_TRY(read(offset, bytes));
     if (is_sequence) {
       const std::uint64_t size = types_.value_size(t.base);
-      for (std::uint64_t i = 0; i < count; ++i) NMB_TRY(move(t.base, bytes.data() + i * size));
+      std::uint64_t kept = 0;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const bool was_lost = std::exchange(is_lost_, false);
+        NMB_TRY(move(t.base, bytes.data() + i * size));
+        const bool drops = drops_ && is_lost_;
+        is_lost_ = is_lost_ || was_lost;
+        if (drops) continue;
+        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * size), size,
+                    bytes.begin() + static_cast<std::ptrdiff_t>(kept++ * size));
+      }
+      count = kept;
+      bytes.resize(static_cast<std::size_t>(kept * size));
     } else if (t.type_class == TypeClass::kReference) {
       NMB_ASSIGN(bytes, moved_reference(t.reference, bytes));
     }
@@ -107,23 +126,31 @@ class ValueMover {
   std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
   std::uint64_t end() const { return end_; }
   std::size_t held() const { return led_to_.size(); }
+  // Whether a reference led to an object that is no more since the last call.
+  bool take_lost() { return std::exchange(is_lost_, false); }
 
  private:
+  // Empty: it leads nowhere.
   Result<std::vector<std::byte>> moved_reference(ReferenceKind kind,
-                                                 std::span<const std::byte> bytes) const {
+                                                 std::span<const std::byte> bytes) {
     std::vector<std::byte> out;
+    if (bytes.empty()) return out;
     ItemsOut items(&out);
     if (kind == ReferenceKind::kObject) {
-      items.put(std::string_view(
-          move_.moved({reinterpret_cast<const char*>(bytes.data()), bytes.size()})));
+      const std::optional<std::string> to =
+          map_({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      is_lost_ = is_lost_ || !to;
+      if (to) items.put(std::string_view(*to));
       return out;
     }
-    if (bytes.empty()) return out;
     ItemsIn in(bytes, 0);
     const std::string path = in.text("R-XT-1");
     const std::span<const std::byte> selection = in.take(in.remaining(), "R-XT-1");
     if (!in.ok()) return in.status();
-    items.put_text(move_.moved(path));
+    const std::optional<std::string> to = map_(path);
+    is_lost_ = is_lost_ || !to;
+    if (!to) return out;
+    items.put_text(*to);
     items.put(selection);
     return out;
   }
@@ -146,7 +173,9 @@ class ValueMover {
 
   const TypeTable& types_;
   const ByteSource& region_;
-  const PathMove& move_;
+  const PathMap& map_;
+  const bool drops_;
+  bool is_lost_ = false;
   std::uint64_t end_, most_ = 0, led_ = 0;
   std::vector<std::byte> led_to_, window_;
   std::uint64_t window_begin_ = 0;
@@ -154,9 +183,9 @@ class ValueMover {
 
 class BlockMover {
  public:
-  BlockMover(const Dataset& block, const PathMove& move, const std::shared_ptr<SpoolFile>& spool)
+  BlockMover(const Dataset& block, const PathMap& map, const std::shared_ptr<SpoolFile>& spool)
       : block_(block),
-        move_(move),
+        map_(map),
         spool_(spool),
         types_(block.metadata.extension()->types),
         leads_(reference_types(types_)) {}
@@ -164,7 +193,6 @@ class BlockMover {
   Result<MovedBlock> run() {
     Extension extension = *block_.metadata.extension();
     NMB_TRY(move_types(&extension));
-    NMB_TRY(move_properties(&extension));
     Metadata metadata{Metadata::Names::kAsFound};
     metadata.set_extension(std::make_shared<const Extension>(extension));
     for (DimId d = 0; d < block_.metadata.dimension_count(); ++d) {
@@ -178,11 +206,13 @@ class BlockMover {
       metadata.set_begin(v, variable.begin - block_.layout.header_length);
       NMB_TRY(of(v, move_attributes(v, &metadata)));
     }
+    NMB_TRY(move_properties(&extension));
     MovedBlock out;
     NMB_ASSIGN(out.extent, move_values(&metadata, &extension));
     metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
     NMB_ASSIGN(out.body,
                encode_extended_body(metadata, metadata.record_dimension() ? block_.records : 0));
+    out.lost = std::move(lost_);
     return out;
   }
 
@@ -203,71 +233,182 @@ class BlockMover {
     extension->types = {};
     for (std::size_t i = 0; i < types_.size(); ++i) {
       ExtendedType type = types_[i];
-      type.name = move_.moved(type.name);
+      if (!type.name.empty()) type.name = map_(type.name).value_or(type.name);
       NMB_TRY(extension->types.add(std::move(type)).status());
     }
     return {};
   }
 
-  Status move_properties(Extension* extension) const {
+  Status move_properties(Extension* extension) {
     using PropertyNumber = hdf5::Property::Number;
     NMB_ASSIGN(std::vector<hdf5::Property> properties, hdf5::decode_properties(extension->hdf5));
     extension->hdf5.clear();
+    add_spaces(&properties);
     for (hdf5::Property& p : properties) {
       if (p.number == PropertyNumber::kTypeAttributes && std::ranges::count(leads_, true) > 0)
         return Status(Code::kUnsupported,
                       "found references beside attributes of named datatypes, whose paths cannot "
                       "follow another name");
-      for (hdf5::Link& link : p.links)
-        if (leads_to_object(link)) link.content = move_.moved(link.content);
+      if (!move_place(&p)) continue;
+      std::erase_if(p.links, [&](hdf5::Link& link) { return !move_link(&link); });
       std::vector<std::byte>& fill = p.creation.fill_value;
       if (p.number == PropertyNumber::kCreation && p.owner < block_.metadata.variable_count() &&
           leads(block_.metadata.variable(p.owner).type) && !fill.empty()) {
-        NMB_ASSIGN(fill, moved_values(block_.metadata.variable(p.owner).type, 1, fill));
+        std::uint64_t count = 1;
+        bool is_lost = false;
+        NMB_ASSIGN(fill, moved_values(block_.metadata.variable(p.owner).type, &count, fill, false,
+                                      &is_lost));
       }
       hdf5::append_property(p, &extension->hdf5);
     }
     return {};
   }
 
-  // Of an attribute: the values, and what they lead to.
-  Result<std::vector<std::byte>> moved_values(Type type, std::uint64_t count,
-                                              std::span<const std::byte> values) const {
+  // Attributes of one value are scalar unless a property says that they are arrays.
+  void add_spaces(std::vector<hdf5::Property>* properties) const {
+    using PropertyNumber = hdf5::Property::Number;
+    for (const Shortened& one : shortened_) {
+      const auto is_behind = [&](const hdf5::Property& p) {
+        return std::tuple(p.owner + 1, p.attribute + 1, p.number) >=
+               std::tuple(one.owner + 1, one.attribute + 1, PropertyNumber::kSpace);
+      };
+      const auto at = std::ranges::find_if(*properties, is_behind);
+      const bool is_told = at != properties->end() && at->owner == one.owner &&
+                           at->attribute == one.attribute && at->number == PropertyNumber::kSpace;
+      if (one.left != 1 || is_told) continue;
+      hdf5::Property space;
+      space.owner = one.owner;
+      space.attribute = one.attribute;
+      space.space.lengths = space.space.maximum = {1};
+      properties->insert(at, std::move(space));
+    }
+  }
+
+  // Of an attribute: its place among those that are left, and its length. false: it is left out.
+  bool move_place(hdf5::Property* p) const {
+    if (p->attribute == hdf5::kNoAttribute) return true;
+    std::uint32_t before = 0;
+    for (const Shortened& one : shortened_) {
+      if (one.owner != p->owner || one.attribute > p->attribute) continue;
+      if (one.attribute < p->attribute) {
+        before += one.left == 0;
+        continue;
+      }
+      if (one.left == 0) return false;
+      if (p->number == hdf5::Property::Number::kSpace && p->space.lengths.size() == 1)
+        p->space.lengths[0] = one.left;
+      if (p->number == hdf5::Property::Number::kSpace && p->space.maximum.size() == 1)
+        p->space.maximum[0] = one.left;
+    }
+    p->attribute -= before;
+    return true;
+  }
+
+  // The path of something of the block, by its name; without one: of the block.
+  std::string path_of(std::string_view name) const {
+    std::string path = "/" + block_.name;
+    if (!block_.name.empty() && !name.empty()) path += '/';
+    return path.append(name);
+  }
+
+  // The same under the block's new name.
+  std::optional<std::string> new_path_of(std::string_view name) const {
+    std::optional<std::string> path = map_(path_of(""));
+    if (path && !path->ends_with('/') && !name.empty()) *path += '/';
+    if (path) path->append(name);
+    return path;
+  }
+
+  // false: it is left out.
+  bool move_link(hdf5::Link* link) {
+    using Kind = hdf5::LinkKind;
+    if (link->kind == Kind::kGroup) return map_(path_of(link->name)) == new_path_of(link->name);
+    if (link->kind != Kind::kHard && link->kind != Kind::kSoft) return true;
+    const bool is_relative = link->kind == Kind::kSoft && !link->content.starts_with('/');
+    std::optional<std::string> to = map_(is_relative ? path_of(link->content) : link->content);
+    if (!to) lost_.push_back("link " + in_quotes(link->name));
+    if (to && !(is_relative && to == new_path_of(link->content))) link->content = std::move(*to);
+    return to.has_value();
+  }
+
+  // Of an attribute: the values, and what they lead to. is_list: of what HDF5 keeps of dimension
+  // scales, where elements that lead nowhere are left out, of the array too; count: how many are
+  // left.
+  Result<std::vector<std::byte>> moved_values(Type type, std::uint64_t* count,
+                                              std::span<const std::byte> values, bool is_list,
+                                              bool* is_lost) const {
     const std::uint64_t size = types_.value_size(type);
     std::uint64_t array = 0;
-    if (!checked_mul(count, size, &array) || array > values.size())
+    if (!checked_mul(*count, size, &array) || array > values.size())
       return Status(Code::kDamaged, "found " + std::to_string(values.size()) + " bytes for " +
-                                        std::to_string(count) + " values");
-    std::vector<std::byte> out(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(array));
-    const MemorySource region(values);
-    ValueMover mover(types_, region, move_, array);
-    for (std::uint64_t at = 0; at < array; at += size) NMB_TRY(mover.move(type, out.data() + at));
-    const std::vector<std::byte> rest = mover.take();
-    out.insert(out.end(), rest.begin(), rest.end());
+                                        std::to_string(*count) + " values");
+    const bool is_sequence = type_class(type) == TypeClass::kVlen;
+    const auto move_all = [&](std::uint64_t wanted,
+                              std::vector<bool>* leads_nowhere) -> Result<std::vector<std::byte>> {
+      std::vector<std::byte> out;
+      const MemorySource region(values);
+      ValueMover mover(types_, region, map_, wanted * size, is_list);
+      for (std::uint64_t i = 0; i < *count; ++i) {
+        if (leads_nowhere->size() > i && (*leads_nowhere)[i]) continue;
+        const auto from = values.subspan(i * size, size);
+        out.insert(out.end(), from.begin(), from.end());
+        NMB_TRY(mover.move(type, out.data() + out.size() - size));
+        const bool is_none = mover.take_lost();
+        *is_lost = *is_lost || is_none;
+        if (leads_nowhere->size() <= i) leads_nowhere->push_back(is_none);
+      }
+      const std::vector<std::byte> rest = mover.take();
+      out.insert(out.end(), rest.begin(), rest.end());
+      return out;
+    };
+    std::vector<bool> leads_nowhere;
+    NMB_ASSIGN(std::vector<std::byte> out, move_all(*count, &leads_nowhere));
+    if (!is_list || is_sequence || !*is_lost) return out;
+    // What elements lead to begins behind the last one: they are moved again without the others.
+    const auto left = static_cast<std::uint64_t>(std::ranges::count(leads_nowhere, false));
+    NMB_ASSIGN(out, move_all(left, &leads_nowhere));
+    *count = left;
     return out;
   }
 
-  Status move_attributes(VarId owner, Metadata* to) const {
+  std::optional<TypeClass> type_class(Type type) const {
+    if (!TypeTable::is_extended(type)) return std::nullopt;
+    return types_.at(type).type_class;
+  }
+
+  Status move_attributes(VarId owner, Metadata* to) {
     Status status;
+    std::uint32_t number = 0;
     block_.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (status.ok()) status = move_attribute(owner, attribute, to);
+      if (status.ok()) status = move_attribute(owner, number++, attribute, to);
     });
     return status;
   }
 
-  Status move_attribute(VarId owner, const Attribute& attribute, Metadata* to) const {
+  Status move_attribute(VarId owner, std::uint32_t number, const Attribute& attribute,
+                        Metadata* to) {
     if (!TypeTable::is_extended(attribute.type))
       return to->add_attribute(owner, attribute.name, attribute.type, attribute.values);
     if (!leads(attribute.type))
       return to->add_extended_attribute(owner, attribute.name, attribute.type, attribute.count,
                                         attribute.values);
+    const bool is_list = attribute.name == kScaleUsers || attribute.name == kList;
+    std::uint64_t count = attribute.count;
+    bool is_lost = false;
     const Result<std::vector<std::byte>> values =
-        moved_values(attribute.type, attribute.count, attribute.values);
+        moved_values(attribute.type, &count, attribute.values, is_list, &is_lost);
     if (!values.ok())
       return Status(values.status().code(),
                     "attribute " + std::string(attribute.name) + ": " + values.status().message());
-    return to->add_extended_attribute(owner, attribute.name, attribute.type, attribute.count,
-                                      *values);
+    if (is_lost && !is_list)
+      lost_.push_back(
+          "references of attribute " +
+          in_quotes((owner == kGlobal ? std::string()
+                                      : std::string(block_.metadata.variable(owner).name) + "@") +
+                    std::string(attribute.name)));
+    if (count != attribute.count) shortened_.push_back({owner, number, count});
+    if (count == 0 && attribute.count > 0) return {};
+    return to->add_extended_attribute(owner, attribute.name, attribute.type, count, *values);
   }
 
   // Regions in the order of variables, each from a multiple of 8 on, as nmb-hdf5 lays them.
@@ -310,7 +451,7 @@ class BlockMover {
                     "found " + std::to_string(length) + " bytes, fewer than its values take");
     const SplicedSource region({block_.extent}, {{0, length, from, 0}}, length,
                                block_.extent->name());
-    ValueMover mover(types_, region, move_, *array);
+    ValueMover mover(types_, region, map_, *array);
     const std::uint64_t begin = end_, spooled = spool_->size();
     // What values lead to comes behind all of them.
     std::uint64_t written = *array;
@@ -332,6 +473,8 @@ class BlockMover {
       NMB_TRY(spool_->write_at(spooled + at, values));
     }
     NMB_TRY(flush());
+    if (mover.take_lost())
+      lost_.push_back("references of variable " + in_quotes(block_.metadata.variable(v).name));
     storage->region_length = mover.end();
     add_run({begin, mover.end(), spooled, 1});
     return {};
@@ -342,13 +485,22 @@ class BlockMover {
     end_ = run.end();
   }
 
+  // An attribute of which elements were left out, by its place among those of its owner.
+  struct Shortened {
+    VarId owner = 0;
+    std::uint32_t attribute = 0;
+    std::uint64_t left = 0;  // 0: it was left out
+  };
+
   const Dataset& block_;
-  const PathMove& move_;
+  const PathMap& map_;
   const std::shared_ptr<SpoolFile>& spool_;
   const TypeTable& types_;
   const std::vector<bool> leads_;
   std::uint64_t end_ = 0;  // of the extent so far
   std::vector<SplicedSource::Run> runs_;
+  std::vector<Shortened> shortened_;
+  std::vector<std::string> lost_;
 };
 
 }  // namespace
@@ -390,7 +542,14 @@ Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool) {
   NMB_ASSIGN(const bool any, has_paths(block.metadata));
   if (!any || move.is_none()) return MovedBlock();
-  return BlockMover(block, move, spool).run();
+  const PathMap map = [&](std::string_view path) { return std::optional(move.moved(path)); };
+  return BlockMover(block, map, spool).run();
+}
+
+Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
+                             const std::shared_ptr<SpoolFile>& spool) {
+  if (!block.metadata.extension()) return MovedBlock();
+  return BlockMover(block, map, spool).run();
 }
 
 }  // namespace nmb

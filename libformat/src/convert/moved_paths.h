@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +25,16 @@ struct PathMove {
   std::string moved(std::string_view path) const;
 };
 
+// The path of an object as it is then, both with the first '/'; nullopt: the object is no more.
+using PathMap = std::function<std::optional<std::string>(std::string_view path)>;
+
 struct MovedBlock {
   std::vector<std::byte> body;  // of kind 6
   // nullptr: that of the block, as no values lead to objects.
   std::shared_ptr<const ByteSource> extent;
+  // Links that are left out and objects with references that lead nowhere now, as messages call
+  // them. Links to groups, REFERENCE_LIST and DIMENSION_LIST are not named.
+  std::vector<std::string> lost;
 };
 
 // Whether something in the block leads to objects by their paths. kDamaged.
@@ -40,5 +48,12 @@ Result<bool> has_paths(const Metadata& metadata);
 // kIo; kNoSpace.
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool);
+
+// The same by a path for each object, the block's own by its name. What leads to an object that is
+// no more: links are left out; references lead nowhere; those in REFERENCE_LIST and DIMENSION_LIST
+// are left out, an empty REFERENCE_LIST too. A link to a group that is not below the block then is
+// left out.
+Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
+                             const std::shared_ptr<SpoolFile>& spool);
 
 }  // namespace nmb

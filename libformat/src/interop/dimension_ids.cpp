@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <span>
 
 #include "block/name_rules.h"
 #include "interop/group_order.h"
 #include "interop/netcdf_marks.h"
+#include "interop/shared_dimensions.h"
 #include "wire/endian.h"
 
 namespace nmb::hdf5 {
@@ -52,26 +52,42 @@ std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attr
 Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
   DimensionIds ids(reader);
   NMB_TRY(ids.gather());
+  NMB_TRY(ids.count_own());
   NMB_TRY(ids.order_blocks());
   bool are_unique = false;
   NMB_TRY(ids.keep_numbers(&are_unique));
   if (!are_unique) NMB_TRY(ids.count_anew());
+  NMB_TRY(ids.find_shared());
   return ids;
 }
 
 Status DimensionIds::gather() {
   return reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
-      if (entry.dimensions > 0) blocks_[entry.name].classic_count = entry.dimensions;
+      if (entry.dimensions == 0) return true;
+      Scales& scales = blocks_[entry.name];
+      scales.classic_count = entry.dimensions;
+      scales.numbers = static_cast<std::int64_t>(
+          std::min<std::uint64_t>(entry.dimensions, static_cast<std::uint64_t>(kMostDimensions)));
       return true;
     }
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
     const Metadata& metadata = block->metadata;
+    if (std::vector<std::uint32_t> levels = levels_above(metadata); !levels.empty()) {
+      Scales& scales = blocks_[entry.name];
+      scales.classic_count = entry.dimensions;
+      scales.levels = std::move(levels);
+      return true;
+    }
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
       if (variable.dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
-      Scale scale{
-          std::string(variable.name), v, metadata.dimension(variable.dimensions[0]).length, {}, 0};
+      Scale scale{std::string(variable.name),
+                  v,
+                  metadata.dimension(variable.dimensions[0]).length,
+                  {},
+                  {},
+                  0};
       if (metadata.dimension(variable.dimensions[0]).is_record()) scale.length = block->records;
       const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
       // netCDF-C counts in place of negative ones.
@@ -81,8 +97,75 @@ Status DimensionIds::gather() {
       scales.places.emplace(scale.name, scales.scales.size());
       scales.scales.push_back(std::move(scale));
     }
+    take_counted(*block);
     return true;
   });
+}
+
+// The number that netCDF-C counted for a scale in its file, where a variable that uses it has kept
+// it: the groups that were counted before need not be here.
+void DimensionIds::take_counted(const Block& block) {
+  const auto known = blocks_.find(block.name);
+  if (known == blocks_.end() ||
+      std::ranges::all_of(known->second.scales, [](const Scale& s) { return s.own.has_value(); }))
+    return;
+  const Metadata& metadata = block.metadata;
+  std::map<std::string, Scale*> uncounted;
+  for (Scale& scale : known->second.scales)
+    if (!scale.own) uncounted.emplace("/" + path_in(block.name, scale.name), &scale);
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    const std::size_t rank = metadata.variable(v).dimensions.size();
+    const std::vector<std::int64_t> ids = integers(metadata, v, kCoordinates, rank);
+    if (ids.empty()) continue;
+    std::vector<std::string> paths = scale_paths(metadata, v, rank);
+    if (is_dimension_scale(metadata, v))
+      paths[0] = "/" + path_in(block.name, metadata.variable(v).name);
+    for (std::size_t i = 0; i < rank; ++i)
+      if (const auto at = uncounted.find(paths[i]); at != uncounted.end() && ids[i] >= 0)
+        at->second->counted = ids[i];
+  }
+}
+
+Status DimensionIds::find_shared() {
+  for (const auto& [name, scales] : blocks_) {
+    if (scales.levels.empty()) continue;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const auto above, dimensions_above(*block));
+    for (const std::optional<Dimension>& dimension : above)
+      if (dimension) shared_.insert(dimension->path);
+  }
+  return {};
+}
+
+// A dimension of a group above has its number there: netCDF-C does not count it again.
+Status DimensionIds::count_own() {
+  for (auto& [name, scales] : blocks_) {
+    if (scales.levels.empty()) continue;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const auto above, dimensions_above(*block));
+    for (std::size_t d = 0; d < above.size(); ++d)
+      if (!above[d]) scales.numbers = static_cast<std::int64_t>(d) + 1;
+  }
+  return {};
+}
+
+Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimensions_above(
+    const Block& block) const {
+  std::vector<std::optional<Dimension>> out(block.metadata.dimension_count());
+  const auto known = blocks_.find(block.name);
+  if (known == blocks_.end()) return out;
+  const std::vector<std::uint32_t>& levels = known->second.levels;
+  for (DimId d = 0; d < levels.size(); ++d) {
+    if (levels[d] == 0) continue;
+    const nmb::Dimension own = block.metadata.dimension(d);
+    const std::optional<std::string> path = path_above(block.name, levels[d], own.name);
+    if (!path) continue;
+    NMB_ASSIGN(const std::optional<Dimension> found, by_path(*path));
+    if (found && found->is_classic && found->is_record == own.is_record() &&
+        found->length == (own.is_record() ? block.records : own.length))
+      out[d] = found;
+  }
+  return out;
 }
 
 Status DimensionIds::order_blocks() {
@@ -117,9 +200,8 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
   for_each_in_order([&](Scales& block) {
     if (block.classic_count > 0) {
       block.first = classic;
-      classic += static_cast<std::int64_t>(std::min<std::uint64_t>(
-          block.classic_count, static_cast<std::uint64_t>(kMostDimensions)));
-      next = std::max(next, classic);
+      classic += block.numbers;
+      if (block.numbers > 0) next = std::max(next, classic);
     }
     for (Scale& scale : block.scales) {
       scale.id = scale.own ? *scale.own : next;
@@ -131,26 +213,69 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
   const auto at = taken.lower_bound(first_classic);
   *are_unique = *are_unique && (at == taken.end() || *at >= classic);
   *are_unique = *are_unique && classic <= kMostDimensions && next <= kMostDimensions;
+  // One that netCDF counts may have another number than in its source, where variables name it so.
+  if (some_count_)
+    for (const std::string& name : order_) numbers_of_source(name);
+  for (const auto& [root, numbers] : sources_)
+    for (const auto& [number, places] : numbers)
+      for (const auto& [name, place] : places)
+        changes_ = changes_ || blocks_.find(name)->second.scales[place].id != number;
   return {};
 }
 
-// A block's own keep their order, unless some of them are counted by netCDF.
+// Sources follow each other; dimensions of a source keep the order that netCDF-C gives them there.
 Status DimensionIds::count_anew() {
+  std::vector<std::string> roots;
+  std::map<std::string, std::vector<Scales*>> sources;
+  for (const std::string& name : order_) {
+    const std::string root = source_of(name);
+    std::vector<Scales*>& blocks = sources[root];
+    if (blocks.empty()) roots.push_back(root);
+    blocks.push_back(&blocks_.find(name)->second);
+  }
   std::int64_t next = 0;
-  for_each_in_order([&](Scales& block) {
-    block.first = next;
-    next += static_cast<std::int64_t>(
-        std::min<std::uint64_t>(block.classic_count, static_cast<std::uint64_t>(kMostDimensions)));
-    std::vector<Scale*> scales;
-    for (Scale& scale : block.scales) scales.push_back(&scale);
-    if (std::ranges::all_of(scales, [](const Scale* scale) { return scale->own.has_value(); }))
-      std::ranges::stable_sort(scales,
-                               [](const Scale* a, const Scale* b) { return *a->own < *b->own; });
-    for (Scale* scale : scales) scale->id = next++;
-  });
+  for (const std::string& root : roots) next = count_source(sources[root], next);
   changes_ = true;
   if (next <= kMostDimensions) return {};
   return Status(Code::kLimit, "found more than 2^31 - 1 dimensions");
+}
+
+// Numbers the dimensions of one source from `first` on and returns the next number. netCDF-C counts
+// scales without numbers when it reads the result: where their place in the order cannot be kept,
+// all of the source are in the order in which it reads them.
+std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std::int64_t first) {
+  struct Item {
+    std::int64_t in_source;
+    std::int64_t* id;
+    std::int64_t count;
+    bool is_counted;  // by netCDF-C
+  };
+  std::vector<Item> items;
+  std::int64_t next = 0;
+  for (Scales* block : blocks) {
+    if (block->classic_count > 0) items.push_back({next, &block->first, block->numbers, false});
+    for (Scale& scale : block->scales) {
+      items.push_back({scale.in_source(next), &scale.id, 1, !scale.own});
+      next = std::max(next, items.back().in_source + 1);
+    }
+  }
+  const auto number = [first](const std::vector<Item>& ordered) {
+    std::int64_t at = first;
+    for (const Item& item : ordered) {
+      *item.id = at;
+      at += item.count;
+    }
+    return at;
+  };
+  std::vector<Item> ordered = items;
+  std::ranges::stable_sort(ordered, {}, &Item::in_source);
+  const std::int64_t behind = number(ordered);
+  next = first;
+  for (const Item& item : items) {
+    if (item.is_counted && *item.id != next) return number(items);
+    if (item.count > 0) next = std::max(next, *item.id + item.count);
+  }
+  return behind;
 }
 
 std::int64_t DimensionIds::first_of(std::string_view block) const {
@@ -158,16 +283,23 @@ std::int64_t DimensionIds::first_of(std::string_view block) const {
   return known == blocks_.end() ? 0 : known->second.first;
 }
 
-// As netCDF-C counts in the file that the block came from: that of the block above all others of
-// kind 6.
-const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& block) const {
+// The block above all others of kind 6 that a block is below: the root of the file that it came
+// from.
+std::string DimensionIds::source_of(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
     above.resize(parent_of(above).size());
     const Result<std::optional<BlockEntry>> entry = reader_->find(above);
-    if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended))
+    if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended) &&
+        !is_classic(above))
       root = above;
   }
+  return root;
+}
+
+// As netCDF-C counts in the file that the block came from.
+const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& block) const {
+  const std::string root = source_of(block);
   const auto [known, is_new] = sources_.try_emplace(root);
   if (!is_new) return known->second;
   std::int64_t next = 0;
@@ -175,7 +307,7 @@ const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& 
     if (!is_at_or_below(name, root)) continue;
     const std::vector<Scale>& scales = blocks_.find(name)->second.scales;
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      const std::int64_t id = scales[i].own.value_or(next);
+      const std::int64_t id = scales[i].in_source(next);
       next = std::max(next, id + 1);
       known->second[id].emplace_back(name, i);
     }
@@ -217,7 +349,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
     NMB_ASSIGN(classic_, reader_->block(block));
   }
   const std::optional<DimId> id = classic_->metadata.find_dimension(name);
-  if (!id) return kNone;
+  if (!id || (*id < known->second.levels.size() && known->second.levels[*id] > 0)) return kNone;
   const nmb::Dimension dimension = classic_->metadata.dimension(*id);
   return std::optional(Dimension{std::string(path),
                                  dimension.is_record() ? classic_->records : dimension.length,
@@ -299,7 +431,9 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
 
 Result<std::shared_ptr<const Block>> DimensionIds::renumbered(
     std::shared_ptr<const Block> block) const {
-  if (!block->metadata.extension() || (!changes_ && !is_below_classic(block->name))) return block;
+  if (!block->metadata.extension() || is_classic(block->name) ||
+      (!changes_ && !is_below_classic(block->name)))
+    return block;
   std::shared_ptr<Block> changed;
   const auto put = [&](VarId variable, std::string_view name,
                        const std::vector<std::int64_t>& numbers) -> Status {

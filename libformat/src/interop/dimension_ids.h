@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,7 +33,12 @@ class DimensionIds {
   // hdf5 section; kLimit: more than 2^31 - 1 dimensions; kIo.
   NMB_EXPORT static Result<DimensionIds> plan(const Reader& reader);
 
-  // Whether numbers of scales of blocks of kind 6 change.
+  // Whether a block is a classic dataset with dimensions, of whatever kind.
+  bool is_classic(std::string_view block) const {
+    const auto known = blocks_.find(block);
+    return known != blocks_.end() && known->second.classic_count > 0;
+  }
+  // Whether numbers of scales of blocks of kind 6 change, those that netCDF counts among them.
   bool changes() const { return changes_; }
   // Of a classic block's first dimension; the others follow.
   NMB_EXPORT std::int64_t first_of(std::string_view block) const;
@@ -49,6 +55,12 @@ class DimensionIds {
     bool is_classic = false;  // of a classic block
     bool is_record = false;   // and its record dimension
   };
+  // Of a classic dataset, by dimension, what it is in a group above: the dimension of that name,
+  // length and limit that the group has of its own. nullopt: the dataset's own. kDamaged; kIo.
+  NMB_EXPORT Result<std::vector<std::optional<Dimension>>> dimensions_above(
+      const Block& block) const;
+  // Whether a group below uses a dimension of a classic dataset. path: without the first '/'.
+  bool is_shared(const std::string& path) const { return shared_.contains(path); }
   // Of a variable of a block of kind 6, as its marks in the source say; nullopt where they do not.
   Result<std::vector<std::optional<Dimension>>> dimensions_of(const Block& block,
                                                               VarId variable) const;
@@ -61,12 +73,17 @@ class DimensionIds {
     std::string name;
     VarId variable = 0;
     std::uint64_t length = 0;
-    std::optional<std::int64_t> own;  // in the source
+    std::optional<std::int64_t> own;      // in the source
+    std::optional<std::int64_t> counted;  // there by netCDF-C, where variables say so
     std::int64_t id = 0;
+    // next: what netCDF-C would count.
+    std::int64_t in_source(std::int64_t next) const { return own ? *own : counted.value_or(next); }
   };
-  struct Scales {                     // of a block that has some
-    std::uint64_t classic_count = 0;  // dimensions of a classic block
-    std::int64_t first = 0;           // of these
+  struct Scales {                       // of a block that has some
+    std::uint64_t classic_count = 0;    // dimensions of a classic block
+    std::int64_t first = 0;             // of these
+    std::int64_t numbers = 0;           // up to that of the last dimension of its own
+    std::vector<std::uint32_t> levels;  // of a classic dataset: levels_above()
     std::vector<Scale> scales;
     std::unordered_map<std::string, std::size_t> places;  // in `scales`, by name
   };
@@ -75,11 +92,16 @@ class DimensionIds {
 
   explicit DimensionIds(const Reader& reader) : reader_(&reader) {}
   Status gather();
+  void take_counted(const Block& block);
+  Status find_shared();
+  Status count_own();
   Status order_blocks();
   Status keep_numbers(bool* are_unique);
   Status count_anew();
+  static std::int64_t count_source(const std::vector<Scales*>& blocks, std::int64_t first);
   template <class Visit>
   void for_each_in_order(Visit visit);
+  std::string source_of(const std::string& block) const;
   const Numbers& numbers_of_source(const std::string& block) const;
   Result<std::optional<Dimension>> by_path(std::string_view path) const;
   Result<std::optional<Dimension>> by_name(const Block& block, DimId dimension) const;
@@ -92,6 +114,7 @@ class DimensionIds {
   std::vector<std::string> order_;  // of these, as netCDF-C reads them; of no matter: by name
   bool some_count_ = false;         // there are scales without numbers
   bool changes_ = false;
+  std::set<std::string> shared_;  // paths of dimensions that groups below use
   mutable std::map<std::string, Numbers> sources_;
   mutable std::shared_ptr<const Block> classic_;  // the last one that a path led to
 };

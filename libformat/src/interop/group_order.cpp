@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "interop/shared_dimensions.h"
 #include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
@@ -88,10 +89,10 @@ Result<std::vector<std::string>> group_order(const Reader& reader) {
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     GroupNode& node = node_of(root, entry.name);
     node.is_block = true;
-    node.is_tracked = true;  // classic ones
+    node.is_tracked = true;  // classic datasets
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    node.is_tracked = false;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    node.is_tracked = is_classic_dataset(block->metadata);
     NMB_TRY(take_links(*block, &node));
     return true;
   }));

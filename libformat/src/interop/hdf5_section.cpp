@@ -17,7 +17,7 @@ constexpr const char* kRule = "R-H5-1";
 constexpr Number kAll[] = {Number::kSpace,   Number::kCreation,       Number::kOrder,
                            Number::kLinks,   Number::kTypeAttributes, Number::kExternalFiles,
                            Number::kVirtual, Number::kUserBlock,      Number::kCharacterSet,
-                           Number::kComment, Number::kTypeComment};
+                           Number::kComment, Number::kTypeComment,    Number::kDimensionsAbove};
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -102,6 +102,12 @@ void put_payload(const Property& p, ItemsOut* out) {
       break;
     case Number::kCharacterSet:
       out->put(static_cast<std::uint8_t>(p.character_set));
+      break;
+    case Number::kDimensionsAbove:
+      for (const DimensionAbove& above : p.dimensions_above) {
+        out->put(above.dimension);
+        out->put(above.levels);
+      }
       break;
   }
 }
@@ -196,6 +202,17 @@ void take_payload(ItemsIn* in, Property* p) {
     }
     case Number::kCharacterSet:
       p->character_set = in->choice(CharacterSet::kUtf8, kRule);
+      break;
+    case Number::kDimensionsAbove:
+      while (in->ok() && in->remaining() > 0) {
+        DimensionAbove above;
+        above.dimension = in->number<std::uint32_t>(kRule);
+        above.levels = in->number<std::uint32_t>(kRule);
+        if (!p->dimensions_above.empty() && p->dimensions_above.back().dimension >= above.dimension)
+          in->fail(kRule, "found dimensions that do not ascend");
+        if (above.levels == 0) in->fail(kRule, "found 0 groups above, expected at least 1");
+        p->dimensions_above.push_back(above);
+      }
       break;
   }
 }

@@ -40,6 +40,11 @@ void NetcdfCheck::add(const Block& written) {
 Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool plain) {
   add(written);
   const Metadata &metadata = written.metadata, &expected = source.metadata;
+  NMB_ASSIGN(const auto above, form_.dimensions().dimensions_above(source));
+  std::vector<std::string> dimensions;
+  for (DimId d = 0; d < expected.dimension_count(); ++d)
+    dimensions.push_back(above[d] ? above[d]->path
+                                  : object_path(source, expected.dimension(d).name));
   for (VarId v = 0; v < expected.variable_count(); ++v) {
     const Variable variable = expected.variable(v);
     const std::size_t rank = variable.dimensions.size();
@@ -50,8 +55,7 @@ Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool 
     if (!there) there = metadata.find_variable(variable.name);
     if (!there) return seen_otherwise(path, "no such variable", "none");
     std::vector<std::string> names;
-    for (const DimId d : variable.dimensions)
-      names.push_back(object_path(source, expected.dimension(d).name));
+    for (const DimId d : variable.dimensions) names.push_back(dimensions[d]);
     const std::vector<std::string> paths = scale_paths(metadata, *there, rank);
     const bool is_scale = is_dimension_scale(metadata, *there);
     for (std::size_t i = 0; i < rank && !is_scale; ++i)
@@ -109,7 +113,9 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const
 Status NetcdfCheck::finish() const {
   for (const Use& use : uses_) NMB_TRY(check_numbers(use.variable, use.ids, use.paths));
   return reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended) ||
+        form_.dimensions().is_classic(entry.name))
+      return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_.block(entry));
     NMB_TRY(check_block(block));
     return true;

@@ -36,7 +36,7 @@ std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::s
                                    std::size_t count);
 // Whether an attribute has the type of DIMENSION_LIST.
 bool is_list(const Metadata& metadata, const Attribute& a);
-// The paths of the first scale of each dimension; empty: none is told.
+// The paths of the first scale of each dimension; empty: the dimension has none.
 std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank);
 
 }  // namespace nmb

@@ -1,9 +1,10 @@
 // Files that an input refers to (see nmb/references.h).
 #include "nmb/references.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -14,16 +15,17 @@
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
 #include "nmb/hdf5_section.h"
+#include "wire/visited_files.h"
 
 namespace nmb {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Number = hdf5::Property::Number;
 
-// Files that are read for the sources of virtual data sets of one input.
+// Limits of what is read for one set of outputs, beside the limits of each HDF5 file.
 constexpr std::size_t kMostNested = 65536;
+constexpr auto kMostTime = std::chrono::minutes(5);
 
 // The name of the n-th source of a virtual data set: "%b" is n, "%%" a percent sign.
 std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
@@ -45,9 +47,11 @@ std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
 // Where the HDF5 library looks for files that a file names.
 class Hdf5Names {
  public:
-  // sources: gets files that exist and may be sources of virtual data sets; nullptr: not wanted.
-  Hdf5Names(const OutputSet& outputs, const std::string& file, std::vector<std::string>* sources)
-      : outputs_(outputs), file_(file), sources_(sources) {
+  // input: that led to the file, for messages. nested: gets files that exist and that may refer to
+  // others; nullptr: not wanted.
+  Hdf5Names(const OutputSet& outputs, const std::string& file, const std::string& input,
+            std::vector<std::string>* nested)
+      : outputs_(outputs), input_(input), nested_(nested) {
     std::error_code none;
     folders_.push_back(fs::path(file).parent_path());
     const fs::path resolved = fs::canonical(file, none).parent_path();
@@ -56,8 +60,7 @@ class Hdf5Names {
 
   Status check(std::span<const hdf5::Property> properties) {
     for (const hdf5::Property& p : properties) {
-      for (const hdf5::ExternalFile& raw : p.external_files)
-        NMB_TRY(check(raw.name, "HDF5_EXTFILE_PREFIX"));
+      for (const hdf5::ExternalFile& raw : p.external_files) NMB_TRY(check(raw.name, kRawPrefix));
       for (const hdf5::VirtualSource& source : p.sources) NMB_TRY(check_source(source.file));
       for (const hdf5::Link& link : p.links)
         if (link.kind == hdf5::LinkKind::kExternal)
@@ -67,6 +70,8 @@ class Hdf5Names {
   }
 
  private:
+  static constexpr std::string_view kRawPrefix = "HDF5_EXTFILE_PREFIX";
+
   // Numbered sources end at the first that does not exist.
   Status check_source(const std::string& name) {
     constexpr const char* kPrefix = "HDF5_VDS_PREFIX";
@@ -80,34 +85,42 @@ class Hdf5Names {
     }
   }
 
-  Status check(const std::string& name, const char* prefixes, bool* found = nullptr) {
+  Status check(const std::string& name, std::string_view prefixes, bool* found = nullptr) {
     // A name that stands for the file itself, as that of a source may.
     if (name.empty() || name == ".") return {};
     if (!seen_.insert(name).second && found == nullptr) return {};
     bool any = false;
-    for (const fs::path& candidate : candidates(name, prefixes)) {
-      NMB_TRY(outputs_.check_reference(candidate.string(), file_));
-      if (std::error_code none; !fs::exists(candidate, none)) continue;
-      any = true;
-      if (sources_ != nullptr && std::string_view(prefixes) == "HDF5_VDS_PREFIX")
-        sources_->push_back(candidate.string());
-    }
-    // The last that HDF5 tries: the name without its folders, beside the file.
+    for (const fs::path& candidate : candidates(name, prefixes))
+      NMB_TRY(check_file(candidate, prefixes, &any));
+    // What HDF5 tries then: the name without its folders.
     if (!any) {
-      const fs::path beside = folders_.back() / fs::path(name).filename();
-      NMB_TRY(outputs_.check_reference(beside.string(), file_));
+      const fs::path last = fs::path(name).filename();
+      bool beside = false;
+      if (fs::path(name).is_absolute())
+        for (const fs::path& candidate : candidates(last, prefixes))
+          NMB_TRY(check_file(candidate, prefixes, &beside));
+      else
+        NMB_TRY(check_file(folders_.back() / last, prefixes, &beside));
     }
     if (found != nullptr) *found = any;
     return {};
   }
 
-  std::vector<fs::path> candidates(const std::string& name, const char* prefixes) const {
-    const fs::path path = name;
+  Status check_file(const fs::path& path, std::string_view prefixes, bool* any) {
+    NMB_TRY(outputs_.check_reference(path.string(), input_));
+    if (std::error_code none; !fs::exists(path, none)) return {};
+    *any = true;
+    // Raw data are bytes, whatever they are.
+    if (nested_ != nullptr && prefixes != kRawPrefix) nested_->push_back(path.string());
+    return {};
+  }
+
+  std::vector<fs::path> candidates(const fs::path& path, std::string_view prefixes) const {
     if (path.is_absolute()) return {path};
     std::vector<fs::path> out = {path};
     for (const fs::path& folder : folders_)
       if (!folder.empty()) out.push_back(folder / path);
-    const char* const set = std::getenv(prefixes);
+    const char* const set = std::getenv(std::string(prefixes).c_str());
     std::string_view rest = set == nullptr ? "" : set;
     while (!rest.empty()) {
       constexpr std::string_view kOrigin = "${ORIGIN}";
@@ -125,13 +138,14 @@ class Hdf5Names {
   }
 
   const OutputSet& outputs_;
-  const std::string& file_;
-  std::vector<std::string>* const sources_;
+  const std::string& input_;
+  std::vector<std::string>* const nested_;
   std::vector<fs::path> folders_;
   std::unordered_set<std::string> seen_;
 };
 
 Status check_dataset(const Dataset& dataset, Hdf5Names* names) {
+  using Number = hdf5::Property::Number;
   constexpr Number kNaming[] = {Number::kLinks, Number::kExternalFiles, Number::kVirtual};
   const std::shared_ptr<const Extension> extension = dataset.metadata.extension();
   if (!extension) return {};
@@ -140,87 +154,144 @@ Status check_dataset(const Dataset& dataset, Hdf5Names* names) {
   return names->check(properties);
 }
 
-// *refused: what the check says; the returned status: what reading fails with.
-Status check_hdf5(const OutputSet& outputs, std::shared_ptr<const ByteSource> file,
-                  std::vector<std::string>* sources, Status* refused) {
-  NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
-  const std::string path = file->name();
-  Hdf5Names names(outputs, path, sources);
-  return hdf5::read_file(std::move(file), spool, [&](hdf5::GroupBlock group) -> Status {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block,
-               hdf5::decode_group(std::move(group), path));
-    Status status = check_dataset(*block, &names);
-    if (status.code() == Code::kUsage) *refused = status;
-    return status;
-  });
-}
+// What files refer to, and what these refer to, and so on.
+class ReferenceWalk {
+ public:
+  // input: its path. Both must outlive the walk.
+  ReferenceWalk(const OutputSet& outputs, const std::string& input, VisitedFiles& visited)
+      : outputs_(outputs), input_(input), visited_(visited) {}
 
-// What HDF5 opens to read a virtual data set, from source to source.
-Status check_sources(const OutputSet& outputs, std::vector<std::string> sources) {
-  std::set<std::string> seen;
-  while (!sources.empty() && seen.size() < kMostNested) {
-    std::error_code none;
-    const std::string path = fs::canonical(sources.back(), none).string();
-    sources.pop_back();
-    if (none || !seen.insert(path).second || !fs::is_regular_file(path, none)) continue;
-    Result<std::unique_ptr<FileSource>> opened = FileSource::open(path);
-    if (!opened.ok()) continue;
-    std::shared_ptr<const ByteSource> source = std::move(*opened);
-    const Result<FileKind> kind = kind_of(*source);
-    if (!kind.ok() || *kind != FileKind::kHdf5) continue;
-    Status refused;
-    // HDF5 reads fill values where a source cannot be read.
-    [[maybe_unused]] const Status read = check_hdf5(outputs, std::move(source), &sources, &refused);
-    NMB_TRY(refused);
+  // Checks what the dataset names; `file` is the path of the file that has it.
+  Status check(const Dataset& dataset, const std::string& file) {
+    if (!dataset.metadata.extension()) return {};
+    Hdf5Names names(outputs_, file, input_, wanted());
+    return refuse(check_dataset(dataset, &names));
   }
-  return {};
-}
+
+  Status check_blocks(const Reader& reader, const std::string& file) {
+    Hdf5Names names(outputs_, file, input_, wanted());
+    return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+      NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+      NMB_TRY(refuse(check_dataset(*block, &names)));
+      return true;
+    });
+  }
+
+  Status check_table(const Reader& reader, const std::string& file) {
+    NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
+    const std::string folder = files.empty() ? std::string() : external_folder(file);
+    for (const ExternalFile& source : files)
+      NMB_TRY(refuse(outputs_.check_reference(
+          source.path.starts_with('/') ? source.path : folder + source.path, input_)));
+    return {};
+  }
+
+  Status check_file(std::shared_ptr<const ByteSource> file) {
+    NMB_ASSIGN(const FileKind kind, kind_of(*file));
+    const std::string path = file->name();
+    if (kind == FileKind::kNmb) {
+      NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+                 Reader::open(std::move(file), {.external = ExternalPaths::kNone}));
+      NMB_TRY(check_table(*reader, path));
+      return check_blocks(*reader, path);
+    }
+    if (kind != FileKind::kHdf5) return {};
+    NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
+    Hdf5Names names(outputs_, path, input_, wanted());
+    return hdf5::read_file(std::move(file), spool, [&](hdf5::GroupBlock group) -> Status {
+      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+                 hdf5::decode_group(std::move(group), path));
+      return refuse(check_dataset(*block, &names));
+    });
+  }
+
+  // Looks into the files that were named since, each once for these outputs.
+  Status finish() {
+    using Clock = std::chrono::steady_clock;
+    while (!nested_.empty()) {
+      const std::string path = std::move(nested_.back());
+      nested_.pop_back();
+      const std::optional<std::string> file = in_its_folder(path);
+      if (!file) continue;
+      const VisitedFiles::Entry entry = visited_.enter(*file, kMostNested, kMostTime);
+      if (entry == VisitedFiles::Entry::kKnown) continue;
+      if (entry == VisitedFiles::Entry::kTooMany)
+        return outputs_.refuse_unknown(input_, "found more than " + std::to_string(kMostNested) +
+                                                   " files that it leads to, or " +
+                                                   std::to_string(kMostTime.count()) +
+                                                   " minutes were not enough to read them");
+      const auto begin = Clock::now();
+      const Status read = look_into(*file);
+      visited_.add_time(Clock::now() - begin);
+      NMB_TRY(refused_);
+      // HDF5 reads fill values where a source is damaged.
+      if (read.code() == Code::kUnsupported || read.code() == Code::kLimit)
+        return outputs_.refuse_unknown(input_, read.text());
+    }
+    return {};
+  }
+
+ private:
+  // Files that exist are read: none of them is an output where no output exists.
+  std::vector<std::string>* wanted() { return outputs_.replaces() ? &nested_ : nullptr; }
+
+  // A failure of the check, not of what is read.
+  Status refuse(Status status) {
+    if (status.code() == Code::kUsage) refused_ = status;
+    return status;
+  }
+
+  // One path for all spellings: HDF5 looks for what a file names in the folder where it was found,
+  // so that the file's own name stays, also where it is a link. nullopt: no regular file.
+  static std::optional<std::string> in_its_folder(const fs::path& path) {
+    std::error_code none;
+    if (!fs::is_regular_file(path, none)) return std::nullopt;
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const fs::path resolved = fs::canonical(folder, none);
+    if (none) return std::nullopt;
+    return (resolved / path.filename()).string();
+  }
+
+  Status look_into(const std::string& path) {
+    NMB_ASSIGN(std::unique_ptr<FileSource> opened, FileSource::open(path));
+    return check_file(std::move(opened));
+  }
+
+  const OutputSet& outputs_;
+  const std::string& input_;
+  VisitedFiles& visited_;
+  std::vector<std::string> nested_;
+  Status refused_;
+};
 
 }  // namespace
 
 Status check_file_table(const OutputSet& outputs, const Reader& reader) {
   const std::string* const path = reader.file().path();
   if (path == nullptr) return {};
-  NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
-  const std::string folder = files.empty() ? std::string() : external_folder(*path);
-  for (const ExternalFile& file : files)
-    NMB_TRY(outputs.check_reference(file.path.starts_with('/') ? file.path : folder + file.path,
-                                    *path));
-  return {};
+  return ReferenceWalk(outputs, *path, *outputs.visited_).check_table(reader, *path);
 }
 
 Status check_references(const OutputSet& outputs, const Reader& reader) {
-  NMB_TRY(check_file_table(outputs, reader));
   const std::string* const path = reader.file().path();
   if (path == nullptr) return {};
-  Hdf5Names names(outputs, *path, nullptr);
-  return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
-    NMB_TRY(check_dataset(*block, &names));
-    return true;
-  });
+  ReferenceWalk walk(outputs, *path, *outputs.visited_);
+  NMB_TRY(walk.check_table(reader, *path));
+  NMB_TRY(walk.check_blocks(reader, *path));
+  return walk.finish();
 }
 
 Status check_references(const OutputSet& outputs, const Dataset& dataset, const std::string& file) {
-  if (!dataset.metadata.extension()) return {};
-  Hdf5Names names(outputs, file, nullptr);
-  return check_dataset(dataset, &names);
+  ReferenceWalk walk(outputs, file, *outputs.visited_);
+  NMB_TRY(walk.check(dataset, file));
+  return walk.finish();
 }
 
-Status check_references(const OutputSet& outputs, const std::shared_ptr<const ByteSource>& file,
-                        bool nested) {
-  NMB_ASSIGN(const FileKind kind, kind_of(*file));
-  if (kind == FileKind::kNmb) {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-               Reader::open(file, {.external = ExternalPaths::kNone}));
-    return check_references(outputs, *reader);
-  }
-  if (kind != FileKind::kHdf5) return {};
-  std::vector<std::string> sources;
-  Status refused;
-  NMB_TRY(check_hdf5(outputs, file, nested ? &sources : nullptr, &refused));
-  return check_sources(outputs, std::move(sources));
+Status check_references(const OutputSet& outputs, const std::shared_ptr<const ByteSource>& file) {
+  ReferenceWalk walk(outputs, file->name(), *outputs.visited_);
+  NMB_TRY(walk.check_file(file));
+  return walk.finish();
 }
 
 }  // namespace nmb

@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "block/name_rules.h"
+#include "interop/shared_dimensions.h"
 #include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
 #include "merge/input_order.h"
+#include "nmb/classic_header.h"
 #include "nmb/netcdf_view.h"
+#include "wire/owned_bytes.h"
 
 namespace nmb {
 
@@ -79,6 +82,8 @@ struct BlockUnions::Entry {
   std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
   bool is_iceberg = false;               // a set of icebergs
   bool has_gaps = false;                 // inputs that lack it have fill values
+  // By dimension, how many groups above the one is that has it in all inputs; 0: the block itself.
+  std::map<std::string, std::uint32_t, std::less<>> levels;
 };
 
 BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
@@ -146,7 +151,12 @@ Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
   DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
   if (options_.widen_types)
     member.has_default_fill =
-        !block.dataset.metadata.extension() || netcdf_view(block.dataset).is_netcdf;
+        is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
+  member.is_record_unused = form.is_record_unused;
+  for (DimId d = 0; d < metadata.dimension_count(); ++d) {
+    const auto [known, is_new] = entry.levels.emplace(metadata.dimension(d).name, form.levels[d]);
+    if (known->second != form.levels[d]) known->second = 0;
+  }
   return union_of(entry, metadata).add(member);
 }
 
@@ -527,9 +537,34 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   if (options_.mode == MergeMode::kJoin && entry.inputs.size() > 1)
     NMB_TRY(check_coordinates(entry, all));
+  std::vector<std::uint32_t> levels;
+  for (DimId d = 0; d < all.metadata.dimension_count(); ++d) {
+    const auto known = entry.levels.find(all.metadata.dimension(d).name);
+    levels.push_back(known == entry.levels.end() ? 0 : known->second);
+  }
+  if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; }))
+    return take_group(entry, with_dimensions_above(all, levels), sink);
   BlockPart part = laid_part(all);
   part.samples = entry.samples;
   return sink.take_part(entry.name, std::move(part));
+}
+
+// A block some of whose dimensions are those of groups above.
+Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSink& sink) {
+  NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
+  InputBlock block(group);
+  block.group = entry.name.group;
+  block.is_group = block.is_placed = true;
+  block.samples = entry.samples;
+  block.packed.kind = Kind::kExtended;
+  block.packed.dimensions = group.metadata.dimension_count();
+  block.packed.variables = group.metadata.variable_count();
+  block.packed.attributes = group.metadata.attribute_count();
+  block.packed.records = group.records;
+  block.packed.body = std::make_shared<OwnedBytes>(std::move(body), group.extent->name());
+  block.packed.extent_length = group.extent->size();
+  if (block.packed.extent_length > 0) block.packed.extent = block.values = group.extent;
+  return sink.take_whole(entry.name, block);
 }
 
 Status BlockUnions::check_coordinates(const Entry& entry, const Dataset& all) {

@@ -68,6 +68,7 @@ class BlockUnions final : public BlockSink {
   Status check_coordinates(const Entry& entry, const Dataset& all);
   void warn_of_notes();
   Status finish(Entry& entry, BlockSink& sink);
+  static Status take_group(const Entry& entry, const Dataset& group, BlockSink& sink);
 
   const PackOptions& options_;
   ConflictList& conflicts_;

@@ -1,6 +1,7 @@
 // ClassicForm: a block of an input as the classic dataset that it is divided or united as.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,12 +20,18 @@ struct ClassicForm {
   std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
   std::vector<std::string> lost_fill_values;  // as ClassicView has them
   std::shared_ptr<const Dataset> view;        // of a block of kind 6
+  // By dimension of `dataset`, how many groups above the block's the one is that has it; 0: the
+  // block itself.
+  std::vector<std::uint32_t> levels;
+  // Nothing of the input uses the record dimension: it has no length that must agree.
+  bool is_record_unused = false;
 };
 
 // A block of kind 6 is opened anew when its values are read, by `pool`. kDamaged, kLimit.
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool);
 
-// What the block loses so.
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts);
+// What the block loses so. why: it becomes classic.
+void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
+                 const std::string& why = "blocks are divided and united as classic netCDF");
 
 }  // namespace nmb

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "interop/shared_dimensions.h"
 #include "merge/classic_form.h"
 #include "nmb/classic_view.h"
 #include "nmb/extract.h"
@@ -47,7 +48,7 @@ Status ClassicOutput::take_whole(const BlockName&, InputBlock& block) {
   tell_losses(block, form, conflicts_);
   auto only = std::make_shared<Dataset>(form.dataset);
   only->extent = or_empty(form.values, *file_);
-  only_ = std::move(only);
+  only_ = as_classic(std::move(only));
   return {};
 }
 

@@ -45,9 +45,11 @@ std::pair<std::string, std::string> difference(const Attribute& found, const Att
 }  // namespace
 
 bool tells_meaning(std::string_view attribute) {
-  constexpr std::array<std::string_view, 11> kNames{
-      "units",     "calendar", "_FillValue", "missing_value", "scale_factor", "add_offset",
-      "_Unsigned", "axis",     "positive",   "standard_name", "cell_methods"};
+  constexpr std::array<std::string_view, 21> kNames{
+      "units",      "units_metadata", "calendar",    "leap_year", "leap_month",  "month_lengths",
+      "_FillValue", "missing_value",  "valid_min",   "valid_max", "valid_range", "scale_factor",
+      "add_offset", "_Unsigned",      "_Encoding",   "dtype",     "compress",    "axis",
+      "positive",   "standard_name",  "cell_methods"};
   return std::ranges::find(kNames, attribute) != kNames.end() || attribute.starts_with("flag_");
 }
 
@@ -191,12 +193,13 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       joined_[*id].counts.back() = part->count;
       if (is_tiled()) joined_[*id].firsts.back() = part->first;
     } else if (id) {
-      compare_dimensions(found, member.records, *id);
+      compare_dimensions(member, found, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
       conflict("dimension name", found.name, "it as record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
       NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
+      if (found.is_record()) is_record_used_ = !member.is_record_unused;
     }
     ids->push_back(id);
   }
@@ -239,15 +242,28 @@ bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId k
   return false;
 }
 
-void DatasetUnion::compare_dimensions(const Dimension& found, std::uint64_t records, DimId known) {
+void DatasetUnion::compare_dimensions(const Member& member, const Dimension& found, DimId known) {
   const Dimension expected = all_.metadata.dimension(known);
-  if (found.length == expected.length && (!found.is_record() || records == all_.records)) return;
+  if (found.is_record() && expected.is_record()) return compare_records(member, found, known);
+  if (found.length == expected.length) return;
   const auto text = [](const Dimension& dimension, std::uint64_t count) {
     return dimension.is_record() ? std::to_string(count) + " records"
                                  : "length " + std::to_string(dimension.length);
   };
-  conflict("dimension", found.name, text(found, records), text(expected, all_.records),
+  conflict("dimension", found.name, text(found, member.records), text(expected, all_.records),
            dimension_members_[known]);
+}
+
+void DatasetUnion::compare_records(const Member& member, const Dimension& found, DimId known) {
+  if (member.is_record_unused) return;
+  if (!std::exchange(is_record_used_, true)) {
+    all_.records = member.records;
+    dimension_members_[known] = here();
+    return;
+  }
+  if (member.records == all_.records) return;
+  conflict("dimension", found.name, std::to_string(member.records) + " records",
+           std::to_string(all_.records) + " records", dimension_members_[known]);
 }
 
 // --- attributes ---
@@ -318,6 +334,7 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
       return differ(found.name, std::move(is), std::move(was));
     }
     const std::string object = object_of(known, found.name);
+    if (here() > 0) differ(found.name, value_text(found), kNone);
     status =
         add_attribute(known, local == kGlobal ? found.type : metadata.variable(local).type, found);
     if (!status.ok())
@@ -326,7 +343,6 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
       attribute_members_.emplace(object, here());
   });
   NMB_TRY(status);
-  if (rules_.equal_attributes) return {};
   all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
     if (!metadata.find_attribute(local, expected.name))
       differ(expected.name, kNone, value_text(expected));

@@ -59,7 +59,7 @@ struct UnionNote {
     kFilled,   // by UnionRules::fills
     kShared,   // values that are not compared, as UnionRules::equal_values is not set
     kWidened,  // by UnionRules::widens
-    kDiffers,  // an attribute; the first one's value is kept
+    kDiffers,  // an attribute; the first one's value is kept, or that of the only one
   };
   What what;
   std::string kind;  // as PackConflict has it
@@ -90,6 +90,9 @@ class DatasetUnion {
     // Whether the default fill value of a type stands for what was never written, as in netCDF.
     // nullopt: not known; types are not widened then.
     std::optional<bool> has_default_fill{};
+    // Nothing uses the record dimension, in the dataset and in others of its file: any number of
+    // records goes with it.
+    bool is_record_unused = false;
   };
   static Member member_of(const Dataset& dataset, std::shared_ptr<const ByteSource> values);
 
@@ -180,7 +183,8 @@ class DatasetUnion {
     std::uint64_t whole;  // of tiles the length of all
   };
   std::optional<Part> part_of(const Member& member, DimId local, bool is_joined);
-  void compare_dimensions(const Dimension& found, std::uint64_t records, DimId known);
+  void compare_dimensions(const Member& member, const Dimension& found, DimId known);
+  void compare_records(const Member& member, const Dimension& found, DimId known);
   Result<std::optional<DimId>> add_dimension(const Dimension& found, const Part& part,
                                              bool is_joined);
   bool is_alike(const Dimension& found, std::uint64_t whole, DimId known);
@@ -246,6 +250,7 @@ class DatasetUnion {
   const UnionRules rules_;
   const TakeNote note_;
   Dataset all_;
+  bool is_record_used_ = false;  // by a dataset so far
   std::vector<Added> members_;
   std::vector<Joined> joined_;                    // by dimension
   std::vector<Placed> placed_;                    // by variable

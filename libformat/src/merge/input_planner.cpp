@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "block/name_rules.h"
+
 namespace nmb {
 
 namespace {
@@ -87,6 +89,15 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       if (!place.ok() || !*place) return {};
       return {names.has_group() ? std::string() : std::string(block), std::move(**place)};
     };
+  // What is united or joined becomes classic anyway.
+  if (by_ != By::kGroup && options_.mode == MergeMode::kPack) {
+    read.survey = [this](const InputBlock& block) { return survey(block); };
+    read.map = [this](std::string_view block) -> PathMap {
+      end_survey();
+      if (!fates_.maps_paths(block)) return {};
+      return [this](std::string_view path) { return fates_.moved(path); };
+    };
+  }
   // One rank plans what is united or joined, where others would read as well.
   if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;
   reader_.emplace(read, &report_.warnings);
@@ -99,15 +110,21 @@ Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> f
   input_.file = file;
   input_.sink = &sink;
   sink.begin_input(file);
+  fates_.clear();
+  taken_.clear();
+  is_surveyed_ = is_surveying_ = false;
   if (by_ == By::kOne)
     united_.emplace(UnionRules{.distinct_variables = true, .equal_attributes = true},
                     [this](UnionNote note) {
+                      // Each group may have attributes of its own.
+                      if (note.what == UnionNote::What::kDiffers) return;
                       conflicts_.add(std::move(note.kind), std::move(note.object),
                                      std::move(note.found), std::move(note.expected));
                     });
   NMB_TRY(reader_->read(index, std::move(file),
                         [this](InputBlock& block) { return plan_block(block); }));
   if (by_ == By::kOne && united_->has_any()) return take_union();
+  find_clashes();
   if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
     conflicts_.add(by_ == By::kDimension ? "dimension" : "attribute", splitter_->rule().name(),
                    "no variable that has it", "one at least");
@@ -116,6 +133,7 @@ Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> f
 
 // false: what is wrong with the input is known.
 Result<bool> InputPlanner::plan_block(InputBlock& block) {
+  end_survey();
   input_.has_groups = block.is_group || splitter_;
   ++input_.blocks;
   largest_load_ = std::max(largest_load_, block.load);
@@ -155,41 +173,124 @@ void InputPlanner::note_group(const std::string& group) {
 Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   NMB_ASSIGN(const BlockName name, name_of(group));
   note_group(group);
+  note_names(group, block.dataset.metadata);
   return input_.sink->take_whole(name, block);
+}
+
+// What will become of a block; divide() and unite() do it.
+Status InputPlanner::survey(const InputBlock& block) {
+  is_surveying_ = is_surveyed_ = true;
+  input_.has_groups = true;
+  std::string group = by_ == By::kOne ? std::string() : block.group;
+  bool is_divided = by_ == By::kOne && block.blocks > 1;
+  if (splitter_) {
+    NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+    NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
+    if (value) {
+      group = below(*value, block.group);
+    } else {
+      NMB_ASSIGN(is_divided, this->is_divided(block, form));
+    }
+  }
+  NMB_ASSIGN(BlockName name, name_of(group));
+  fates_.add(block.group, block.dataset, std::move(name.name), is_divided);
+  return {};
+}
+
+// Ahead of the first block that is taken.
+void InputPlanner::end_survey() {
+  if (is_surveying_) fates_.settle();
+  is_surveying_ = false;
+}
+
+void InputPlanner::note_names(const std::string& group, const Metadata& metadata) {
+  if (!is_surveyed_) return;
+  std::set<std::string, std::less<>>& names = taken_[group];
+  for (VarId v = 0; v < metadata.variable_count(); ++v) names.emplace(metadata.variable(v).name);
+  // Of blocks of kind 6 those with a name are variables too.
+  for (DimId d = 0; !metadata.extension() && d < metadata.dimension_count(); ++d)
+    names.emplace(metadata.dimension(d).name);
+}
+
+// A group of HDF5 has one thing of a name: what came from there could not be written back.
+void InputPlanner::find_clashes() {
+  std::set<std::string> clashes;
+  for (const auto& [group, names] : taken_) {
+    if (fates_.has(group)) continue;
+    for (std::size_t begin = 0, slash = 0; slash != group.npos; begin = slash + 1) {
+      slash = group.find('/', begin);
+      const auto above = taken_.find(group.substr(0, begin > 0 ? begin - 1 : 0));
+      if (above != taken_.end() && above->second.contains(group.substr(begin, slash - begin)))
+        clashes.insert(group.substr(0, slash));
+    }
+  }
+  for (const std::string& clash : clashes)
+    conflicts_.add("block name", clash, "that of a variable or a dimension too",
+                   "another one, as a group of HDF5 has one thing of a name");
+}
+
+SplitDataset::Input InputPlanner::split_input(const std::string& group,
+                                              const ClassicForm& form) const {
+  SplitDataset::Input input{form.dataset.metadata, form.dataset.layout, form.dataset.records,
+                            std::max(kBlocksOfSmallFile, input_.file->size())};
+  input.keeps_empty = fates_.is_linked(group);
+  return input;
+}
+
+// Sorts what a block has by the rule; whether something is moved.
+Result<bool> InputPlanner::is_divided(const InputBlock& block, const ClassicForm& form) {
+  NMB_ASSIGN(bool is_divided, splitter_->sort(split_input(block.group, form)));
+  for (const VarId variable : form.left_out) {
+    NMB_ASSIGN(const bool moves, splitter_->rule().concerns(block.dataset.metadata, variable));
+    is_divided |= moves;
+  }
+  return is_divided;
 }
 
 // Makes several blocks of one, unless nothing of it goes elsewhere.
 Status InputPlanner::divide(InputBlock& block) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
-  if (by_ == By::kAttribute && block.blocks > 1) {
-    NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
-    if (value) {
-      input_.is_divided = true;
-      return take_whole(block, below(*value, block.group));
-    }
+  NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
+  if (value) {
+    input_.is_divided = true;
+    const std::string group = below(*value, block.group);
+    return fates_.torn_by(block.group) ? take_torn(block, form, group) : take_whole(block, group);
   }
-  const SplitDataset::Input input{form.dataset.metadata, form.dataset.layout, form.dataset.records,
-                                  std::max(kBlocksOfSmallFile, input_.file->size())};
   input_.group = block.group;
-  NMB_ASSIGN(bool is_divided, splitter_->sort(input));
-  for (const VarId variable : form.left_out) {
-    NMB_ASSIGN(const bool moves, splitter_->rule().concerns(block.dataset.metadata, variable));
-    is_divided |= moves;
-  }
+  NMB_ASSIGN(const bool is_divided, this->is_divided(block, form));
   input_.is_divided |= is_divided;
   has_divided_ |= is_divided;
+  if (!is_divided && fates_.torn_by(block.group)) return take_torn(block, form, block.group);
   if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
   tell_losses(block, form, conflicts_);
   input_.values = form.values;
   input_.origin = form.view ? std::string() : block.packed.origin;
-  return splitter_->make(input);
+  return splitter_->make(split_input(block.group, form));
+}
+
+// A block that is not divided, but whose dimensions are.
+Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
+                               const std::string& group) {
+  const std::optional<std::string>& dimension = fates_.torn_by(block.group);
+  tell_losses(block, form, conflicts_,
+              "it uses dimension " + in_quotes(*dimension) +
+                  ", which goes to other blocks, so it becomes classic netCDF");
+  has_divided_ = true;
+  note_group(group);
+  note_names(group, form.dataset.metadata);
+  NMB_ASSIGN(const BlockName name, name_of(group));
+  BlockPart part = laid_part(form.dataset);
+  part.values = form.values;
+  return input_.sink->take_part(name, std::move(part));
 }
 
 // Of blocks of several, which it moves.
 Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& block,
                                                           const ClassicForm& form) {
+  if (by_ != By::kAttribute || block.blocks < 2) return std::optional<std::string>();
   Result<std::optional<std::string>> value = splitter_->rule().of_dataset(form.dataset.metadata);
   if (value.ok() || value.status().code() != Code::kConflict) return value;
+  if (is_surveying_) return std::optional<std::string>();
   conflicts_.add("attribute value", block.group + "@" + splitter_->rule().name(),
                  value.status().message(), "text or integers");
   return std::optional<std::string>();
@@ -204,6 +305,7 @@ bool InputPlanner::is_parent(const InputBlock& block) const {
 }
 
 void InputPlanner::note(SplitConflict conflict) {
+  if (is_surveying_) return;
   std::string object = below(input_.group, conflict.object);
   if (conflict.group) {
     const Result<BlockName> name = name_of(below(input_.group, *conflict.group));
@@ -216,6 +318,7 @@ void InputPlanner::note(SplitConflict conflict) {
 Status InputPlanner::take_part(DatasetPart part) {
   const std::string group = below(input_.group, part.group);
   note_group(group);
+  note_names(group, part.metadata);
   NMB_ASSIGN(const BlockName name, name_of(group));
   if (!part.is_whole) return {};
   return input_.sink->take_part(

@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "merge/block_fates.h"
 #include "merge/block_rule.h"
 #include "merge/block_sink.h"
 #include "merge/block_template.h"
@@ -67,7 +70,14 @@ class InputPlanner {
   Result<BlockName> name_of(const std::string& group) const;
   void note_group(const std::string& group);
   Status take_whole(InputBlock& block, const std::string& group);
+  Status survey(const InputBlock& block);
+  void end_survey();
+  void note_names(const std::string& group, const Metadata& metadata);
+  void find_clashes();
+  Result<bool> is_divided(const InputBlock& block, const ClassicForm& form);
+  SplitDataset::Input split_input(const std::string& group, const ClassicForm& form) const;
   Status divide(InputBlock& block);
+  Status take_torn(const InputBlock& block, const ClassicForm& form, const std::string& group);
   Result<std::optional<std::string>> value_of(const InputBlock& block, const ClassicForm& form);
   bool is_parent(const InputBlock& block) const;
   void note(SplitConflict conflict);
@@ -101,6 +111,11 @@ class InputPlanner {
   std::uint64_t largest_load_ = 0;
   bool has_divided_ = false;
   Input input_;
+  BlockFates fates_;  // of its blocks, if some came from HDF5
+  bool is_surveyed_ = false;
+  // Then, by the path of a block that was taken, ahead of the template: what HDF5 has in its group.
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> taken_;
+  bool is_surveying_ = false;           // conflicts are noted when blocks are taken
   std::optional<DatasetUnion> united_;  // the groups of the input as one
 };
 

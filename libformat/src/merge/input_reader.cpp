@@ -50,6 +50,7 @@ Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> fi
                          const Visit& visit) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
   lengths_.reset();
+  is_surveyed_ = false;
   if (options_.only_block && kind != FileKind::kNmb)
     return Status(
         Code::kUnsupported, file->name(), kNoOffset, "",
@@ -104,8 +105,9 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                                  .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
   NMB_TRY(check_nothing_pending(*reader));
-  // Somebody may add to the file meanwhile.
-  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get()))
+  // Somebody may add to the file meanwhile, but not where it is linked: a link has its length.
+  if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
+      pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
   for (const Finding& finding : reader->warnings())
     warnings_.push_back(name + ": " + finding.text());
@@ -133,6 +135,23 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
     });
   }
   if (options_.shared_dimensions) NMB_TRY(note_lengths(*reader));
+  if (options_.survey) {
+    bool any = false;
+    NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+      any = any || is_extended(entry);
+      return !any;
+    }));
+    if (any)
+      NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) {
+        return read_entry(index, file, reader, entry, [&](InputBlock& block) -> Result<bool> {
+          NMB_TRY(options_.survey(block));
+          return true;
+        });
+      }));
+    is_surveyed_ = any;
+    // They count when they are visited.
+    extras_.tagged = extras_.counted = 0;
+  }
   NMB_TRY(reader->for_each_entry(
       "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); }));
   return find_losses(*reader);
@@ -143,8 +162,11 @@ Status InputReader::read_rows(const Reader& reader) {
   std::vector<Status> damaged;
   NMB_ASSIGN(extras_.rows, reader.kept_rows(options_.statistics, &damaged));
   for (const Status& status : damaged)
-    extras_.losses.emplace_back("statistics or tags",
-                                "not kept, since their table cannot be read: " + status.text());
+    extras_.losses.push_back({0,
+                              {},
+                              "statistics or tags",
+                              "not kept, since their table cannot be read: " + status.text(),
+                              PackLoss::Kind::kTable});
   return {};
 }
 
@@ -153,14 +175,21 @@ Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (const ExternalFile& file : files)
     if (file.is_original)
-      extras_.losses.emplace_back(
-          "original " + in_quotes(file.path),
-          "a file of " + std::to_string(file.size) +
-              " bytes that lies whole in the input; values of blocks in it are copied, the file "
-              "is not");
+      extras_.losses.push_back(
+          {0,
+           {},
+           "original " + in_quotes(file.path),
+           "a file of " + std::to_string(file.size) +
+               " bytes that lies whole in the input; values of blocks in it are copied, the file "
+               "is not",
+           PackLoss::Kind::kOriginal});
   NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
   for (const std::string& addition : additions)
-    extras_.losses.emplace_back(addition, "of a later version of the format; not copied");
+    extras_.losses.push_back({0,
+                              {},
+                              addition,
+                              "of a later version of the format; not copied",
+                              PackLoss::Kind::kAddition});
   return {};
 }
 
@@ -257,7 +286,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
   const bool becomes_root = options_.only_block == entry.name && !only_is_group_;
   if (!becomes_root) block.group = entry.name;
   block.is_group = true;
-  block.is_placed = moves;
+  block.is_placed = moves || is_surveyed_;
   block.blocks = reader->totals().blocks;
   block.samples = entry.samples;
   count_objects(*loaded, &block.packed);
@@ -306,6 +335,11 @@ Result<bool> InputReader::read_entry(std::size_t index,
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const std::shared_ptr<const ByteSource>& values,
                                             const std::string& file) {
+  if (is_surveyed_ && block.metadata.extension()) {
+    Dataset dataset = block;
+    if (values) dataset.extent = values;
+    return mapped_block(dataset, block.entry.name, file);
+  }
   if (!options_.move || !block.metadata.extension()) return MovedBlock();
   const PathMove move = options_.move(index, block.entry.name);
   if (move.is_none()) return MovedBlock();
@@ -322,6 +356,34 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
                 status.file().empty() ? file : status.file(), status.offset(), status.rule(),
                 "block " + in_quotes(block.entry.name) + ": " + status.message() +
                     (keeps ? "; --block-name '{group}' keeps names" : ""));
+}
+
+// Behind the survey; without a body: it stays as it is.
+Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::string& name,
+                                             const std::string& file) {
+  const PathMap map = options_.map ? options_.map(name) : PathMap();
+  if (!map) return MovedBlock();
+  if (!moved_) {
+    NMB_ASSIGN(moved_, SpoolFile::create());
+  }
+  Result<MovedBlock> moved = map_paths(block, map, moved_);
+  const std::string of_block = "block " + in_quotes(name) + ": ";
+  if (!moved.ok()) {
+    const Status& status = moved.status();
+    return Status(status.code() == Code::kUnsupported ? Code::kConflict : status.code(),
+                  status.file().empty() ? file : status.file(), status.offset(), status.rule(),
+                  of_block + status.message());
+  }
+  constexpr std::size_t kMostNamed = 10;
+  std::string lost;
+  for (std::size_t i = 0; i < std::min(kMostNamed, moved->lost.size()); ++i)
+    lost += (i > 0 ? ", " : "") + moved->lost[i];
+  if (moved->lost.size() > kMostNamed)
+    lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
+  if (!lost.empty())
+    warnings_.push_back(file + ": " + of_block +
+                        "left out, since the objects they lead to become others: " + lost);
+  return moved;
 }
 
 Result<std::unique_ptr<hdf5::StartedFile>> InputReader::start_hdf5(std::size_t index,
@@ -361,6 +423,14 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
   };
   NMB_TRY(started->read(file, take));
   if (options_.shared_dimensions) NMB_TRY(note_lengths(groups, file->name()));
+  if (options_.survey) {
+    for (const hdf5::GroupBlock& group : groups)
+      NMB_TRY(read_group(file, group, groups.size(), [&](InputBlock& block) -> Result<bool> {
+                NMB_TRY(options_.survey(block));
+                return true;
+              }).status());
+    is_surveyed_ = true;
+  }
   for (std::size_t i = 0; i < groups.size() && is_wanted; ++i) {
     NMB_ASSIGN(is_wanted, read_group(file, std::move(groups[i]), groups.size(), visit));
   }
@@ -371,15 +441,37 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
                                      hdf5::GroupBlock group, std::uint64_t blocks,
                                      const Visit& visit) {
   const std::string& file = source->name();
-  NMB_ASSIGN(ClassicHeader header,
-             decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
-                                   std::move(room_)));
-  Dataset dataset = dataset_of(std::move(header), group.extent);
+  const auto decoded = [&]() -> Result<Dataset> {
+    NMB_ASSIGN(ClassicHeader header,
+               decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
+                                     std::move(room_)));
+    Dataset all = dataset_of(std::move(header), group.extent);
+    all.name = group.name;
+    return all;
+  };
+  NMB_ASSIGN(Dataset dataset, decoded());
+  if (is_surveyed_) {
+    NMB_ASSIGN(MovedBlock moved, mapped_block(dataset, group.name, file));
+    if (moved.extent && options_.links)
+      return Status(Code::kConflict, file, kNoOffset, "",
+                    "block " + in_quotes(group.name) +
+                        ": references in its values follow the blocks that are divided, so they "
+                        "cannot be linked; leave out --link");
+    if (moved.extent) {
+      group.extent_length = moved.extent->size();
+      group.extent = std::move(moved.extent);
+    }
+    if (!moved.body.empty()) {
+      group.body = std::move(moved.body);
+      room_ = std::move(dataset.metadata);
+      NMB_ASSIGN(dataset, decoded());
+    }
+  }
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, dataset, file));
   InputBlock block(dataset);
   block.group = group.name;
   block.is_group = true;
-  block.is_placed = is_placed_;
+  block.is_placed = is_placed_ || is_surveyed_;
   block.blocks = blocks;
   block.lengths = lengths_;
   block.load = dataset.metadata.memory() + group.body.size();

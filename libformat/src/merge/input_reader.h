@@ -20,6 +20,7 @@
 #include "nmb/dataset.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/output_set.h"
+#include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "wire/spool_file.h"
@@ -34,8 +35,7 @@ struct InputExtras {
   std::shared_ptr<const KeptRows> rows;  // nullptr: none
   // Of the blocks that were visited: how many have tags, how many statistics.
   std::uint64_t tagged = 0, counted = 0;
-  // What no output has: object and text, as PackLoss has them.
-  std::vector<std::pair<std::string, std::string>> losses{};
+  std::vector<PackLoss> losses{};  // what no output has; without input and path
 };
 
 // A block of an input, as it may be kept.
@@ -91,6 +91,12 @@ class InputReader {
     // nullptr, none: they stay as they are. From the root of an HDF5 input, of which no block's
     // name is asked for.
     std::function<PathMove(std::size_t index, std::string_view block)> move{};
+    // Visits all blocks of an input in which some came from HDF5 ahead of `visit`; unset: nobody
+    // asks. Needs `count_groups`.
+    std::function<Status(InputBlock&)> survey{};
+    // Behind `survey`: how paths of a block's objects change; an unset map: not at all. Only
+    // without `move`.
+    std::function<PathMap(std::string_view block)> map{};
     std::optional<std::string> only_block{};  // of NMB inputs (PackOptions)
     // The list of inputs, where the one behind an HDF5 input is begun while that one is read;
     // nullptr: none is. Must outlive this.
@@ -127,6 +133,8 @@ class InputReader {
   Result<MovedBlock> moved_block(std::size_t index, const Block& block,
                                  const std::shared_ptr<const ByteSource>& values,
                                  const std::string& file);
+  Result<MovedBlock> mapped_block(const Dataset& block, const std::string& name,
+                                  const std::string& file);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
   Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
                           std::uint64_t blocks, const Visit& visit);
@@ -138,10 +146,11 @@ class InputReader {
   Metadata room_ = ClassicHeader().metadata;  // of the block before, for the next
   // Of HDF5 inputs, of which two may be read at a time.
   std::shared_ptr<const SpoolFile> spools_[2];
-  std::shared_ptr<SpoolFile> moved_;            // values of NMB inputs that lead to paths
+  std::shared_ptr<SpoolFile> moved_;            // values that lead to paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
   bool is_placed_ = false;                           // the one that is read
+  bool is_surveyed_ = false;                         // by Options::survey
   std::shared_ptr<const DimensionLengths> lengths_;  // of that
   bool only_is_group_ = false;  // of ReadOptions::only_block: blocks below it come with it
   std::vector<std::string> provenance_;

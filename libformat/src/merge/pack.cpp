@@ -25,6 +25,7 @@
 #include "nmb/reader.h"
 #include "nmb/references.h"
 #include "nmb/verify.h"
+#include "nmb/write_hdf5.h"
 #include "parallel/status_bytes.h"
 #include "wire/journaled_output.h"
 #include "wire/pooled_file.h"
@@ -43,7 +44,15 @@ class Packer {
         conflicts_(options.inputs),
         names_(ranks, conflicts_) {}
 
+  // Every failure is all ranks'.
   Status run() {
+    const Status status = run_together();
+    if (!status.ok() && writer_) writer_->abandon();
+    return status;
+  }
+
+ private:
+  Status run_together() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
     if (options_.append) NMB_TRY(said_by_rank_0(ranks_.rank() == 0 ? look_at_inputs() : Status()));
     NMB_TRY(open_output());
@@ -76,7 +85,6 @@ class Packer {
     return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
   }
 
- private:
   Status prepare() {
     if (options_.inputs.empty())
       return Status(Code::kUsage, "found no inputs, expected at least one");
@@ -125,7 +133,7 @@ class Packer {
       const auto file = PooledFile::open(input, pool_);
       // What is wrong with an input is told when it is planned.
       if (!file.ok()) continue;
-      const Status status = check_references(outputs, *file, options_.materialise);
+      const Status status = check_references(outputs, *file);
       if (status.code() == Code::kUsage) return status;
     }
     return {};
@@ -257,8 +265,7 @@ class Packer {
 
   // What of an NMB input is beside its blocks, and not taken over with them.
   void tell_losses(std::size_t input, const InputExtras& extras) {
-    for (const auto& [object, text] : extras.losses)
-      report_.losses.push_back({input, {}, object, text});
+    for (const PackLoss& loss : extras.losses) report_.losses.emplace_back(loss).input = input;
     const WrittenBlocks::KeptBlocks kept =
         blocks_ ? blocks_->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{};
     const auto of_blocks = [](std::uint64_t count) {
@@ -269,7 +276,9 @@ class Packer {
           {input,
            {},
            "tags",
-           of_blocks(extras.tagged - kept.tagged) + " not taken over whole; not copied"});
+           of_blocks(extras.tagged - kept.tagged) + " not taken over whole; not copied",
+           PackLoss::Kind::kTags,
+           extras.tagged - kept.tagged});
     if (extras.counted > kept.counted)
       report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
                                  of_blocks(extras.counted - kept.counted) +
@@ -287,6 +296,8 @@ class Packer {
     NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
+    if (options_.append && options_.writer.hdf5_view != Hdf5View::kOff)
+      NMB_TRY(warn_of_records(*result));
     return {};
   }
 
@@ -326,14 +337,36 @@ class Packer {
         if (layer) file = layer(std::move(file));
         return std::make_unique<ReadBackOutput>(std::move(file));
       };
-      writer.before_publish = [this](const ByteSource& file) { return check_result(file); };
     }
+    writer.before_publish = [this,
+                             published = writer.before_publish](const ByteSource& file) -> Status {
+      if (options_.check) NMB_TRY(check_result(file));
+      if (options_.writer.hdf5_view != Hdf5View::kOff) {
+        // The reader goes before the file does.
+        const std::shared_ptr<const ByteSource> borrowed(std::shared_ptr<const void>(), &file);
+        NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+                   Reader::open(borrowed, {.external = ExternalPaths::kNone}));
+        NMB_TRY(warn_of_records(*reader));
+        NMB_TRY(verdict(report_, options_));
+      }
+      return published ? published(file) : Status();
+    };
     return writer;
   }
 
   Status check_inputs() const {
     for (const auto& file : files_)
       if (file) NMB_TRY(file->check_unchanged());
+    return {};
+  }
+
+  // Of the view that a writer has made.
+  Status warn_of_records(const Reader& reader) {
+    if (!reader.has_hdf5_view()) return {};
+    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
+    if (lost.blocks > 0)
+      report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
+                                 lost.text());
     return {};
   }
 

@@ -37,6 +37,8 @@ std::vector<std::byte> encode(const std::vector<FoundConflict>& conflicts, const
     out.put(loss.input);
     out.put_text(loss.object);
     out.put_text(loss.text);
+    out.put(static_cast<std::uint8_t>(loss.kind));
+    out.put(loss.blocks);
   }
   for (const std::string& warning : report.warnings) out.put_text(warning);
   return out.take();
@@ -77,6 +79,8 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
       loss.input = in.get<std::uint64_t>();
       loss.object = in.get_text();
       loss.text = in.get_text();
+      loss.kind = static_cast<PackLoss::Kind>(in.get<std::uint8_t>());
+      loss.blocks = in.get<std::uint64_t>();
     }
     while (!in.at_end()) report->warnings.emplace_back(in.get_text());
   }

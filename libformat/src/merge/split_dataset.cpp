@@ -138,7 +138,8 @@ Status SplitDataset::make_rest(const Input& input) {
   drops_first_dimension_ = cuts_names_ = false;
   NMB_TRY(copy_variables(from, rest_, "", NamesLike(), &metadata));
   copy_unused_dimensions(from, &metadata);
-  if (metadata.attribute_count() + metadata.dimension_count() + rest_.variables.size() == 0)
+  if (!input.keeps_empty &&
+      metadata.attribute_count() + metadata.dimension_count() + rest_.variables.size() == 0)
     return {};
   return take_(part_of(input, rest_, "", metadata));
 }

@@ -50,6 +50,7 @@ class SplitDataset {
     const ClassicLayout& layout;
     std::uint64_t records = 0;      // 0 without a record dimension
     std::uint64_t most_blocks = 0;  // that may be made of it
+    bool keeps_empty = false;       // what stays is a part even if nothing does
   };
 
   // keep_unmatched: of variables that belong to no group; else they are conflicts.

@@ -7,6 +7,7 @@
 
 #include "block/name_rules.h"
 #include "convert/recode.h"
+#include "interop/shared_dimensions.h"
 #include "merge/run_source.h"
 #include "wire/owned_bytes.h"
 
@@ -69,7 +70,7 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
 
 Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> coded,
                              CodedFiles coded_in, PackedBlock* block, ValuesToCode* later) {
-  if (dataset.metadata.extension() && options_.compression) return recode(dataset, block);
+  if (options_.compression && !is_classic_dataset(dataset.metadata)) return recode(dataset, block);
   NMB_TRY(check_codec(dataset.metadata));
   later->values = block->extent;
   later->holes = block->holes;

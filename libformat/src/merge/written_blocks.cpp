@@ -133,19 +133,10 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
 }
 
 // false and a conflict: what leads to objects by path would lead nowhere once these are called
-// otherwise. Of blocks that a rule makes this is a warning: no template gives names that fit.
+// otherwise.
 Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
   if (block.is_placed || name.name == block.group) return true;
   NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
-  if (has && divides_) {
-    if (!is_warned_of_paths_)
-      report_.warnings.push_back(
-          file_->name() + ": found references, links or named datatypes in group " +
-          in_quotes(block.group) + ", which is block " + in_quotes(name.name) +
-          " now: they keep their paths, and the output cannot be written as HDF5");
-    is_warned_of_paths_ = true;
-    return true;
-  }
   if (has)
     conflicts_.add("block name", name.name,
                    "references, links or named datatypes, whose paths cannot follow this name",

@@ -31,7 +31,6 @@ class WrittenBlocks final : public BlockSink {
         report_(report),
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
-        divides_(!options.block_by.empty() && options.block_by != "group"),
         storage_(options, &report.warnings) {}
 
   void begin_input(std::shared_ptr<const ByteSource> file) override;
@@ -76,8 +75,6 @@ class WrittenBlocks final : public BlockSink {
   SharedNames& names_;
   PackReport& report_;
   const bool shares_empty_;  // inputs share blocks in which there is nothing
-  const bool divides_;       // blocks are made by a rule, not one of a group
-  bool is_warned_of_paths_ = false;
   ValueStorage storage_;
   std::shared_ptr<const ByteSource> file_;
   bool has_sample_dimension_ = false;

@@ -78,9 +78,8 @@ Result<Message> Communicator::receive(int from, Tag tag) {
   for (;;) {
     if (auto found = waiting_.find(tag); found != waiting_.end()) {
       std::vector<Message>& messages = found->second;
-      auto message = std::find_if(messages.begin(), messages.end(), [&](const Message& m) {
-        return from == kAny || m.from() == from;
-      });
+      auto message = std::find_if(messages.begin(), messages.end(),
+                                  [&](const Message& m) { return m.from() == from; });
       if (message != messages.end()) {
         Message out = std::move(*message);
         messages.erase(message);
@@ -91,6 +90,20 @@ Result<Message> Communicator::receive(int from, Tag tag) {
     }
     NMB_TRY(take_arrival());
   }
+}
+
+// All messages of an operation at once: taken out one by one they would cost the square of their
+// number.
+Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message>* out) {
+  if (count == 0) return {};
+  std::vector<Message>& arrived = waiting_[tag];
+  while (arrived.size() < count) NMB_TRY(take_arrival());
+  for (Message& message : arrived) {
+    held_ -= sizeof(Head) + message.bytes().size();
+    out->push_back(std::move(message));
+  }
+  waiting_.erase(tag);
+  return {};
 }
 
 void Communicator::fail(const Status& why) {
@@ -120,6 +133,7 @@ Status Communicator::agree(const Status& status, std::string_view operation) {
                if (a.other.rank < 0) both.other = b.first.what != a.first.what ? b.first : b.other;
                return both;
              }));
+  if (all.other.rank >= 0 || all.failed != std::numeric_limits<int>::max()) ++agreed_failures_;
   if (all.other.rank >= 0)
     return Status(Code::kUsage, "found " + all.other.text() + " and " + all.first.text() +
                                     ", expected the same collective call on all ranks");
@@ -220,11 +234,8 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
     parcel.bytes = {};
   }
   if (size_ == 1) return arrived;
-  NMB_ASSIGN(std::uint32_t expected, count_arrivals(parcels));
-  for (; expected > 0; --expected) {
-    NMB_ASSIGN(Message message, receive(kAny, tag));
-    arrived.push_back(std::move(message));
-  }
+  NMB_ASSIGN(const std::uint32_t expected, count_arrivals(parcels));
+  NMB_TRY(receive_all(tag, expected, &arrived));
   std::stable_sort(arrived.begin(), arrived.end(),
                    [](const Message& a, const Message& b) { return a.from() < b.from(); });
   return arrived;

@@ -27,6 +27,12 @@ class MessageWriter {
     put<std::uint64_t>(bytes.size());
     put_raw(bytes);
   }
+  // Room for as many bytes, to be filled before the next call.
+  std::span<std::byte> put_room(std::uint64_t length) {
+    put(length);
+    bytes_.resize(bytes_.size() + length);
+    return std::span(bytes_).last(length);
+  }
   void put_text(std::string_view text) { put_bytes(std::as_bytes(std::span(text))); }
   std::size_t size() const { return bytes_.size(); }
   std::vector<std::byte> take() { return std::move(bytes_); }

@@ -361,6 +361,29 @@ Status Reader::for_each_tag(
   });
 }
 
+Result<TagCounts> Reader::tag_counts(const std::optional<BlockEntry>& block) const {
+  std::unordered_map<std::uint64_t, std::uint64_t> by_order;
+  NMB_TRY(state_->core().tags().for_each(std::nullopt, [&](const FoundRow& found) -> Result<bool> {
+    ++by_order[found.value().order];
+    return true;
+  }));
+  TagCounts counts;
+  const auto add = [&](const BlockEntry& entry) -> Result<bool> {
+    const auto found = by_order.find(entry.order);
+    if (found == by_order.end()) return true;
+    counts.tags += found->second;
+    ++counts.blocks;
+    return true;
+  };
+  if (by_order.empty()) return counts;
+  if (block) {
+    NMB_TRY(add(*block).status());
+  } else {
+    NMB_TRY(for_each_entry("", add));
+  }
+  return counts;
+}
+
 Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
                                                           std::vector<Status>* damaged) const {
   auto rows = std::make_shared<KeptRows>();

@@ -87,11 +87,21 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
     NMB_TRY(choose_damaged(file, &choice));
   if (!choice.lost.ok()) return choice;
   const std::uint64_t length = choice.newest.fields.file_length;
-  if (!choice.pending && reading.size > length && choice.newest.fields.usable_length()) {
+  // Rules 3 and 4 have searched all that lies behind.
+  const bool searched = !reading.settled() && !reading.mark;
+  if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
     TrailerSearch search(file, reading.size, reading.file_id);
-    NMB_ASSIGN(choice.pending, search.following(choice.newest, lookout));
+    NMB_ASSIGN(choice.pending,
+               search.following(choice.newest, reading.settled() ? lookout : Lookout::kAll));
   }
   return choice;
+}
+
+bool may_hide_a_generation(const Choice& choice) {
+  const HeadReading& reading = choice.reading;
+  return choice.lost.ok() && !choice.pending && reading.size > choice.newest.fields.file_length &&
+         !(reading.mark && reading.mark_fits(choice.newest) &&
+           reading.other_slot_fits(choice.newest));
 }
 
 Status check_not_cut(const ByteSource& file, const Choice& choice) {
@@ -172,6 +182,12 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
                      "generation " + std::to_string(choice.pending->fields.generation) +
                          " behind the newest one, complete but not committed",
                      "nothing that follows generation " + std::to_string(generation), pending});
+  if (may_hide_a_generation(choice))
+    findings.report({"R-SB-13", newest.fields.file_length, "superblock",
+                     "none behind generation " + std::to_string(generation) +
+                         ", bytes there, and a damaged slot or mark: a later generation may be "
+                         "lost",
+                     "a sound head, or the superblock that follows", Severity::kWarning});
   if (reading.size > newest.fields.file_length)
     findings.report({"R-FL-2", newest.fields.file_length, "file",
                      std::to_string(reading.size - newest.fields.file_length) +

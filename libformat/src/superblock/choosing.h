@@ -26,17 +26,22 @@ struct Choice {
 };
 
 // Of a settled file one read, and another where the file is longer than it says; reads again while
-// a commit may be at work. Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged: R-FL-1 of a file
+// a commit may be at work. lookout: of a settled file; where something is damaged, all that lies
+// behind is searched. Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged: R-FL-1 of a file
 // that is cut within its head; kBusy: the head changes each time that it is read; kIo. Whether the
 // file has all bytes of the newest generation is not looked at.
 Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
+
+// Whether bytes lie behind the newest generation in which no superblock follows it, and a slot or
+// the mark, which would name a later one, is damaged: three lost units hide a committed generation.
+bool may_hide_a_generation(const Choice& choice);
 
 // R-FL-1, after a read within the file length came back short.
 Status check_not_cut(const ByteSource& file, const Choice& choice);
 
 // Reports damage of identity, slots and mark (R-ID-1, R-ID-2, R-SB-1, R-SB-3, R-SB-12, R-SB-13)
 // with this severity, a pending generation (R-SB-13) with the other one, and bytes behind (R-FL-2)
-// as a warning.
+// as a warning, with another one (R-SB-13) where these may be a lost generation.
 void report_head(const Choice& choice, Severity damage, Severity pending, Findings& findings);
 
 }  // namespace nmb

@@ -12,7 +12,7 @@ namespace nmb {
 
 // Where superblocks are looked for that follow a settled state.
 enum class Lookout {
-  kLastUnit,  // as readers do
+  kLastUnit,  // as readers of a settled file do
   kAll,       // as writers do
 };
 

@@ -190,8 +190,7 @@ Status check_target(const std::string& path, const CreateOptions& options) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return {};
   if (!options.overwrite)
-    return Status(Code::kExists, path, kNoOffset, "",
-                  "the target exists, and to replace it was not asked for");
+    return Status(Code::kExists, path, kNoOffset, "", "the file exists; use -f to replace it");
   if (!S_ISREG(info.st_mode))
     return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
   return {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "nmb/output_file.h"
+#include "wire/visited_files.h"
 
 namespace nmb {
 
@@ -24,6 +25,8 @@ std::string advice(std::string_view what) {
 }
 
 }  // namespace
+
+OutputSet::OutputSet() : visited_(std::make_shared<VisitedFiles>()) {}
 
 OutputSet::Identity OutputSet::identity_of(const std::string& path) {
   fs::path at = path, rest;
@@ -66,6 +69,7 @@ Status OutputSet::add(const std::string& path, std::string_view what) {
     return Status(Code::kUsage, path, kNoOffset, "",
                   "is also the " + place->second.what + " " + place->second.path + advice(what));
   replaces_ = replaces_ || exists;
+  visited_ = std::make_shared<VisitedFiles>();
   return {};
 }
 
@@ -90,6 +94,15 @@ Status OutputSet::check_reference(const std::string& path, const std::string& by
   return Status(
       Code::kUsage, output->path, kNoOffset, "",
       "is also a file that the input " + by + " refers to, " + path + advice(output->what));
+}
+
+Status OutputSet::refuse_unknown(const std::string& input, const std::string& why) const {
+  for (const auto& [identity, output] : outputs_)
+    if (std::get<std::string>(identity).empty())
+      return Status(Code::kUsage, output.path, kNoOffset, "",
+                    "cannot tell whether the input " + input + " refers to it: " + why +
+                        advice(output.what) + " that does not exist yet");
+  return {};
 }
 
 }  // namespace nmb

@@ -107,7 +107,11 @@ struct BlockState {
   std::uint64_t retained = kNotRetained;  // where the stored body lies in the writer's memory
   std::uint64_t dimensions = 0, variables = 0, attributes = 0;
   std::uint64_t records = 0, samples = 0, order = 0;
-  std::uint64_t global_id = 0;  // as of the last end_define of several ranks
+  // Of several ranks: names that come less names that go ahead of this one, by the last end_define.
+  std::int64_t names_ahead = 0;
+  // Of several ranks: the generation that all this is of. Another rank may have committed the block
+  // since.
+  std::uint64_t known_at = 0;
   std::uint64_t extent_length = 0;
   std::uint64_t run_position = 0;  // of the space set apart by end_define; 0: none
   bool inline_run = false;         // that space lies right behind the block
@@ -117,7 +121,6 @@ struct BlockState {
   std::uint8_t codec = 0;
   bool kept = true;          // this rank places and writes it
   bool partial = false;      // metadata: only what this rank defined of a shared block
-  bool stale = false;        // another rank has committed it: its entry is to be read again
   bool pending = false;      // the next end_define encodes and places it
   bool header_dead = false;  // the committed block gives way to a new one or to none
   bool edited = false;       // definitions changed since the last end_define

@@ -13,6 +13,7 @@ namespace nmb {
 
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
+constexpr std::uint64_t kWorthSumming = 64 << 10;
 }  // namespace
 
 Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length) {
@@ -28,16 +29,15 @@ Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std
 }
 
 void ExtentState::start_run(std::uint64_t length, std::uint64_t position) {
-  length_ = length;
+  length_ = first_new_ = length;
   segments_.clear();
   if (length > 0) segments_.push_back({0, length, position, true, 0, 0});
 }
 
 void ExtentState::start_committed(std::uint64_t length, const std::vector<Piece>& pieces) {
-  length_ = length;
+  length_ = first_new_ = length;
   segments_.clear();
   written_.clear();
-  sums_.clear();
   for (const Piece& piece : pieces)
     if (!piece.hole)
       segments_.push_back({piece.logical, piece.length, piece.position, false, piece.sum, 0,
@@ -49,12 +49,6 @@ std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
       std::upper_bound(segments_.begin(), segments_.end(), offset,
                        [](std::uint64_t at, const Segment& segment) { return at < segment.end(); });
   return static_cast<std::size_t>(it - segments_.begin());
-}
-
-void ExtentState::forget_sums(std::uint64_t from, std::uint64_t to) {
-  if (sums_.empty()) return;
-  auto it = sums_.lower_bound(from / piece_size_ * piece_size_);
-  while (it != sums_.end() && it->first < to) it = sums_.erase(it);
 }
 
 // Bytes of a segment that is not committed belong to nothing when it is cut: they must be zero.
@@ -88,7 +82,7 @@ Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, DeadPieces& 
       last.length = length - last.logical;
     }
     written_.remove(length, ~std::uint64_t{0});
-    forget_sums(length, ~std::uint64_t{0});
+    first_new_ = std::min(first_new_, length);
   }
   length_ = length;
   return {};
@@ -112,18 +106,41 @@ Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
                                 std::span<const std::byte> part, const WriteAt& write) {
   const std::uint64_t to = at + part.size();
   NMB_TRY(write(segment.position + (at - segment.logical), part));
-  forget_sums(at, to);
   written_.add(at, to);
-  // Windows that this part covers whole are summed in passing.
-  for (std::uint64_t window = (at + piece_size_ - 1) / piece_size_ * piece_size_;
-       window + piece_size_ <= to; window += piece_size_)
-    sums_[window] = sum_of(part.subspan(window - at, piece_size_));
+  // Pieces that this part covers whole are summed in passing, but for small ones: many blocks have
+  // nothing else, and the commit reads them soon.
+  for (std::uint64_t from = at; from < to;) {
+    const FreshPiece piece = piece_of(segment, from);
+    if (piece.logical == from && piece.end() <= to && piece.length >= kWorthSumming)
+      written_.add_piece(from, piece.end(), sum_of(part.subspan(from - at, piece.length)));
+    from = piece.end();
+  }
   return {};
 }
 
+ExtentState::FreshPiece ExtentState::piece_of(const Segment& segment, std::uint64_t offset) const {
+  const std::uint64_t window = offset / piece_size_ * piece_size_;
+  const std::uint64_t from = std::max(window, segment.logical);
+  const std::uint64_t to = std::min(window + piece_size_, segment.end());
+  return {from, to - from, segment.position + (from - segment.logical)};
+}
+
+ExtentState::FreshPiece ExtentState::fresh_piece_at(std::uint64_t offset) const {
+  const Segment& segment = segments_[first_segment_at(offset)];
+  assert(segment.fresh && segment.logical <= offset);
+  return piece_of(segment, offset);
+}
+
+bool ExtentState::is_fresh(std::uint64_t from, std::uint64_t to) const {
+  for (std::size_t i = first_segment_at(from); from < to; ++i) {
+    if (i == segments_.size() || !segments_[i].fresh || segments_[i].logical > from) return false;
+    from = segments_[i].end();
+  }
+  return true;
+}
+
 Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-                          Stage& stage_, bool all_staged) {
-  if (all_staged) return stage(offset, bytes, stage_);
+                          Stage& stage_) {
   std::uint64_t at = offset;
   const std::uint64_t end = offset + bytes.size();
   while (at < end) {
@@ -158,6 +175,12 @@ bool ExtentState::has_fresh() const {
 
 std::vector<Interval> ExtentState::staged() const {
   IntervalSet all;
+  for (const Staged& run : staged_) all.add(run.offset, run.offset + run.length);
+  return all.all();
+}
+
+std::vector<Interval> ExtentState::unplaced() const {
+  IntervalSet all = wanted_;
   for (const Staged& run : staged_) all.add(run.offset, run.offset + run.length);
   return all.all();
 }
@@ -274,9 +297,11 @@ void ExtentState::join_segments() {
 void ExtentState::put_places(std::span<const Interval> intervals, MessageWriter& out) const {
   std::vector<Segment> places;
   std::size_t next = 0;
+  // Of whole windows: then all ranks mean the same bytes by a piece.
   for (const Interval& interval : intervals) {
-    next = std::max(next, first_segment_at(interval.begin));
-    for (; next < segments_.size() && segments_[next].logical < interval.end; ++next)
+    next = std::max(next, first_segment_at(interval.begin / piece_size_ * piece_size_));
+    const std::uint64_t end = round_up(interval.end, piece_size_);
+    for (; next < segments_.size() && segments_[next].logical < end; ++next)
       places.push_back(segments_[next]);
   }
   out.put_bytes(std::as_bytes(std::span(places)));
@@ -286,15 +311,33 @@ void ExtentState::take_places(MessageReader& in) {
   std::vector<Segment> places;
   for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
   if (places.empty()) return;
-  // They take the place of whatever this state had there.
-  std::vector<Segment> merged;
-  auto place = places.begin();
+  // They take the place of whatever this state had there: of a committed piece all of it.
+  std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
-    while (place != places.end() && place->logical < segment.end()) merged.push_back(*place++);
-    if (merged.empty() || merged.back().end() <= segment.logical) merged.push_back(segment);
+    auto place = std::upper_bound(
+        places.begin(), places.end(), segment.logical,
+        [](std::uint64_t at, const Segment& candidate) { return at < candidate.end(); });
+    const bool touched = place != places.end() && place->logical < segment.end();
+    if (!touched) merged.push_back(segment);
+    if (!touched || !segment.fresh) continue;
+    auto keep = [&](std::uint64_t from, std::uint64_t to) {
+      Segment part = segment;
+      part.logical = from;
+      part.length = to - from;
+      part.position += from - segment.logical;
+      if (from < to) merged.push_back(part);
+    };
+    std::uint64_t at = segment.logical;
+    for (; place != places.end() && place->logical < segment.end(); ++place) {
+      keep(at, std::max(at, place->logical));
+      at = place->end();
+    }
+    keep(at, std::max(at, segment.end()));
   }
-  merged.insert(merged.end(), place, places.end());
+  std::sort(merged.begin(), merged.end(),
+            [](const Segment& one, const Segment& other) { return one.logical < other.logical; });
   segments_ = std::move(merged);
+  join_segments();
   length_ = std::max(length_, segments_.back().end());
 }
 
@@ -309,20 +352,17 @@ std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
   std::sort(out.begin(), out.end(),
             [](const Staged& a, const Staged& b) { return a.offset < b.offset; });
   staged_.clear();
+  wanted_.clear();
   return out;
 }
 
-Status ExtentState::write_staged(const Staged& run, const WriteAt& write, Stage& stage_) {
-  std::vector<std::byte> bytes;
+Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const Stage& stage_) {
   const std::uint64_t end = run.offset + run.length;
   for (std::uint64_t at = run.offset; at < end;) {
     const Segment& segment = segments_[first_segment_at(at)];
     assert(segment.fresh && segment.logical <= at);
-    // Parts end where windows do, so that whole pieces are summed in passing.
-    const std::uint64_t to = std::min({end, segment.end(), (at / kBuffer + 1) * kBuffer});
-    bytes.resize(to - at);
-    NMB_TRY(stage_.read_at(run.place + (at - run.offset), bytes));
-    NMB_TRY(write_fresh(segment, at, bytes, write));
+    const std::uint64_t to = std::min(end, segment.end());
+    NMB_TRY(write_fresh(segment, at, stage_.at(run.place + (at - run.offset), to - at), write));
     at = to;
   }
   return {};
@@ -340,7 +380,7 @@ std::vector<Interval> ExtentState::stored_in(std::uint64_t from, std::uint64_t t
       continue;
     }
     std::uint64_t at = begin;
-    for (const Interval& gap : written_.gaps(begin, end)) {
+    for (const Interval& gap : written_.bytes().gaps(begin, end)) {
       if (gap.begin > at) out.push_back({at, gap.begin});
       at = gap.end;
     }
@@ -395,32 +435,6 @@ Status ExtentState::read(std::uint64_t offset, std::span<std::byte> out, WriteBu
   return {};
 }
 
-void ExtentState::put_written(MessageWriter& out) const {
-  const std::vector<Interval> intervals = written_.all();
-  out.put_bytes(std::as_bytes(std::span(intervals)));
-  out.put<std::uint64_t>(sums_.size());
-  for (const auto& [window, sum] : sums_) {
-    out.put(window);
-    out.put(sum);
-  }
-}
-
-void ExtentState::take_written(MessageReader& in) {
-  MessageReader intervals(in.get_bytes());
-  std::map<std::uint64_t, std::uint64_t> sums;
-  for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
-    const auto window = in.get<std::uint64_t>();
-    const auto sum = in.get<std::uint64_t>();
-    if (!written_.touches(window, window + piece_size_)) sums.emplace(window, sum);
-  }
-  while (!intervals.at_end()) {
-    const auto interval = intervals.get<Interval>();
-    forget_sums(interval.begin, interval.end);
-    written_.add(interval.begin, interval.end);
-  }
-  sums_.merge(sums);
-}
-
 Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPattern& fill) {
   std::vector<Piece> pieces;
   std::uint64_t at = 0;
@@ -443,12 +457,12 @@ Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPatt
     const std::uint64_t segment_end = std::min(segment.end(), length_);
     while (at < segment_end) {
       const std::uint64_t end = std::min(segment_end, (at / piece_size_ + 1) * piece_size_);
-      if (!written_.touches(at, end)) {
+      if (!written_.bytes().touches(at, end)) {
         add_hole(end);
         continue;
       }
       const std::uint64_t position = segment.position + (at - segment.logical);
-      for (const Interval& gap : written_.gaps(at, end)) {
+      for (const Interval& gap : written_.bytes().gaps(at, end)) {
         for (std::uint64_t from = gap.begin; from < gap.end;) {
           buffer.resize(std::min<std::uint64_t>(gap.end - from, kBuffer));
           fill.fill(from, buffer);
@@ -457,8 +471,8 @@ Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPatt
         }
       }
       std::uint64_t sum;
-      if (auto known = sums_.find(at); known != sums_.end() && end - at == piece_size_) {
-        sum = known->second;
+      if (const std::optional<std::uint64_t> known = written_.sum_of(at, end)) {
+        sum = *known;
       } else {
         NMB_ASSIGN(sum, sum_in_file(file, position, end - at));
       }

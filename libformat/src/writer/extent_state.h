@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "writer/interval_set.h"
 #include "writer/stage.h"
 #include "writer/write_buffer.h"
+#include "writer/written.h"
 
 namespace nmb {
 
@@ -39,7 +40,7 @@ struct SpaceRequest {
 // stage until places are planned (by the rank that keeps the block) and taken. Not thread-safe.
 class ExtentState {
  public:
-  explicit ExtentState(std::uint32_t piece_size) : piece_size_(piece_size) {}
+  explicit ExtentState(std::uint32_t piece_size) : piece_size_(piece_size), written_(piece_size) {}
 
   // A run that was set apart for [0, length) and not committed.
   void start_run(std::uint64_t length, std::uint64_t position);
@@ -51,16 +52,31 @@ class ExtentState {
   // become zero in the file); a committed piece that is cut is written anew when places are
   // planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
-  // all_staged: also what has space waits, to be put in order with what other ranks put.
+  // What has no space that is not committed waits in `stage`.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-               Stage& stage, bool all_staged = false);
+               Stage& stage);
 
   // --- places for what waits ---
-  bool needs_places() const { return !staged_.empty() || has_cut(); }
+  bool needs_places() const { return !staged_.empty() || !wanted_.empty() || has_cut(); }
+  // [from, to) gets its place with what waits; values follow.
+  void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
+  // Whether all of [from, to) has space that is not committed.
+  bool is_fresh(std::uint64_t from, std::uint64_t to) const;
+  // Bytes from here on were added since the extent got its run or was committed.
+  std::uint64_t first_new() const { return first_new_; }
+  // What will be one piece of the file, whatever is written to it before the commit.
+  struct FreshPiece {
+    std::uint64_t logical, length, position;
+    std::uint64_t end() const { return logical + length; }
+  };
+  // That which holds `offset`, which has space that is not committed.
+  FreshPiece fresh_piece_at(std::uint64_t offset) const;
   // Whether something has space that is not committed.
   bool has_fresh() const;
   // What waits.
   std::vector<Interval> staged() const;
+  // That, and what else wants places.
+  std::vector<Interval> unplaced() const;
   // Plans space for `intervals` (ascending, disjoint) where there is none, and for committed pieces
   // that they touch. take_places() follows with a position for each request; it copies what is kept
   // of those pieces.
@@ -78,7 +94,7 @@ class ExtentState {
   // does any longer.
   std::vector<Staged> take_staged(IntervalSet skip);
   // One of them, which has its place now.
-  Status write_staged(const Staged& run, const WriteAt& write, Stage& stage);
+  Status write_staged(const Staged& run, const WriteAt& write, const Stage& stage);
 
   // Reads written bytes; unwritten ones as `fill` says. Not what waits.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
@@ -86,10 +102,8 @@ class ExtentState {
   // The parts of [from, to) that hold values.
   std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
 
-  // What was written since the last commit, for another rank's state of the same extent. Where both
-  // wrote a window it has no known sum.
-  void put_written(MessageWriter& out) const;
-  void take_written(MessageReader& in);
+  // What was written since the last commit: of this rank, and of others that tell it.
+  Written& written() { return written_; }
 
   // Fills what was written in part, sums what has no sum, and returns the pieces that cover the
   // extent.
@@ -131,17 +145,16 @@ class ExtentState {
   void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                 std::vector<SpaceRequest>* requests);
   void join_segments();
+  FreshPiece piece_of(const Segment& segment, std::uint64_t offset) const;
   Status stage(std::uint64_t offset, std::span<const std::byte> bytes, Stage& stage);
   Status write_fresh(const Segment& segment, std::uint64_t at, std::span<const std::byte> part,
                      const WriteAt& write);
-  // Sums known from a write of a whole window, by its offset.
-  void forget_sums(std::uint64_t from, std::uint64_t to);
-
   std::uint32_t piece_size_;
   std::uint64_t length_ = 0;
   std::vector<Segment> segments_;  // sorted by logical offset, disjoint
-  IntervalSet written_;            // in fresh segments
-  std::map<std::uint64_t, std::uint64_t> sums_;
+  Written written_;                // in fresh segments
+  IntervalSet wanted_;
+  std::uint64_t first_new_ = 0;
   std::vector<Staged> staged_;  // in the order of the calls
   std::vector<Planned> planned_;
   // The coded piece that was read last, until its end is.

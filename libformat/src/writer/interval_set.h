@@ -57,6 +57,7 @@ class IntervalSet {
     for (const auto& [begin, end] : ends_) out.push_back({begin, end});
     return out;
   }
+  bool empty() const { return ends_.empty(); }
   void clear() { ends_.clear(); }
 
  private:

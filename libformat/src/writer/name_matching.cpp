@@ -25,11 +25,9 @@ std::string_view text_of(Claim claim) {
       return "removed or renamed";
     case Claim::kPut:
     case Claim::kKeep:
-      return "values put";
-    case Claim::kHold:
       break;
   }
-  return "held";
+  return "values put";
 }
 
 // A record at the owner of its name.
@@ -54,7 +52,7 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
       if (!first_value) first_value = &c;
       last_value = &c;
     }
-    if (c.claim == Claim::kHold || is_value(c.claim)) continue;
+    if (is_value(c.claim)) continue;
     comes = comes || c.claim == Claim::kDefine || c.claim == Claim::kDefineAlone;
     goes = goes || c.claim == Claim::kRemove;
     all_define = all_define && c.claim == Claim::kDefine;

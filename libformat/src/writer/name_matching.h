@@ -21,7 +21,6 @@ enum class Claim : std::uint8_t {
   kDefineAlone,  // packs one, or gives one of the file the name
   kChange,       // changes a block of the file
   kRemove,       // takes the name from a block of the file
-  kHold,         // has a handle of a block of the file
   kPut,          // puts values to a block of the file
   kKeep,         // keeps the values that were put to it already
 };

@@ -3,36 +3,29 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "nmb/output_file.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
-// In memory up to kMemory bytes, then in a file without a name beside the one that is written. Not
-// thread-safe.
+// In memory, up to kMost bytes. Not thread-safe.
 class Stage {
  public:
-  static constexpr std::size_t kMemory = 64 << 20;
-
-  // near: the file that is written; number: tells the stages of one process apart.
-  Stage(std::string near, int number) : near_(std::move(near)), number_(number) {}
+  static constexpr std::uint64_t kMost = 64 << 20;
 
   // Bytes appended so far: where the next will be.
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return bytes_.size(); }
+  // kLimit: more than kMost bytes wait.
   Status append(std::span<const std::byte> bytes);
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
-  void clear();
+  std::span<const std::byte> at(std::uint64_t offset, std::uint64_t length) const {
+    return std::span(bytes_).subspan(offset, length);
+  }
+  void clear() { bytes_ = {}; }
 
  private:
-  std::string near_;
-  int number_;
-  std::uint64_t size_ = 0;
-  std::vector<std::byte> memory_;     // the first bytes
-  std::unique_ptr<OutputFile> file_;  // those behind kMemory
+  std::vector<std::byte> bytes_;
 };
 
 }  // namespace nmb

@@ -2,6 +2,7 @@
 #include "nmb/writer.h"
 
 #include <bit>
+#include <exception>
 
 #include "block/name_rules.h"
 #include "parallel/message_codec.h"
@@ -22,6 +23,18 @@ Writer::Impl::~Impl() {
       cursor_ == round_up(kept_length_, 8))
     return;
   (void)file_->truncate(kept_length_).ok();
+}
+
+// Other ranks wait in their next collective call for one that has gone without a word.
+void Writer::Impl::leave() {
+  if (ranks_.size() == 1 || !file_ || !failure_.ok() || abandoned_) return;
+  // Who catches an exception says what it was.
+  if (std::uncaught_exceptions() > 0) return;
+  // What all ranks know has failed they may all leave.
+  if (ranks_.agreed_failures() != agreed_failures_) return;
+  ranks_.fail(Status(Code::kUsage, file_->name(), kNoOffset, "",
+                     "found the writer of rank " + std::to_string(ranks_.rank()) +
+                         " gone, expected close() on all ranks (abandon() where all give it up)"));
 }
 
 Status Writer::Impl::keep(Status status) {
@@ -58,7 +71,8 @@ void Writer::Impl::dropped(const Place& place) {
 }
 
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Writer::~Writer() = default;
+Writer::~Writer() { impl_->leave(); }
+void Writer::abandon() { impl_->abandon(); }
 
 namespace {
 
@@ -400,7 +414,10 @@ Status Writer::redefine() { return impl_->redefine(); }
 
 Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                    const void* values) {
-  return impl_->put(block, variable, slab, type, values, false);
+  return impl_->put(block, variable, slab, type, values);
+}
+Status Writer::extend(BlockId block, std::uint64_t records) {
+  return impl_->extend(block, records);
 }
 Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                        const void* values, std::uint64_t count) {

@@ -100,11 +100,10 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
   if (size <= newest.file_length) return;
-  const bool may_be_lost = !choice.reading.mark && !choice.reading.other_slot_fits(choice.newest);
   tell(std::to_string(size - newest.file_length) + " bytes behind generation " +
        std::to_string(newest.generation) +
-       (may_be_lost
-            ? ", and mark and the other slot are damaged: a later generation may be lost, and "
+       (may_hide_a_generation(choice)
+            ? ", and a slot or the mark is damaged: a later generation may be lost, and "
               "none is found; the bytes stay as an abandoned range"
             : ", which no generation has committed, stay as an abandoned range; nmconvert "
               "--repack leaves them out"));
@@ -881,6 +880,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
       block.extent->committed(c.pieces);
     }
     block.body_from = BodyFrom::kCommitted;
+    block.known_at = superblock_.generation;
     block.run_position = 0;
     block.inline_run = false;
     block.retained = BlockState::kNotRetained;
@@ -893,23 +893,13 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     block.own_body.reset();
     block.dirty = block.renamed = block.header_dead = false;
   }
-  if (ranks_.size() > 1) {
-    for (BlockId id = 0; id < blocks_.size(); ++id) {
-      BlockState& block = state(id);
-      if (block.dirty || block.removed) continue;
-      // Another rank may have committed it.
-      block.sharing.reset();
-      block.kept = true;
-      block.run_position = 0;
-      block.inline_run = false;
-      block.body_from = BodyFrom::kCommitted;
-      block.stale = true;
-    }
-  }
   for (BlockId id : dirty_)
     state(id).committed = state(id).removed ? nullptr : std::move(state(id).committed);
   dirty_.clear();
   dead_.clear();
+  name_slices_ = {};
+  owned_names_.clear();
+  names_move_ = false;
   removed_names_.clear();
   retained_.clear();
   by_name_.clear();

@@ -145,6 +145,7 @@ void Writer::Impl::take_entry(BlockId id, BlockEntry entry) {
   const BlockEntry& e = *block.committed;
   block.body_from = BodyFrom::kCommitted;
   block.written = true;
+  block.known_at = superblock_.generation;
   block.kind = static_cast<Kind>(e.kind);
   block.codec = static_cast<std::uint8_t>(e.codec);
   block.position = e.position;
@@ -163,7 +164,11 @@ void Writer::Impl::take_entry(BlockId id, BlockEntry entry) {
 // Of a block that another rank may have committed since: what is known of it now.
 Status Writer::Impl::refresh(BlockId id) {
   BlockState& block = state(id);
-  if (!block.stale) return {};
+  if (ranks_.size() == 1 || !block.written || block.known_at == superblock_.generation) return {};
+  block.sharing.reset();
+  block.kept = true;
+  block.run_position = 0;
+  block.inline_run = false;
   NMB_ASSIGN(std::optional<BlockEntry> entry, core_->index().find(names_.at(id)));
   if (!entry)
     return Status(Code::kNotFound, file_->name(), kNoOffset, "",
@@ -174,7 +179,6 @@ Status Writer::Impl::refresh(BlockId id) {
                                             " redefined by another rank, expected it unchanged");
     block.metadata.reset();
   }
-  block.stale = false;
   block.extent.reset();
   take_entry(id, std::move(*entry));
   block.layout.records = block.records;

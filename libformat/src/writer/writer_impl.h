@@ -29,6 +29,7 @@
 #include "writer/name_index.h"
 #include "writer/name_matching.h"
 #include "writer/output_source.h"
+#include "writer/piece_exchange.h"
 #include "writer/placement.h"
 #include "writer/statistics_tap.h"
 #include "writer/stripe_writer.h"
@@ -48,7 +49,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
         buffer_(*file_, ranks_.size() > 1 ? WriteBuffer::kOfSeveral : WriteBuffer::kCapacity),
         stripes_(ranks_, *file_, buffer_, aggregation),
         value_stripes_(ranks_, *file_, buffer_, aggregation.of_values()),
-        stage_(file_->name(), ranks_.rank()) {}
+        aggregation_(aggregation),
+        agreed_failures_(ranks_.agreed_failures()) {}
   ~Impl() override;
 
   // Of a new file: takes the options that are kept in it.
@@ -101,6 +103,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
                  const void* values, std::uint64_t count);
 
+  Status extend(BlockId id, std::uint64_t records);
   // statuses: of each request, or empty.
   Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses);
 
@@ -114,9 +117,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Result<std::uint64_t> global_id(BlockId id);
 
   // --- writer_values.cpp ---
-  // staged: values wait for the next place_values(), also where they have space.
-  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type, const void* values,
-             bool staged);
+  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType type,
+             const void* values);
   Status take_values(BlockId id, std::shared_ptr<const ByteSource> source,
                      std::vector<ValueRuns> runs, std::string origin);
   // --- writer_links.cpp ---
@@ -134,6 +136,10 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Result<FilePlan> planned() const;
   // Lets go of the file; every later call is kUsage.
   void shut();
+
+  void abandon() { abandoned_ = true; }
+  // At the end of the writer, closed or not.
+  void leave();
 
   // Fails with what broke the file; ok: still sound.
   const Status& failure() const { return failure_; }
@@ -200,6 +206,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     VariableShape shape;
     std::uint64_t records;  // that it takes; 0: not a record variable
     const void* values;
+    Hyperslab slab{};
+    std::size_t request = 0;  // number of the request that it is
     bool empty = false;
     std::uint64_t out_of_range = 0;
   };
@@ -249,15 +257,20 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // writer_values.cpp
   void set_records(BlockState& block, std::uint64_t records);
   Status grow(BlockId id, std::uint64_t records);
-  bool others_may_put(BlockId id);
   Result<Put> check_put(std::string_view operation, BlockId id, VarId variable,
                         const Hyperslab& slab, MemoryType memory, const void* values);
   Result<ExtentState*> start_put(BlockId id, std::uint64_t records);
   Status put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
-                 std::uint64_t elements, bool staged, std::vector<std::byte>& buffer);
+                 std::uint64_t elements, std::vector<std::byte>& buffer);
   Status range_status(const Put& put);
   // writer_requests.cpp
-  std::vector<Status> put_requests(std::span<const PutRequest> requests, bool together);
+  Status put_all_of(std::span<Put*> puts);
+  std::vector<Put> check_requests(std::span<const PutRequest> requests, std::span<Status> statuses);
+  // writer_together.cpp
+  Status put_together(const Status& checked, std::span<Put> puts);
+  Status want_places(const Put& put);
+  Status make_room(std::span<Put* const> puts);
+  std::vector<PiecePart> parts_of(std::span<Put* const> puts);
   Status check_none_open(std::uint64_t open, std::string_view operation) const;
   // writer_sharing.cpp
   void take_match(BlockId id, NameMatch match);
@@ -329,10 +342,14 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   WriteBuffer buffer_;          // values; of one rank alone also all else
   StripeWriter stripes_;        // metadata and index
   StripeWriter value_stripes_;  // values that waited
+  const Aggregation aggregation_;
+  const std::uint64_t agreed_failures_;    // ahead of this writer
+  PieceExchange::WrittenFor written_for_;  // by put_together() since the last commit
   Stage stage_;
   Status failure_;
   OpenRequests<PutRequest> requests_;
   bool define_mode_ = true;
+  bool abandoned_ = false;
   bool slot_begun_ = false;  // of the generation that is being written: nothing is cut off any more
 
   NameIndex names_;
@@ -386,6 +403,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // Of the last end_define of several ranks.
   NameSlices name_slices_;
   OwnedNames owned_names_;
+  bool names_move_ = false;  // a rank has defined, removed or renamed a block since the last commit
   std::uint64_t new_generation() const { return superblock_.generation + 1; }
   // Of what the next commit writes.
   Origin new_origin() const { return {superblock_.file_id, new_generation(), stamp_}; }

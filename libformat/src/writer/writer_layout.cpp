@@ -451,6 +451,7 @@ Status Writer::Impl::lay_out() {
     BlockState& block = state(id);
     block.pending = block.edited = false;
     block.written = true;
+    block.known_at = superblock_.generation;
     if (block.kept && !block.dirty) dirty_.push_back(id);
     block.dirty = block.dirty || block.kept;
   }
@@ -476,7 +477,19 @@ Result<std::uint64_t> Writer::Impl::global_id(BlockId id) {
   if (define_mode_)
     return Status(Code::kUsage,
                   "found a global ID asked for in define mode, expected end_define() before");
-  if (ranks_.size() > 1) return state(id).global_id;
+  if (ranks_.size() > 1) {
+    const BlockState& block = state(id);
+    const bool comes = !block.committed || block.renamed;
+    if (!comes && names_move_)
+      return Status(Code::kUsage,
+                    "found a global ID of a committed block asked for while ranks define, remove "
+                    "or rename others, expected sync() before");
+    std::uint64_t committed = 0;
+    if (core_) {
+      NMB_ASSIGN(committed, core_->index().rank_of(names_.at(id)));
+    }
+    return comes ? committed + static_cast<std::uint64_t>(block.names_ahead) : committed;
+  }
   if (by_name_.empty()) {
     for (BlockId b = 0; b < blocks_.size(); ++b)
       if (!blocks_[b]->removed && (blocks_[b]->is_new() || blocks_[b]->renamed))

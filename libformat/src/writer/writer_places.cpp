@@ -110,17 +110,19 @@ Status Writer::Impl::place_values() {
   // Keepers learn what others have that waits.
   struct Part {
     Sharing::Handle handle;
-    std::vector<Interval> intervals;
-    IntervalSet skip;  // higher ranks put values there
+    std::vector<Interval> intervals;  // that need places
+    std::vector<Interval> staged;     // of these, values that wait
+    IntervalSet skip;                 // higher ranks put values there
   };
   Letters letters;
   std::map<BlockId, std::vector<Part>> blocks;  // that this rank keeps; by rank
   for (BlockId id : dirty_) {
     if (!waits(id)) continue;
     BlockState& block = state(id);
-    std::vector<Interval> intervals = block.extent->staged();
+    std::vector<Interval> intervals = block.extent->unplaced();
+    std::vector<Interval> staged = block.extent->staged();
     if (block.kept) {
-      blocks[id].push_back({{ranks_.rank(), id}, std::move(intervals), {}});
+      blocks[id].push_back({{ranks_.rank(), id}, std::move(intervals), std::move(staged), {}});
       continue;
     }
     MessageWriter& out = letters.to(block.sharing->keeper.rank);
@@ -128,6 +130,7 @@ Status Writer::Impl::place_values() {
     out.put(id);
     out.put(block.records);
     out.put_bytes(std::as_bytes(std::span(intervals)));
+    out.put_bytes(std::as_bytes(std::span(staged)));
   }
   NMB_ASSIGN(const std::vector<Message> told, ranks_.exchange(letters.take()));
   std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests;
@@ -140,6 +143,8 @@ Status Writer::Impl::place_values() {
         const auto records = in.get<std::uint64_t>();
         for (MessageReader each(in.get_bytes()); !each.at_end();)
           part.intervals.push_back(each.get<Interval>());
+        for (MessageReader each(in.get_bytes()); !each.at_end();)
+          part.staged.push_back(each.get<Interval>());
         if (records > state(id).records) NMB_TRY(grow(id, records));
         if (!state(id).dirty) dirty_.push_back(id);
         state(id).dirty = true;
@@ -148,9 +153,10 @@ Status Writer::Impl::place_values() {
     for (auto& [id, parts] : blocks) {
       std::sort(parts.begin(), parts.end(),
                 [](const Part& a, const Part& b) { return a.handle.rank < b.handle.rank; });
-      IntervalSet all;
+      IntervalSet all, staged;
       for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-        part->skip = all;
+        part->skip = staged;
+        for (const Interval& interval : part->staged) staged.add(interval.begin, interval.end);
         for (const Interval& interval : part->intervals) all.add(interval.begin, interval.end);
       }
       NMB_ASSIGN(ExtentState * extent, extent_of(id));
@@ -196,6 +202,7 @@ Status Writer::Impl::place_values() {
     for (MessageReader in(message.bytes()); !in.at_end();) {
       BlockState& block = state(in.get<BlockId>());
       set_records(block, in.get<std::uint64_t>());
+      NMB_TRY(block.extent->resize(block.extent_length, buffer_, *this));
       block.extent->take_places(in);
       IntervalSet skip;
       for (MessageReader each(in.get_bytes()); !each.at_end();) {

@@ -14,83 +14,84 @@ Result<RequestId> Writer::Impl::iput(BlockId id, VarId variable, const Hyperslab
   return requests_.add({id, variable, slab, memory, values});
 }
 
-// The status of each. Blocks come in order of where they lie in the file, and all requests of one
-// together, in order of their runs: what lies side by side is written together.
-std::vector<Status> Writer::Impl::put_requests(std::span<const PutRequest> requests,
-                                               bool together) {
-  std::vector<Status> statuses(requests.size());
-  std::vector<std::size_t> order(requests.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    auto place = [&](std::size_t i) {
-      const BlockId id = requests[i].block;
-      return std::tuple(state(id).run_position, id, i);
-    };
-    return place(a) < place(b);
+// The values of puts to blocks that have places for them, or in which they wait for places. Blocks
+// come in order of where they lie in the file, and all puts of one together, in order of their
+// runs: what lies side by side is written together.
+Status Writer::Impl::put_all_of(std::span<Put*> puts) {
+  NMB_TRY(make_room(puts));
+  std::stable_sort(puts.begin(), puts.end(), [&](const Put* a, const Put* b) {
+    return std::pair(state(a->block).run_position, a->block) <
+           std::pair(state(b->block).run_position, b->block);
   });
   std::vector<std::byte> buffer;
-  for (auto first = order.begin(); first != order.end() && failure_.ok();) {
-    const BlockId id = requests[*first].block;
-    const auto end =
-        std::find_if(first, order.end(), [&](std::size_t i) { return requests[i].block != id; });
-    std::vector<Put> puts;
+  for (auto first = puts.begin(); first != puts.end();) {
+    const BlockId id = (*first)->block;
+    const auto end = std::find_if(first, puts.end(), [&](const Put* p) { return p->block != id; });
+    const std::span<Put*> of_block(first, end);
     std::vector<RunCursor> cursors;
-    std::vector<std::size_t> numbers;
     std::uint64_t records = 0;
-    for (; first != end; ++first) {
-      const PutRequest& r = requests[*first];
-      Result<Put> put = check_put("wait()", id, r.variable, r.slab, r.memory, r.values);
-      statuses[*first] = put.status();
-      if (!put.ok() || put->empty) continue;
+    for (const Put* put : of_block) {
       records = std::max(records, put->records);
-      cursors.emplace_back(put->shape, r.slab);
-      puts.push_back(std::move(*put));
-      numbers.push_back(*first);
+      cursors.emplace_back(put->shape, put->slab);
     }
-    if (puts.empty()) continue;
-    auto put_block = [&]() -> Status {
-      NMB_ASSIGN(ExtentState * extent, start_put(id, records));
-      const bool staged = together && others_may_put(id);
-      return keep(merge_runs(cursors, [&](std::size_t i, std::uint64_t offset, std::uint64_t index,
-                                          std::uint64_t elements) {
-        return put_run(puts[i], *extent, offset, index, elements, staged, buffer);
-      }));
-    };
-    const Status status = put_block();
-    for (std::size_t i = 0; i < puts.size(); ++i)
-      statuses[numbers[i]] = status.ok() ? range_status(puts[i]) : status;
+    NMB_ASSIGN(ExtentState * extent, start_put(id, records));
+    NMB_TRY(keep(merge_runs(cursors, [&](std::size_t i, std::uint64_t offset, std::uint64_t index,
+                                         std::uint64_t elements) {
+      return put_run(*of_block[i], *extent, offset, index, elements, buffer);
+    })));
+    first = end;
   }
-  if (!failure_.ok()) std::fill(statuses.begin(), statuses.end(), failure_);
-  return statuses;
+  return {};
+}
+
+// Requests as puts, and what is wrong with others.
+std::vector<Writer::Impl::Put> Writer::Impl::check_requests(std::span<const PutRequest> requests,
+                                                            std::span<Status> statuses) {
+  std::vector<Put> puts;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const PutRequest& r = requests[i];
+    Result<Put> put = check_put("wait()", r.block, r.variable, r.slab, r.memory, r.values);
+    statuses[i] = put.status();
+    if (!put.ok()) continue;
+    puts.push_back(std::move(*put));
+    puts.back().request = i;
+  }
+  return puts;
 }
 
 Status Writer::Impl::wait(std::span<const RequestId> ids, std::span<Status> statuses) {
   NMB_TRY(failure_);
   NMB_ASSIGN(const std::vector<PutRequest> requests, requests_.take(ids, statuses.size()));
-  const std::vector<Status> own = put_requests(requests, false);
+  std::vector<Status> own(requests.size());
+  std::vector<Put> puts = check_requests(requests, own);
+  std::vector<Put*> wanted;
+  for (Put& put : puts)
+    if (!put.empty) wanted.push_back(&put);
+  const Status put_here = put_all_of(wanted);
+  for (const Put& put : puts) own[put.request] = put_here.ok() ? range_status(put) : put_here;
   if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
   return first_failure(own);
 }
 
 Status Writer::Impl::wait_all(std::span<const RequestId> ids, std::span<Status> statuses) {
-  Status range;  // this rank's own matter: the values are put
+  std::vector<Status> own;
+  std::vector<Put> puts;
   const Status status = together("wait_all()", [&]() -> Status {
     if (define_mode_)
       return Status(Code::kUsage, "found wait_all() in define mode, expected end_define() before");
-    auto here = [&]() -> Status {
+    auto check = [&]() -> Status {
       NMB_ASSIGN(const std::vector<PutRequest> requests, requests_.take(ids, statuses.size()));
-      const std::vector<Status> own = put_requests(requests, true);
-      if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
-      for (const Status& one : own) {
-        if (one.code() != Code::kRange) NMB_TRY(one);
-        if (range.ok()) range = one;
-      }
-      return {};
+      own.resize(requests.size());
+      puts = check_requests(requests, own);
+      return first_failure(own);
     };
-    NMB_TRY(ranks_.agree(here()));
-    return keep(place_values());
+    const Status checked = check();
+    return put_together(checked, puts);
   });
-  return status.ok() ? range : status;
+  for (const Put& put : puts)
+    if (own[put.request].ok()) own[put.request] = status.ok() ? range_status(put) : status;
+  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  return status.ok() ? first_failure(own) : status;
 }
 
 // open: requests that ranks have not waited for.

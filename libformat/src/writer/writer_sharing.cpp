@@ -27,7 +27,8 @@ void Writer::Impl::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
-// Afterwards every block knows whether it is shared and who keeps it, and its global ID.
+// Afterwards every block knows whether it is shared and who keeps it, and how many names come ahead
+// of its own.
 Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* any_shared) {
   constexpr BlockId kNoBlock = ~BlockId{0};
   std::vector<NameRecord> records;
@@ -38,11 +39,6 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
                                        : (block.renamed ? Claim::kDefineAlone : Claim::kChange);
     records.push_back({names_.at(id), id, claim});
   }
-  for (BlockId id = 0; id < blocks_.size(); ++id) {
-    const BlockState& block = state(id);
-    if (block.written && !block.removed && !block.pending && block.committed)
-      records.push_back({names_.at(id), id, Claim::kHold});
-  }
   for (const std::string& name : removed_names_)
     records.push_back({name, kNoBlock, Claim::kRemove});
   std::sort(records.begin(), records.end(),
@@ -50,25 +46,23 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
   owned_names_.clear();
   NMB_ASSIGN(std::vector<NameMatch> matches,
              match_names(ranks_, records, &name_slices_, &owned_names_));
-  bool mine_shared = false;
-  auto take = [&]() -> Status {
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      const NameRecord& record = records[i];
-      if (record.id == kNoBlock) continue;
-      BlockState& block = state(record.id);
-      block.global_id = static_cast<std::uint64_t>(matches[i].change);
-      if (core_) {
-        NMB_ASSIGN(const std::uint64_t committed, core_->index().rank_of(record.name));
-        block.global_id += committed;
-      }
-      if (record.claim == Claim::kHold) continue;
-      mine_shared = mine_shared || !matches[i].handles.empty();
-      take_match(record.id, std::move(matches[i]));
-    }
-    return {};
+  struct Found {
+    bool shared, names_move;
   };
-  NMB_TRY(ranks_.agree(keep(take())));
-  NMB_ASSIGN(*any_shared, ranks_.all_reduce(mine_shared, std::logical_or<>()));
+  Found mine{false, std::ranges::any_of(records, [](const NameRecord& record) {
+               return record.claim != Claim::kChange;
+             })};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].id == kNoBlock) continue;
+    state(records[i].id).names_ahead = matches[i].change;
+    mine.shared = mine.shared || !matches[i].handles.empty();
+    take_match(records[i].id, std::move(matches[i]));
+  }
+  NMB_ASSIGN(const Found all, ranks_.all_reduce(mine, [](Found a, Found b) {
+    return Found{a.shared || b.shared, a.names_move || b.names_move};
+  }));
+  *any_shared = all.shared;
+  names_move_ = all.names_move;
   return {};
 }
 
@@ -338,6 +332,7 @@ Result<std::vector<BlockId>> Writer::Impl::open_blocks(std::span<const std::stri
         block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
         laid.put_into(block);
         block.written = true;
+        block.known_at = superblock_.generation;
       }
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -358,18 +353,23 @@ Status Writer::Impl::collect_values() {
     if (block.kept || block.removed || !block.extent) continue;
     MessageWriter& out = letters.to(block.sharing->keeper.rank);
     out.put(block.sharing->keeper.id);
-    block.extent->put_written(out);
+    block.extent->written().put(out);
     block.extent.reset();
     block.dirty = false;
   }
   std::erase_if(dirty_, [&](BlockId id) { return !state(id).kept; });
+  for (const auto& [keeper, written] : std::exchange(written_for_, {})) {
+    MessageWriter& out = letters.to(keeper.first);
+    out.put(keeper.second);
+    written.put(out);
+  }
   NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
   auto take = [&]() -> Status {
     for (const Message& message : arrived) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto id = in.get<BlockId>();
         NMB_ASSIGN(ExtentState * extent, extent_of(id));
-        extent->take_written(in);
+        extent->written().take(in);
         if (!state(id).dirty) dirty_.push_back(id);
         state(id).dirty = true;
       }

@@ -90,27 +90,22 @@ Status Writer::Impl::grow(BlockId id, std::uint64_t records) {
   return extent->resize(block.extent_length, buffer_, *this);
 }
 
-// What several ranks may put waits, so that the values of the highest count.
-bool Writer::Impl::others_may_put(BlockId id) {
-  return ranks_.size() > 1 && (state(id).sharing || state(id).committed);
-}
-
 Status Writer::Impl::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
                              const void* values, std::uint64_t count) {
-  Status range;  // this rank's own matter: the values are put
+  std::vector<Put> puts;
   const Status status = together("put_all()", [&]() -> Status {
-    auto here = [&]() -> Status {
+    auto check = [&]() -> Status {
       NMB_TRY(check_count(slab, count));
       if (count == 0) return {};
-      const bool staged = id < blocks_.size() && others_may_put(id);
-      return put(id, variable, slab, memory, values, staged);
+      NMB_ASSIGN(Put put, check_put("put_all()", id, variable, slab, memory, values));
+      puts.push_back(std::move(put));
+      return {};
     };
-    const Status put_here = here();
-    if (put_here.code() == Code::kRange) range = put_here;
-    NMB_TRY(ranks_.agree(range.ok() ? put_here : Status()));
-    return keep(place_values());
+    const Status checked = check();
+    return put_together(checked, puts);
   });
-  return status.ok() ? range : status;
+  if (!status.ok() || puts.empty()) return status;
+  return range_status(puts[0]);
 }
 
 Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, BlockId id,
@@ -138,6 +133,7 @@ Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, Bl
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
   Put put{id, variable, type, memory, block.kind, std::move(shape), 0, values};
+  put.slab = slab;
   put.empty = element_count(slab) == 0;
   if (put.empty || put.shape.record_size == 0) return put;
   const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
@@ -162,7 +158,7 @@ Result<ExtentState*> Writer::Impl::start_put(BlockId id, std::uint64_t records) 
 
 // A run of a put: `elements` of its values from `index` on, to `offset` in the extent.
 Status Writer::Impl::put_run(Put& put, ExtentState& extent, std::uint64_t offset,
-                             std::uint64_t index, std::uint64_t elements, bool staged,
+                             std::uint64_t index, std::uint64_t elements,
                              std::vector<std::byte>& buffer) {
   const std::size_t from_size = memory_type_size(put.memory);
   const std::size_t to_size = type_size(put.type);
@@ -177,7 +173,7 @@ Status Writer::Impl::put_run(Put& put, ExtentState& extent, std::uint64_t offset
     put.out_of_range += convert_to_external(
         put.memory, static_cast<const std::byte*>(put.values) + (index + done) * from_size, count,
         put.type, buffer.data(), put.kind);
-    NMB_TRY(extent.write(at, buffer, buffer_, stage_, staged));
+    NMB_TRY(extent.write(at, buffer, buffer_, stage_));
     done += count;
   }
   return {};
@@ -192,14 +188,16 @@ Status Writer::Impl::range_status(const Put& put) {
 }
 
 Status Writer::Impl::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                         const void* values, bool staged) {
+                         const void* values) {
   NMB_ASSIGN(Put put, check_put("put()", id, variable, slab, memory, values));
   if (put.empty) return {};
+  Put* const one = &put;
+  NMB_TRY(make_room(std::span(&one, 1)));
   NMB_ASSIGN(ExtentState * extent, start_put(id, put.records));
   std::vector<std::byte> buffer;
   NMB_TRY(keep(for_each_run(put.shape, slab,
                             [&](std::uint64_t offset, std::uint64_t index, std::uint64_t elements) {
-                              return put_run(put, *extent, offset, index, elements, staged, buffer);
+                              return put_run(put, *extent, offset, index, elements, buffer);
                             })));
   return range_status(put);
 }

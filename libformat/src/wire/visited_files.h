@@ -1,0 +1,37 @@
+// VisitedFiles: files that were looked into for one set of outputs (see interop/references.cpp).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+namespace nmb {
+
+// Thread-safe.
+class VisitedFiles {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+  enum class Entry { kNew, kKnown, kTooMany };
+
+  // kTooMany: the file is new, but as many were entered, or they took more time.
+  Entry enter(const std::string& path, std::size_t most, Duration most_time) {
+    const std::lock_guard lock(mutex_);
+    if (paths_.contains(path)) return Entry::kKnown;
+    if (paths_.size() >= most || time_ > most_time) return Entry::kTooMany;
+    paths_.insert(path);
+    return Entry::kNew;
+  }
+  void add_time(Duration time) {
+    const std::lock_guard lock(mutex_);
+    time_ += time;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<std::string> paths_;
+  Duration time_{};
+};
+
+}  // namespace nmb

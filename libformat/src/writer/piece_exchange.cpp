@@ -1,0 +1,242 @@
+// Values that ranks put together (see writer/piece_exchange.h).
+#include "writer/piece_exchange.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "parallel/letters.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+// Ahead of a part in a message; its runs and its bytes follow, or nothing where the sender has
+// written the piece.
+struct PartHead {
+  ExtentState::FreshPiece piece;
+  Sharing::Handle keeper;
+  bool is_written;
+};
+
+// Which bytes of a piece there are.
+class Coverage {
+ public:
+  // Longer.
+  void resize(std::uint64_t length) {
+    length_ = length;
+    words_.resize((length + 63) / 64);
+  }
+  void add(std::uint64_t from, std::uint64_t to) {
+    for (; from < to && from % 64 != 0; ++from) set(from);
+    for (; to > from && to % 64 != 0; --to) set(to - 1);
+    if (from < to) std::fill(words_.begin() + at(from), words_.begin() + at(to), kAll);
+  }
+  bool is_full() const {
+    std::uint64_t count = 0;
+    for (const std::uint64_t word : words_)
+      count += static_cast<std::uint64_t>(std::popcount(word));
+    return count == length_;
+  }
+  std::vector<Interval> intervals() const {
+    std::vector<Interval> out;
+    for (std::uint64_t i = 0; i < length_;) {
+      const std::uint64_t from = next(i, true);
+      i = next(from, false);
+      if (from < i) out.push_back({from, i});
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
+  void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
+  // The first byte from `i` on that is there, or is not.
+  std::uint64_t next(std::uint64_t i, bool there) const {
+    while (i < length_) {
+      const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
+      const std::uint64_t rest = word >> i % 64;
+      if (rest != 0)
+        return std::min(length_, i + static_cast<std::uint64_t>(std::countr_zero(rest)));
+      i = (i / 64 + 1) * 64;
+    }
+    return length_;
+  }
+
+  std::uint64_t length_ = 0;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace
+
+void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
+  bytes += length;
+  if (!runs.empty()) {
+    Runs& last = runs.back();
+    const std::uint64_t begin = last.offset + (last.count - 1) * last.stride;
+    if (last.count == 1 && begin + last.length == offset) {
+      last.length += length;
+      last.stride = last.length;
+      return;
+    }
+    const std::uint64_t stride = offset - begin;
+    if (last.length == length && (last.count == 1 || last.stride == stride)) {
+      last.stride = stride;
+      ++last.count;
+      return;
+    }
+  }
+  runs.push_back({offset, length, length, 1});
+}
+
+struct PieceExchange::Assembly {
+  ExtentState::FreshPiece piece;
+  Sharing::Handle keeper;
+  int written_by = -1;  // the rank that has written all of it
+  std::vector<std::byte> bytes{};
+  Coverage covered{};
+};
+
+// The part of the file that ranks write together next; kNowhere: all is written.
+struct PieceExchange::Round {
+  std::uint64_t from, to;
+  bool failed, conflict;
+};
+
+Written& PieceExchange::written_for(const Sharing::Handle& keeper) {
+  return written_.try_emplace({keeper.rank, keeper.id}, piece_size_).first->second;
+}
+
+// Collective. It ends where a rank would have more than kRoundBytes.
+Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart> rest,
+                                                       const Status& status, bool conflict) const {
+  Round mine{kNowhere, kNowhere, !status.ok(), conflict};
+  if (!rest.empty()) mine.from = rest[0].piece.position;
+  std::uint64_t bytes = 0;
+  for (const PiecePart& part : rest) {
+    if (bytes > kRoundBytes && part.piece.position > mine.from) {
+      mine.to = part.piece.position;
+      break;
+    }
+    bytes += part.bytes;
+  }
+  NMB_ASSIGN(Round round, ranks_.all_reduce(mine, [](const Round& a, const Round& b) {
+    return Round{std::min(a.from, b.from), std::min(a.to, b.to), a.failed || b.failed,
+                 a.conflict || b.conflict};
+  }));
+  const std::uint64_t pieces = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
+  if (round.from != kNowhere)
+    round.to = std::min(
+        round.to, round.from + static_cast<std::uint64_t>(how_.writers) * pieces * how_.stripe);
+  return round;
+}
+
+// A piece that this rank alone has, if all is well.
+Status PieceExchange::write_piece(const PiecePart& part, const Encode& encode) {
+  std::vector<std::byte> bytes(part.bytes);
+  encode(part, bytes);
+  NMB_TRY(file_.write_at(part.piece.position, bytes));
+  written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
+  return {};
+}
+
+Result<PieceExchange::Assemblies> PieceExchange::assemble(const std::vector<Message>& arrived,
+                                                          bool* conflict) const {
+  Assemblies assemblies;
+  // In the order of ranks: what comes last stays.
+  for (const Message& message : arrived) {
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      const auto head = in.get<PartHead>();
+      Assembly& assembly =
+          assemblies.try_emplace(head.piece.position, head.piece, head.keeper).first->second;
+      if (head.is_written) {
+        *conflict = *conflict || assembly.written_by >= 0 || !assembly.bytes.empty();
+        assembly.written_by = message.from();
+        continue;
+      }
+      *conflict = *conflict || assembly.written_by >= 0;
+      // Who has put nothing behind a record may not know that the piece is longer.
+      if (assembly.bytes.size() < head.piece.length) {
+        assembly.bytes.resize(head.piece.length);
+        assembly.covered.resize(head.piece.length);
+      }
+      MessageReader runs(in.get_bytes());
+      MessageReader values(in.get_bytes());
+      while (!runs.at_end()) {
+        const auto run = runs.get<PiecePart::Runs>();
+        for (std::uint64_t i = 0, at = run.offset; i < run.count; ++i, at += run.stride) {
+          std::memcpy(assembly.bytes.data() + at, values.get_raw(run.length).data(), run.length);
+          assembly.covered.add(at, at + run.length);
+        }
+      }
+    }
+  }
+  return assemblies;
+}
+
+Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
+  if (assembly.bytes.empty()) return {};
+  const std::span<const std::byte> bytes = assembly.bytes;
+  const std::uint64_t logical = assembly.piece.logical;
+  Written& written = written_for(assembly.keeper);
+  if (assembly.covered.is_full()) {
+    NMB_TRY(file_.write_at(position, bytes));
+    written.add_piece(logical, logical + bytes.size(), sum_of(bytes));
+    return {};
+  }
+  for (const Interval& run : assembly.covered.intervals()) {
+    NMB_TRY(file_.write_at(position + run.begin, bytes.subspan(run.begin, run.end - run.begin)));
+    written.add(logical + run.begin, logical + run.end);
+  }
+  return {};
+}
+
+// alone_direct: a rank writes what it alone seems to have of a piece. *conflict: another rank has
+// values there too.
+Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
+                                    bool alone_direct, bool* conflict) {
+  Status status;
+  for (std::size_t next = 0;;) {
+    NMB_ASSIGN(const Round round, next_round(parts.subspan(next), status, *conflict));
+    if (round.failed) return ranks_.agree(status);
+    *conflict = round.conflict;
+    if (round.from == kNowhere) return {};
+    Letters letters;
+    for (; next < parts.size() && parts[next].piece.position < round.to; ++next) {
+      const PiecePart& part = parts[next];
+      const std::uint64_t position = part.piece.position;
+      const bool only = part.covers_piece() &&
+                        (next == 0 || parts[next - 1].piece.position != position) &&
+                        (next + 1 == parts.size() || parts[next + 1].piece.position != position);
+      MessageWriter& letter = letters.to(how_.rank_of(position, ranks_.size()));
+      letter.put(PartHead{part.piece, part.keeper, alone_direct && only});
+      if (alone_direct && only) {
+        if (status.ok()) status = write_piece(part, encode);
+        continue;
+      }
+      letter.put_bytes(std::as_bytes(std::span(part.runs)));
+      encode(part, letter.put_room(part.bytes));
+    }
+    NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
+    NMB_ASSIGN(const Assemblies assemblies, assemble(arrived, conflict));
+    for (const auto& [position, assembly] : assemblies)
+      if (status.ok()) status = write(assembly, position);
+  }
+}
+
+Status PieceExchange::put(std::vector<PiecePart> parts, const Encode& encode) {
+  std::sort(parts.begin(), parts.end(), [](const PiecePart& a, const PiecePart& b) {
+    return std::pair(a.piece.position, a.put) < std::pair(b.piece.position, b.put);
+  });
+  bool conflict = false;
+  NMB_TRY(put_in_rounds(parts, encode, true, &conflict));
+  // Values of the highest rank count, whoever came last.
+  return conflict ? put_in_rounds(parts, encode, false, &conflict) : Status();
+}
+
+}  // namespace nmb

@@ -1,0 +1,371 @@
+// Values that ranks put together: any parts of any variables, in one call or in many. What the file
+// has is compared with a model in memory, and nothing is read again to be summed.
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "nmb/reader.h"
+#include "support/faulty_output.h"
+#include "support/model.h"
+#include "support/rank_cases.h"
+#include "support/rank_program.h"
+
+namespace nmb {
+namespace {
+
+using test::RankFolder;
+
+WriterOptions small_pieces() {
+  WriterOptions options;
+  options.piece_size = 65536;
+  options.sync = false;
+  return options;
+}
+
+// Counts what is read of the file that is written.
+class CountedReads final : public OutputFileLayer {
+ public:
+  CountedReads(std::unique_ptr<OutputFile> base, std::uint64_t& bytes)
+      : OutputFileLayer(std::move(base)), bytes_(bytes) {}
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    bytes_ += out.size();
+    return OutputFileLayer::read_at(offset, out);
+  }
+
+ private:
+  std::uint64_t& bytes_;
+};
+
+OutputLayer counting(std::uint64_t& bytes) {
+  return [&bytes](std::unique_ptr<OutputFile> file) -> std::unique_ptr<OutputFile> {
+    return std::make_unique<CountedReads>(std::move(file), bytes);
+  };
+}
+
+// A cube of values that ranks divide along one dimension.
+struct Split {
+  std::uint64_t z = 7, y = 40, x = 1000;
+  Hyperslab of(int along, int rank, int size) const {
+    Hyperslab slab{{0, 0, 0}, {z, y, x}, {}};
+    const auto d = static_cast<std::size_t>(along);
+    const auto r = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(size);
+    slab.start[d] = slab.count[d] * r / n;
+    slab.count[d] = slab.count[d] * (r + 1) / n - slab.start[d];
+    return slab;
+  }
+  double value(int variable, std::uint64_t i) const {
+    return static_cast<double>(variable) * 1e6 + static_cast<double>(i);
+  }
+  std::vector<double> values(int variable, const Hyperslab& slab) const {
+    std::vector<double> out;
+    for (std::uint64_t k = slab.start[0]; k < slab.start[0] + slab.count[0]; ++k)
+      for (std::uint64_t j = slab.start[1]; j < slab.start[1] + slab.count[1]; ++j)
+        for (std::uint64_t i = slab.start[2]; i < slab.start[2] + slab.count[2]; ++i)
+          out.push_back(value(variable, (k * y + j) * x + i));
+    return out;
+  }
+};
+
+// However ranks divide the variables of a step, what they write is summed on its way. Pieces in
+// which two calls meet are few.
+RANK_CASE(ValuesPutTogetherAreNotReadAgain) {
+  constexpr int kVariables = 3;
+  const Split cube;
+  const std::uint64_t bytes = kVariables * cube.z * cube.y * cube.x * 8;
+  for (const int along : {0, 1, 2}) {
+    for (const bool requests : {false, true}) {
+      NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+      const std::string path = folder.file("cube.nmb");
+      std::uint64_t read = 0;
+      WriterOptions options = small_pieces();
+      options.layer = counting(read);
+      {
+        NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+        NMB_ASSIGN(const BlockId block, writer->define_block("cube"));
+        NMB_ASSIGN(const DimId z, writer->def_dim(block, "z", cube.z));
+        NMB_ASSIGN(const DimId y, writer->def_dim(block, "y", cube.y));
+        NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", cube.x));
+        const DimId dimensions[] = {z, y, x};
+        for (int v = 0; v < kVariables; ++v)
+          NMB_TRY(
+              writer->def_var(block, "v" + std::to_string(v), Type::kDouble, dimensions).status());
+        NMB_TRY(writer->end_define());
+        read = 0;
+        const Hyperslab slab = cube.of(along, ranks.rank(), ranks.size());
+        std::vector<std::vector<double>> values;
+        for (int v = 0; v < kVariables; ++v) values.push_back(cube.values(v, slab));
+        std::vector<RequestId> ids;
+        for (int v = 0; v < kVariables; ++v) {
+          const std::span<const double> own = values[static_cast<std::size_t>(v)];
+          const auto variable = static_cast<VarId>(v);
+          if (!requests) {
+            NMB_TRY(writer->put_all(block, variable, slab, own));
+          } else {
+            NMB_ASSIGN(const RequestId id, writer->iput(block, variable, slab, own));
+            ids.push_back(id);
+          }
+        }
+        if (requests) NMB_TRY(writer->wait_all(ids));
+        NMB_TRY(writer->sync());
+        NMB_ASSIGN(const std::uint64_t all, ranks.all_reduce(read, std::plus<>()));
+        // Heads are read after a commit: 16 KiB a rank.
+        const std::uint64_t heads = 20000 * static_cast<std::uint64_t>(ranks.size());
+        NMB_TRY(ranks.agree(expect(
+            all <= heads + (kVariables + 1) * 65536 && all <= heads + bytes / 5,
+            std::to_string(all) + " bytes read again, divided along " + std::to_string(along))));
+        NMB_TRY(writer->close());
+      }
+      auto check = [&]() -> Status {
+        NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+        NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("cube"));
+        for (int v = 0; v < kVariables; ++v) {
+          NMB_ASSIGN(const std::vector<double> values,
+                     block->read_all<double>(static_cast<VarId>(v)));
+          NMB_TRY(expect(values == cube.values(v, cube.of(0, 0, 1)), "the values of the cube"));
+        }
+        return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
+      };
+      NMB_TRY(ranks.agree(ranks.rank() == 0 ? check() : Status()));
+    }
+  }
+  return {};
+}
+
+// Ranks that all put the same whole pieces: the highest rank's values are in the file.
+RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("same.nmb");
+  constexpr std::uint64_t kLength = 100'000;
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    NMB_ASSIGN(const BlockId block, writer->define_block("all"));
+    NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kLength));
+    NMB_TRY(writer->def_var(block, "v", Type::kDouble, std::span(&x, 1)).status());
+    NMB_TRY(writer->end_define());
+    const std::vector<double> values(kLength, ranks.rank());
+    NMB_TRY(writer->put_all(block, 0, {{0}, {kLength}, {}}, std::span<const double>(values)));
+    NMB_TRY(writer->close());
+  }
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("all"));
+    NMB_ASSIGN(const std::vector<double> values, block->read_all<double>(0));
+    NMB_TRY(expect(std::ranges::all_of(values, [&](double v) { return v == ranks.size() - 1; }),
+                   "the highest rank's values"));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+// What a variable of shorts, a record variable of doubles that begins at no multiple of 8 and
+// another record variable should hold.
+class Model {
+ public:
+  static constexpr std::uint64_t kRows = 60, kColumns = 700, kCells = 333;
+
+  // Of variable 0, 1 or 2.
+  static Hyperslab random_slab(std::mt19937_64& random, VarId variable, std::uint64_t records) {
+    const std::uint64_t shape[3][2] = {{kRows, kColumns}, {records, kCells}, {records, 2}};
+    Hyperslab slab;
+    for (const std::uint64_t length : shape[variable]) {
+      const std::uint64_t start = random() % length;
+      const std::uint64_t stride = 1 + random() % 3;
+      const std::uint64_t most = (length - start - 1) / stride + 1;
+      slab.start.push_back(start);
+      slab.stride.push_back(stride);
+      slab.count.push_back(random() % 2 ? most : 1 + random() % most);
+    }
+    return slab;
+  }
+  void put(VarId variable, const Hyperslab& slab, int first) {
+    if (variable > 0)
+      records_ = std::max(records_, slab.start[0] + (slab.count[0] - 1) * slab.stride[0] + 1);
+    for (std::uint64_t i = 0; i < slab.count[0]; ++i)
+      for (std::uint64_t j = 0; j < slab.count[1]; ++j)
+        values_[variable]
+               [{slab.start[0] + i * slab.stride[0], slab.start[1] + j * slab.stride[1]}] = first++;
+  }
+  static std::vector<int> values(const Hyperslab& slab, int first) {
+    std::vector<int> out(slab.count[0] * slab.count[1]);
+    std::iota(out.begin(), out.end(), first);
+    return out;
+  }
+  Status check(const std::string& path) const {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("shared"));
+    NMB_TRY(expect(block->records == records_, "as many records"));
+    const std::uint64_t columns[] = {kColumns, kCells, 2};
+    for (VarId v = 0; v < 3; ++v) {
+      NMB_ASSIGN(const std::vector<double> found, block->read_all<double>(v));
+      for (std::uint64_t i = 0; i < found.size(); ++i) {
+        const auto value = values_[v].find({i / columns[v], i % columns[v]});
+        // What nobody has put has the default fill value.
+        if (value == values_[v].end())
+          NMB_TRY(expect(found[i] == (v == 0 ? -32767 : 9.9692099683868690e+36), "a fill value"));
+        else
+          NMB_TRY(expect(found[i] == value->second,
+                         "value " + std::to_string(i) + " of variable " + std::to_string(v)));
+      }
+    }
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
+  }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, int> values_[3];
+  std::uint64_t records_ = 0;
+};
+
+// Any selections of all ranks, overlapping or not, in calls of one request and of several, with
+// commits and puts of one rank between.
+RANK_CASE(AnySelectionsPutTogetherAreWhatAModelSays) {
+  const std::uint64_t seeds = std::getenv("NMB_ALL") ? 100 : 6;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+    const std::string path = folder.file("any.nmb");
+    std::mt19937_64 random(seed);  // the same on all ranks
+    Model model;
+    {
+      NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+      NMB_ASSIGN(const BlockId block, writer->define_block("shared"));
+      NMB_ASSIGN(const DimId rows, writer->def_dim(block, "rows", Model::kRows));
+      NMB_ASSIGN(const DimId columns, writer->def_dim(block, "columns", Model::kColumns));
+      NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+      NMB_ASSIGN(const DimId cells, writer->def_dim(block, "cells", Model::kCells));
+      NMB_ASSIGN(const DimId two, writer->def_dim(block, "two", 2));
+      NMB_TRY(writer->def_var(block, "fixed", Type::kShort, {{rows, columns}}).status());
+      NMB_TRY(writer->def_var(block, "records", Type::kDouble, {{time, cells}}).status());
+      NMB_TRY(writer->def_var(block, "few", Type::kDouble, {{time, two}}).status());
+      NMB_TRY(writer->end_define());
+      int first = 0;
+      auto next = [&](int values) { return std::exchange(first, (first + values) % 20000); };
+      for (int call = 0; call < 12; ++call) {
+        const std::uint64_t records = 1 + random() % 90;
+        const bool together = random() % 4 != 0;
+        const std::uint64_t requests = together ? 1 + random() % 3 : 1;
+        std::vector<std::vector<int>> values;
+        std::vector<RequestId> ids;
+        // In the order of ranks: the highest counts.
+        for (int rank = 0; rank < ranks.size(); ++rank) {
+          for (std::uint64_t r = 0; r < requests; ++r) {
+            const auto variable = static_cast<VarId>(random() % 3);
+            const Hyperslab slab = Model::random_slab(random, variable, records);
+            const int begin = next(static_cast<int>(slab.count[0] * slab.count[1]) % 10000);
+            // Values of the short variable fit.
+            if (slab.count[0] * slab.count[1] > 12000) continue;
+            const bool alone = !together && rank != call % ranks.size();
+            if (alone) continue;
+            model.put(variable, slab, begin);
+            if (rank != ranks.rank()) continue;
+            values.push_back(Model::values(slab, begin));
+            const std::span<const int> own = values.back();
+            if (!together) {
+              NMB_TRY(writer->put(block, variable, slab, own));
+            } else {
+              NMB_ASSIGN(const RequestId id, writer->iput(block, variable, slab, own));
+              ids.push_back(id);
+            }
+          }
+        }
+        if (together) NMB_TRY(writer->wait_all(ids));
+        // One rank's own put is ordered with those of others by a commit only.
+        if (!together || random() % 4 == 0) NMB_TRY(writer->sync());
+      }
+      NMB_TRY(writer->close());
+    }
+    NMB_TRY(ranks.agree(ranks.rank() == 0 ? model.check(path) : Status()));
+  }
+  return {};
+}
+
+// Space that extend() gives is written by put() at once: nothing waits, however much it is.
+RANK_CASE(ExtendedRecordsArePutStraightIntoTheFile) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("extended.nmb");
+  constexpr std::uint64_t kCells = 100'000, kRecords = 3;
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  std::vector<test::OutputCall> calls;
+  WriterOptions options = small_pieces();
+  options.layer = test::recording(calls);
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+    NMB_ASSIGN(const BlockId block, writer->define_block("steps"));
+    NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+    NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kCells));
+    NMB_TRY(writer->def_var(block, "v", Type::kDouble, {{time, x}}).status());
+    NMB_TRY(writer->end_define());
+    for (std::uint64_t record = 0; record < kRecords; ++record) {
+      NMB_TRY(writer->extend(block, record + 1));
+      NMB_ASSIGN(const std::uint64_t records, writer->records(block));
+      NMB_TRY(expect(records == record + 1, "as many records"));
+      calls.clear();
+      const std::uint64_t from = kCells * rank / size, to = kCells * (rank + 1) / size;
+      std::vector<double> values(to - from);
+      std::iota(values.begin(), values.end(), static_cast<double>(record * kCells + from));
+      NMB_TRY(writer->put(block, 0, {{record, from}, {1, to - from}, {}},
+                          std::span<const double>(values)));
+      std::uint64_t written = 0;
+      for (const test::OutputCall& call : calls) written += call.bytes.size();
+      // The rest is in a buffer of at most 1 MiB.
+      NMB_TRY(expect(written + (1 << 20) >= values.size() * 8, "values written at once"));
+      if (record == 1) NMB_TRY(writer->sync());
+    }
+    NMB_TRY(writer->close());
+  }
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("steps"));
+    NMB_ASSIGN(const std::vector<double> values, block->read_all<double>(0));
+    NMB_TRY(expect(values.size() == kRecords * kCells, "as many values"));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      NMB_TRY(expect(values[i] == static_cast<double>(i), "value " + std::to_string(i)));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "a sound file");
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+// More than 64 MiB that wait for space: one process gives them space, a rank of several says what
+// to do.
+RANK_CASE(ManyValuesWithoutSpace) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("waiting.nmb");
+  constexpr std::uint64_t kCells = 4 << 20;  // 16 MiB
+  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(const BlockId block, writer->define_block("steps"));
+  NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+  NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kCells));
+  NMB_TRY(writer->def_var(block, "v", Type::kInt, {{time, x}}).status());
+  NMB_TRY(writer->end_define());
+  Status status;
+  for (std::uint64_t record = 0; record < 6 && status.ok(); ++record) {
+    const std::vector<int> values(kCells, static_cast<int>(record));
+    if (ranks.rank() == 0)
+      status = writer->put(block, 0, {{record, 0}, {1, kCells}, {}}, std::span<const int>(values));
+  }
+  const bool refused = ranks.size() > 1 && ranks.rank() == 0;
+  NMB_TRY(ranks.agree(expect(status.code() == (refused ? Code::kLimit : Code::kOk),
+                             "kLimit of a rank of several: " + status.text())));
+  if (refused) NMB_TRY(expect(status.message().find("extend()") != std::string::npos, "a way on"));
+  NMB_TRY(writer->close());
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> read, reader->block("steps"));
+    // What was put before is there.
+    const std::uint64_t records = ranks.size() > 1 ? 4 : 6;
+    NMB_TRY(expect(read->records >= records, "as many records"));
+    for (std::uint64_t record = 0; record < records; ++record) {
+      int value = -1;
+      NMB_TRY(read->read(0, {{record, kCells - 1}, {1, 1}, {}}, memory_type_of<int>(), &value));
+      NMB_TRY(expect(value == static_cast<int>(record), "the values of each record"));
+    }
+    return {};
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+}  // namespace
+}  // namespace nmb

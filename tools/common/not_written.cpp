@@ -1,0 +1,97 @@
+// What a netCDF or HDF5 file does not keep (see not_written.h).
+#include "common/not_written.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace nmb::tools {
+
+std::string no_place_for_tags(const TagCounts& counts) {
+  return fmt::format("the output has no place for {} {} of {} {}; an .nmb output keeps {}",
+                     counts.tags, counts.tags == 1 ? "tag" : "tags", counts.blocks,
+                     counts.blocks == 1 ? "block" : "blocks", counts.tags == 1 ? "it" : "them");
+}
+
+std::string no_place_for_records(const LostRecords& lost) {
+  return fmt::format("the output has no place for {}; an .nmb output keeps them", lost.text());
+}
+
+std::string no_place_for_originals(std::uint64_t count, const std::string& file) {
+  return fmt::format("the output has no place for {}; only {} has {}",
+                     count == 1 ? "1 original (an input file kept whole)"
+                                : fmt::format("{} originals (input files kept whole)", count),
+                     file, count == 1 ? "it" : "them");
+}
+
+std::string no_place_for_addition(const std::string& addition, const std::string& file) {
+  return fmt::format(
+      "the output has no place for {}, which a later version of the format added; only {} has it",
+      addition, file);
+}
+
+std::vector<std::pair<std::string, std::string>> not_written_lines(
+    const std::vector<PackLoss>& losses) {
+  using Kind = PackLoss::Kind;
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (auto at = losses.begin(); at != losses.end();) {
+    const auto is_alike = [first = at](const PackLoss& loss) {
+      return loss.kind == Kind::kOriginal && loss.input == first->input;
+    };
+    const auto end =
+        at->kind == Kind::kOriginal ? std::find_if_not(at, losses.end(), is_alike) : std::next(at);
+    switch (at->kind) {
+      case Kind::kOriginal:
+        lines.emplace_back(at->path,
+                           no_place_for_originals(static_cast<std::uint64_t>(end - at), at->path));
+        break;
+      case Kind::kAddition:
+        lines.emplace_back(at->path, no_place_for_addition(at->object, at->path));
+        break;
+      case Kind::kTags:
+        lines.emplace_back(
+            at->path, fmt::format("the output has no place for tags of {} {}; an .nmb output keeps "
+                                  "tags of blocks that stay whole",
+                                  at->blocks, at->blocks == 1 ? "block" : "blocks"));
+        break;
+      case Kind::kTable:
+        lines.emplace_back(at->path, at->line());
+        break;
+    }
+    at = end;
+  }
+  return lines;
+}
+
+Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
+  std::vector<std::string> lines;
+  // A table that cannot be read is no reason to refuse blocks that can.
+  const auto failed = [&](const char* what, const Status& status) -> Status {
+    if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
+    lines.push_back(
+        fmt::format("the output has no place for {}, and they cannot be read: {}; nmverify says "
+                    "what is damaged",
+                    what, status.text()));
+    return {};
+  };
+  if (const Result<TagCounts> tags = reader.tag_counts(); !tags.ok())
+    NMB_TRY(failed("tags", tags.status()));
+  else if (tags->tags > 0)
+    lines.push_back(no_place_for_tags(*tags));
+  if (const auto files = reader.external_files(); !files.ok()) {
+    NMB_TRY(failed("originals", files.status()));
+  } else if (const auto count = std::ranges::count_if(*files, &ExternalFile::is_original);
+             count > 0) {
+    lines.push_back(
+        no_place_for_originals(static_cast<std::uint64_t>(count), reader.file().name()));
+  }
+  if (const auto additions = reader.later_additions(); !additions.ok())
+    NMB_TRY(failed("additions of a later version of the format", additions.status()));
+  else
+    for (const std::string& addition : *additions)
+      lines.push_back(no_place_for_addition(addition, reader.file().name()));
+  return lines;
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,41 @@
+// What netCDF and HDF5 files have no place for, of an NMB file that becomes one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nmb/pack.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
+#include "nmb/write_hdf5.h"
+
+namespace nmb::tools {
+
+// "the output has no place for 3 tags of 1 block; an .nmb output keeps them".
+std::string no_place_for_tags(const TagCounts& counts);
+
+// "the output has no place for 6 records of dimension "t", which no variable has: netCDF programs
+// see 0; an .nmb output keeps them".
+std::string no_place_for_records(const LostRecords& lost);
+
+// "the output has no place for 1 original (an input file kept whole); only a.nmb has it".
+std::string no_place_for_originals(std::uint64_t count, const std::string& file);
+
+// "the output has no place for column 136 of ..., which a later version of the format added; only
+// a.nmb has it".
+std::string no_place_for_addition(const std::string& addition, const std::string& file);
+
+// Losses of pack() where the output is no NMB file, as lines behind the path of the input: one for
+// all originals of an input, one for each other thing.
+std::vector<std::pair<std::string, std::string>> not_written_lines(
+    const std::vector<PackLoss>& losses);
+
+// A line for the tags of all blocks, one for originals, one for each addition of a later version
+// of the format; none where the file has none. Where tables are damaged a line says so. Statistics,
+// provenance and views are made from the rest, so no line names them. Reads all pages of the
+// file's tables. kIo.
+Result<std::vector<std::string>> not_written_lines(const Reader& reader);
+
+}  // namespace nmb::tools
