@@ -8,6 +8,7 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
+#include "nmb/classic_view.h"
 #include "nmb/communicator.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"

@@ -14,6 +14,7 @@
 #include "interop/hdf5_process.h"
 #include "interop/hdf5_stream.h"
 #include "interop/netcdf_check.h"
+#include "interop/netcdf_names.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_source.h"
 #include "nmb/hdf5_section.h"
@@ -340,6 +341,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   create.cancel = options.cancel;
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (!options.lossy) NMB_TRY(check_losses(form).in_file(input));
+  if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
     const Status made = run_export(input, hidden, path, options);
     // A signal from a terminal ends that process too.
