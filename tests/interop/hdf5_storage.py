@@ -239,10 +239,7 @@ def values_lie_elsewhere(plist):
 
 
 def used_values(values):
-    """Of the scale-offset filter: HDF5 leaves those that it does not use as they happen to be, and replaces all but
-    the first two. It decodes nothing with another scale type than 0, 1 and 2, whatever the others are."""
-    if len(values) >= 2 and values[0] > 2:
-        return values[:2]
+    """Of the scale-offset filter: HDF5 leaves those that it does not use as they happen to be."""
     if len(values) < 9:
         return values
     (_, _, _, type_class, size, sign, _, has_fill), rest = values[:8], values[8:]

@@ -8,8 +8,8 @@ that is not netCDF-4), and FILE compared with what came back. Prints a line for 
 (equal | refused: what was said | not compared: why | different: the first difference | failed: what), seconds;
 then totals by folder.
 
-Exit code 0 if all are equal, or refused or not compared for a reason: the file is listed in refused.tsv, or h5py
-cannot open it either. 1 if not; 2 if it could not run; 77 (skipped) without a collection.
+Exit code 0 if all are equal, or not for a reason: refused.tsv lists the file and what may be found, or h5py cannot
+open it either. 1 if not; 2 if it could not run; 77 (skipped) without a collection.
 """
 
 import argparse
@@ -129,11 +129,11 @@ def check_file(options, reasons, path):
 
 def accept(stop, trip, kind, reasons):
     """(result, whether there is a good reason for it)."""
+    words, reason = reasons.get(hashlib.sha256(trip.path.read_bytes()).hexdigest(), ((), ""))
+    if stop.word in words:
+        return f"{stop} [{reason}]", True
     if stop.word not in ("refused", "not compared"):
         return str(stop), False
-    reason = reasons.get(hashlib.sha256(trip.path.read_bytes()).hexdigest())
-    if reason:
-        return f"{stop} [{reason}]", True
     if kind != "classic" and trip.cannot_be_opened():
         return f"{stop} [h5py cannot open it]", True
     return str(stop), False
@@ -141,7 +141,8 @@ def accept(stop, trip, kind, reasons):
 
 def read_reasons():
     lines = (HERE / "refused.tsv").read_text().splitlines()
-    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
+    entries = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {digest: (words.split(", "), reason) for digest, words, reason in entries}
 
 
 def files_of(corpus, only):

@@ -335,14 +335,13 @@ Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<
                                        PackReport* report) const {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
   NMB_ASSIGN(const LostRecords lost, lost_records(between));
-  const std::size_t warnings =
-      (counts.tags > 0 ? 1u : 0u) + (lost.blocks > 0 ? 1u : 0u) + changes.size();
+  const std::size_t before = report->warnings.size();
+  for (const Loss& change : changes) report->warnings.push_back(change.line());
   if (counts.tags > 0)
     report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
   if (lost.blocks > 0)
     report->warnings.push_back(options_.output + ": " + no_place_for_records(lost));
-  for (const Loss& change : changes)
-    report->warnings.push_back(options_.output + ": " + change.line());
+  const std::size_t warnings = report->warnings.size() - before;
   if (!options_.strict || warnings == 0) return {};
   return Status(Code::kConflict, options_.output, kNoOffset, "",
                 fmt::format("{} where none is allowed; nothing was written",

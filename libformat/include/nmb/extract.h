@@ -34,7 +34,7 @@ struct ExtractOptions {
   int deflate = 0;
   bool shuffle = false;
   // An HDF5 file that need not be netCDF: dimensions that netCDF made up names for (phony_dim_0)
-  // become no data sets, and names may have more than 255 bytes.
+  // become no data sets.
   bool plain = false;
 };
 

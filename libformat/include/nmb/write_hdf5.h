@@ -41,8 +41,7 @@ NMB_EXPORT Result<LostRecords> lost_records(const Reader& reader);
 // outcome. The HDF5 library works in a process of its own, which opens `input`, the file that
 // `reader` has open. options.kind and threads do not count; options.check: the result is read
 // again, its groups and values are those of `input`, and netCDF sees the dimensions of its sources.
-// kConflict: hdf5_losses() without options.lossy; kUnsupported: without options.plain, a name of
-// more than 255 bytes, which netCDF does not read; kDamaged, kUnsupported: what that process says;
+// kConflict: hdf5_losses() without options.lossy; kDamaged, kUnsupported: what that process says;
 // kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ExtractOptions& options,

@@ -9,8 +9,6 @@
 namespace nmb {
 
 inline constexpr std::size_t kMaxNameBytes = 65535;
-// Of an object or attribute in an HDF5 file: netCDF-C 4.9 fails on names of 256 bytes and more.
-inline constexpr std::size_t kMaxNetcdfNameBytes = 255;
 
 // Well-formed UTF-8: shortest forms, no surrogates, nothing past U+10FFFF.
 bool is_utf8(std::string_view text);

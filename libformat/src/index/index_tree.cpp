@@ -55,7 +55,7 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
   expect.position = position;
   expect.length = length;
   expect.sum = sum;
-  return cache_.read(file_, expect);
+  return cache_->read(file_, expect);
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::root() const {

@@ -48,6 +48,8 @@ class IndexTree {
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
+  // Pages that were read of an earlier generation of the file: none of them is ever written again.
+  void share_pages(const IndexTree& before) { cache_ = before.cache_; }
   Result<std::shared_ptr<const Page>> root() const;
   // The child of a node's row.
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
@@ -68,7 +70,7 @@ class IndexTree {
   Superblock superblock_;
   Growth growth_;
 
-  mutable PageCache cache_;
+  std::shared_ptr<PageCache> cache_ = std::make_shared<PageCache>();
 };
 
 // Row of the child below which `name` lies.

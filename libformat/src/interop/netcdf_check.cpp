@@ -26,6 +26,43 @@ Status seen_otherwise(const std::string& variable, const std::string& seen,
 
 }  // namespace
 
+Status check_netcdf_names(const Reader& reader) {
+  const auto check = [](std::string_view what, const std::string& path, std::string_view name,
+                        std::size_t ahead) {
+    if (name.size() + ahead <= kMostNetcdfName) return Status();
+    return Status(Code::kUnsupported,
+                  std::string(what) + " " + in_quotes(path.substr(0, 80)) + ": found a name of " +
+                      std::to_string(name.size() + ahead) +
+                      " bytes in a netCDF-4 file, expected at most " +
+                      std::to_string(kMostNetcdfName) + " (--to hdf5 has no such limit)");
+  };
+  return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    const std::string_view path = entry.name;
+    for (std::size_t from = 0; from < path.size();) {
+      const std::size_t to = std::min(path.find('/', from), path.size());
+      NMB_TRY(check("block", entry.name, path.substr(from, to - from), 0));
+      from = to + 1;
+    }
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    const Metadata& metadata = block->metadata;
+    const bool is_classic = entry.kind != static_cast<std::uint16_t>(Kind::kExtended);
+    for (DimId d = 0; is_classic && d < metadata.dimension_count(); ++d)
+      NMB_TRY(check("dimension", object_path(*block, metadata.dimension(d).name),
+                    metadata.dimension(d).name, 0));
+    for (VarId v = 0; v < metadata.variable_count(); ++v) {
+      const Variable variable = metadata.variable(v);
+      // A variable with the name of a dimension that is not its first gets another one.
+      const std::optional<DimId> same =
+          is_classic ? metadata.find_dimension(variable.name) : std::nullopt;
+      const bool is_hidden =
+          same && (variable.dimensions.empty() || variable.dimensions[0] != *same);
+      NMB_TRY(check("variable", object_path(*block, variable.name), variable.name,
+                    is_hidden ? kNonCoordinate.size() : 0));
+    }
+    return true;
+  });
+}
+
 void NetcdfCheck::add(const Block& written) {
   const Metadata& metadata = written.metadata;
   for (VarId v = 0; v < metadata.variable_count(); ++v) {

@@ -33,6 +33,8 @@ class ReaderCore {
              const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
+  // Of an earlier generation of the same file: what was read of its index is not read again.
+  void share_pages(const ReaderCore& before) { index_.share_pages(before.index_); }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
   const BlockTable& statistics() const { return statistics_; }

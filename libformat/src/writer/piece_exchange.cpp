@@ -95,6 +95,9 @@ void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
 }
 
 struct PieceExchange::Assembly {
+  Assembly(const ExtentState::FreshPiece& of, const Sharing::Handle& kept_by)
+      : piece(of), keeper(kept_by) {}
+
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;
   int written_by = -1;  // the rank that has written all of it

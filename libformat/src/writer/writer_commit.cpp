@@ -904,10 +904,17 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   retained_.clear();
   by_name_.clear();
   pending_bytes_ = linked_bytes_ = 0;
-  source_ = std::make_unique<OutputSource>(*file_, superblock_.file_length);
-  FirstFinding ignored;
-  NMB_ASSIGN(Head head, read_head(*source_, ignored));
-  core_ = std::make_unique<ReaderCore>(*source_, std::move(head));
+  // All ranks know what the head says: none reads it.
+  Head head;
+  head.superblock = superblock_;
+  head.superblock_bytes = superblock_bytes_;
+  head.position = superblock_.trailer_position();
+  head.dictionary = dictionary_;
+  auto source = std::make_unique<OutputSource>(*file_, superblock_.file_length);
+  auto core = std::make_unique<ReaderCore>(*source, std::move(head));
+  if (core_) core->share_pages(*core_);
+  core_ = std::move(core);
+  source_ = std::move(source);
   return {};
 }
 
