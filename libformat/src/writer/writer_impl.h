@@ -1,7 +1,8 @@
 // Writer::Impl: state and phases of the writer, on each rank. Definitions are in writer_define.cpp,
 // end_define in writer_layout.cpp, values in writer_values.cpp and writer_requests.cpp, those that
-// stay in other files in writer_links.cpp, commits in writer_commit.cpp, what ranks tell one
-// another of shared blocks in writer_sharing.cpp.
+// ranks put together in writer_together.cpp, those that stay in other files in writer_links.cpp,
+// commits in writer_commit.cpp, what ranks tell one another of shared blocks in
+// writer_sharing.cpp.
 #pragma once
 
 #include <memory>
