@@ -126,8 +126,8 @@ def attribute(name, type_, space, data):
 def own_attributes(attributes, of_variable):
     out = []
     for a in attributes:
-        if not a.name or b"\0" in a.name or of_variable and a.name in OWN_NAMES:
-            raise NoView(f"attribute {a.name!r}")
+        if not a.name or b"\0" in a.name or len(a.name) > 255 or of_variable and a.name in OWN_NAMES:
+            raise NoView(f"attribute {a.name[:80]!r}")
         if a.type == 2:
             out.append(attribute(a.name, string(max(len(a.raw), 1)), SCALAR if a.raw else NULL, bytes(a.raw)))
         else:
@@ -193,7 +193,7 @@ class View:
     def group(self, links, attributes):
         names = [name for name, _ in links]
         for name in names:
-            if name in (b"", b".") or b"/" in name or b"\0" in name or len(name) > 32767:
+            if name in (b"", b".") or b"/" in name or b"\0" in name or len(name) > 255:
                 raise NoView(f"name {name[:80]!r}")
         if len(set(names)) < len(names):
             raise NoView("two objects of one name")
@@ -202,9 +202,9 @@ class View:
             messages.append(message(0x02, struct.pack("<2B3Q", 0, 1, len(links), NONE, NONE)))
             messages.append(message(0x0A, bytes(2)))
             for i, (name, address) in enumerate(links):
-                long, utf8 = len(name) > 255, is_utf8(name)
-                body = struct.pack("<2BQ", 1, int(long) | 4 | (16 if utf8 else 0), i) + (b"\1" if utf8 else b"")
-                body += struct.pack("<H" if long else "<B", len(name)) + name + struct.pack("<Q", address)
+                utf8 = is_utf8(name)
+                body = struct.pack("<2BQ", 1, 4 | (16 if utf8 else 0), i) + (b"\1" if utf8 else b"")
+                body += struct.pack("<B", len(name)) + name + struct.pack("<Q", address)
                 messages.append(message(0x06, body))
         else:
             names, tree = self.symbols(sorted(links))

@@ -255,6 +255,7 @@ class ViewTest:
         deep = "a/" * 30000 + "a"
         refused("one.nc", "found a path of 30001 groups", "--block-name", deep)
         test.run("nmcat", "one.nc", "-o", "deep.nmb", "--block-name", deep, "--hdf5-view", "auto", "--mem", "200M")
+        self.long_names(refused)
         with netCDF4.Dataset(self.path("scale.nc"), "w", format="NETCDF3_CLASSIC") as d:
             d.createVariable("v", "i4", ()).CLASS = "x"
         refused("scale.nc", "attribute \"CLASS\"")
@@ -277,6 +278,45 @@ class ViewTest:
         test.run("nmconvert", "--add-hdf5-view", "one.nc", exit_code=2, says="one.nc")
         test.run("nmconvert", "--add-hdf5-view", "nowhere.nmb", exit_code=2)
         test.run("nmconvert", "--add-hdf5-view", "large.nc.nmb", "one.nc", exit_code=2, says="FILE alone")
+
+    def long_names(self, refused):
+        """netCDF reads names of 255 bytes, and no longer ones, in views and in netCDF-4 files."""
+        test = self.test
+
+        def make(name, length, kind):
+            text = name * length
+            with netCDF4.Dataset(self.path("names.nc"), "w", format="NETCDF3_CLASSIC") as d:
+                d.createDimension("y", 2)
+                d.createDimension(text if kind in ("dimension", "hidden") else "x", 3)
+                if kind in ("variable", "hidden"):
+                    d.createVariable(text, "f4", ("y", text) if kind == "hidden" else ("x",))[:] = 1
+                if kind.endswith("attribute"):
+                    (d if kind == "attribute" else d.createVariable("v", "f4", ())).setncattr(text, 1)
+
+        def outputs(found, *options):
+            refused("names.nc", found, *options)
+            test.run("nmcat", "names.nc", "-o", "names.nmb", "-f", *options)
+            for call in (("nmconvert", "names.nmb", "no.nc4", "--to", "nc4"), ("nmcat", "names.nc", "-o", "no.nc4", *options)):
+                test.run(*call, exit_code=2, says=found)
+                test.check(not self.path("no.nc4").exists(), f"{found}: no.nc4 was written")
+            test.run("nmconvert", "names.nmb", "plain.h5", "--to", "hdf5", "-f")
+            test.run("nmcat", "names.nc", "-o", "plain.h5", "-f", *options)
+            with h5py.File(self.path("plain.h5")):
+                pass
+
+        for kind in ("dimension", "variable", "attribute", "variable attribute"):
+            make("n", 256, kind)
+            outputs("a name of 256 bytes")
+            make("n", 255, kind)
+            test.run("nmcat", "names.nc", "-o", "named.nmb", "-f", "--hdf5-view", "on")
+            test.run("nmconvert", "named.nmb", "named.nc", "--to", "nc4", "-f")
+            for path in ("named.nmb", "named.nc"):
+                done = subprocess.run(["ncdump", "-h", path], cwd=test.work, capture_output=True, text=True)
+                test.check(done.returncode == 0 and "n" * 255 in done.stdout, f"{kind}: ncdump {path}: {done.stderr}")
+        make("n", 250, "hidden")
+        outputs("a name of 265 bytes")
+        make("n", 2, "variable")
+        outputs("a name of 256 bytes", "--block-name", "a/" + "n" * 256 + "/b")
 
     def workload(self, corpus):
         generator = corpus.resolve().parent / "workload" / "gen_graphs.py"

@@ -9,6 +9,7 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 
 import json
 import os
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -208,6 +209,46 @@ def check_direct(test):
     test.check(not left, f"left behind: {left}")
 
 
+def make_old_scaleoffset(path, scale_type):
+    """A scaleoffset filter with 7 parameters, as HDF5 before 1.8 wrote it."""
+    with h5py.File(path, "w") as f:
+        f.create_dataset("old", data=numpy.arange(200, dtype="<i4"), chunks=(50,), scaleoffset=9)
+        f["new"] = numpy.arange(3)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"scaleoffset\0")
+    data[at - 2 : at] = struct.pack("<H", 7)
+    data[at + 16 : at + 16 + 28] = struct.pack("<7I", scale_type, 50, 0, 4, 7, 0, 1)
+    path.write_bytes(data)
+
+
+def check_old_scaleoffset(test):
+    """HDF5 replaces the parameters, and decodes the chunks with neither."""
+    what = 'variable "old": HDF5 replaces the parameters of its scaleoffset filter'
+    make_old_scaleoffset(test.work / "old.h5", 4)
+    test.run("nmconvert", "old.h5", "old.nmb")
+    test.run("nmverify", "old.nmb")
+    test.run("nmconvert", "old.nmb", "again.h5", says=what)
+    test.run("nmconvert", "old.nmb", "no.h5", "--strict", exit_code=1, says="none is allowed")
+    test.run("nmcat", "old.h5", "many.h5", "-o", "both.h5", says=what.replace("old", "old/old"))
+    test.run("nmcat", "old.h5", "many.h5", "-o", "no.h5", "--strict", exit_code=1, says="none is allowed")
+    with h5py.File(test.work / "old.h5") as f, h5py.File(test.work / "again.h5") as g, h5py.File(test.work / "both.h5") as h:
+        for made in (g, h["old"]):
+            test.check(numpy.array_equal(made["new"], f["new"]), f"{made.name}: other values")
+            chunks = [[d.id.read_direct_chunk((at,)) for at in range(0, 200, 50)] for d in (f["old"], made["old"])]
+            test.check(chunks[0] == chunks[1], f"{made.name}: other chunks")
+            test.check(made["old"].id.get_create_plist().get_filter(0)[2][:2] == (4, 50), f"{made.name}: another scale type")
+            try:
+                made["old"][()]
+                test.check(False, f"{made.name}: HDF5 decodes what it did not before")
+            except OSError:
+                pass
+    # HDF5 would decode these with its own parameters: to other values, perhaps.
+    make_old_scaleoffset(test.work / "known.h5", 2)
+    test.run("nmconvert", "known.h5", "known.nmb")
+    test.run("nmconvert", "known.nmb", "no.h5", exit_code=1, says="other definitions")
+    test.check(not (test.work / "no.h5").exists(), "no.h5: written")
+
+
 def check_materialise(test):
     """Values of external and virtual data sets."""
     numbers = numpy.arange(60, dtype="<f4")
@@ -303,6 +344,7 @@ def check(test):
     check_values(test)
     check_failures(test)
     check_direct(test)
+    check_old_scaleoffset(test)
     check_materialise(test)
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)

@@ -9,6 +9,9 @@
 namespace nmb {
 
 inline constexpr std::size_t kMaxNameBytes = 65535;
+// Of objects and attributes in an HDF5 file: netCDF-C reads no longer ones. Those of attributes
+// overrun its buffers.
+inline constexpr std::size_t kMostNetcdfName = 255;
 
 // Well-formed UTF-8: shortest forms, no surrogates, nothing past U+10FFFF.
 bool is_utf8(std::string_view text);

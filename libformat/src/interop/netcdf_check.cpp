@@ -8,6 +8,8 @@
 
 #include "block/name_rules.h"
 #include "interop/netcdf_marks.h"
+#include "interop/shared_dimensions.h"
+#include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
 
@@ -24,31 +26,45 @@ Status seen_otherwise(const std::string& variable, const std::string& seen,
                                     ", expected dimension " + in_quotes(expected));
 }
 
+// ahead: bytes that the name gets in front of it.
+Status check_name(std::string_view what, const std::string& path, std::string_view name,
+                  std::size_t ahead) {
+  if (name.size() + ahead <= kMostNetcdfName) return {};
+  return Status(Code::kUnsupported, std::string(what) + " " + in_quotes(path.substr(0, 80)) +
+                                        ": found a name of " + std::to_string(name.size() + ahead) +
+                                        " bytes in a netCDF-4 file, expected at most " +
+                                        std::to_string(kMostNetcdfName) +
+                                        " (--to hdf5 has no such limit)");
+}
+
+Status check_attributes(const Block& block, std::uint32_t owner) {
+  Status status;
+  block.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
+    const std::string_view object = owner == kGlobal ? "" : block.metadata.variable(owner).name;
+    if (status.ok())
+      status = check_name(
+          "attribute", object_path(block, std::string(object) + "@" + std::string(attribute.name)),
+          attribute.name, 0);
+  });
+  return status;
+}
+
 }  // namespace
 
 Status check_netcdf_names(const Reader& reader) {
-  const auto check = [](std::string_view what, const std::string& path, std::string_view name,
-                        std::size_t ahead) {
-    if (name.size() + ahead <= kMostNetcdfName) return Status();
-    return Status(Code::kUnsupported,
-                  std::string(what) + " " + in_quotes(path.substr(0, 80)) + ": found a name of " +
-                      std::to_string(name.size() + ahead) +
-                      " bytes in a netCDF-4 file, expected at most " +
-                      std::to_string(kMostNetcdfName) + " (--to hdf5 has no such limit)");
-  };
   return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     const std::string_view path = entry.name;
     for (std::size_t from = 0; from < path.size();) {
       const std::size_t to = std::min(path.find('/', from), path.size());
-      NMB_TRY(check("block", entry.name, path.substr(from, to - from), 0));
+      NMB_TRY(check_name("block", entry.name, path.substr(from, to - from), 0));
       from = to + 1;
     }
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
     const Metadata& metadata = block->metadata;
-    const bool is_classic = entry.kind != static_cast<std::uint16_t>(Kind::kExtended);
+    const bool is_classic = is_classic_dataset(metadata);
     for (DimId d = 0; is_classic && d < metadata.dimension_count(); ++d)
-      NMB_TRY(check("dimension", object_path(*block, metadata.dimension(d).name),
-                    metadata.dimension(d).name, 0));
+      NMB_TRY(check_name("dimension", object_path(*block, metadata.dimension(d).name),
+                         metadata.dimension(d).name, 0));
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
       // A variable with the name of a dimension that is not its first gets another one.
@@ -56,9 +72,18 @@ Status check_netcdf_names(const Reader& reader) {
           is_classic ? metadata.find_dimension(variable.name) : std::nullopt;
       const bool is_hidden =
           same && (variable.dimensions.empty() || variable.dimensions[0] != *same);
-      NMB_TRY(check("variable", object_path(*block, variable.name), variable.name,
-                    is_hidden ? kNonCoordinate.size() : 0));
+      NMB_TRY(check_name("variable", object_path(*block, variable.name), variable.name,
+                         is_hidden ? kNonCoordinate.size() : 0));
+      NMB_TRY(check_attributes(*block, v));
     }
+    NMB_TRY(check_attributes(*block, kGlobal));
+    if (!metadata.extension()) return true;
+    constexpr Property::Number kWanted[] = {Property::Number::kLinks};
+    NMB_ASSIGN(const std::vector<Property> properties,
+               decode_properties(metadata.extension()->hdf5, kWanted));
+    for (const Property& property : properties)
+      for (const Link& link : property.links)
+        NMB_TRY(check_name("link", object_path(*block, link.name), link.name, 0));
     return true;
   });
 }

@@ -14,11 +14,8 @@
 
 namespace nmb::hdf5 {
 
-// Bytes of the longest name of a group or data set: netCDF-C opens no file with a longer one.
-inline constexpr std::size_t kMostNetcdfName = 255;
-
-// Whether all names have a place in a netCDF-4 file. Reads the definitions of all blocks.
-// kUnsupported, naming the first that has none; kDamaged, kIo.
+// Whether all names of groups, data sets, links and attributes have a place in a netCDF-4 file.
+// Reads the definitions of all blocks. kUnsupported, naming the first that has none; kDamaged, kIo.
 Status check_netcdf_names(const Reader& reader);
 
 // Not thread-safe.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "block/name_rules.h"
 #include "nmb/text.h"
 #include "nmb/values.h"
 #include "view/chunk_tree.h"
@@ -293,6 +294,10 @@ Status BlockEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
     const auto what = [&] { return of() + ", attribute \"" + printable(attribute.name) + "\""; };
     if (attribute.name.empty() || attribute.name.find('\0') != attribute.name.npos)
       status = refused(what(), "a name that HDF5 cannot hold", "one without NUL");
+    else if (attribute.name.size() > kMostNetcdfName)
+      status = refused(of() + ", attribute \"" + printable(attribute.name.substr(0, 80)) + "\"",
+                       "a name of " + std::to_string(attribute.name.size()) + " bytes",
+                       "at most " + std::to_string(kMostNetcdfName));
     else if (owner != kGlobal && std::ranges::count(kReserved, attribute.name) > 0)
       status = refused(what(), "a name by which netCDF-4 tells of dimensions", "another one");
     else if (!is_type(static_cast<std::uint32_t>(attribute.type)))

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "block/name_rules.h"
 #include "nmb/text.h"
 #include "view/object_header.h"
 #include "view/tree_level.h"
@@ -24,10 +25,9 @@ Status check_name(const ViewGroup& group, std::string_view name) {
   if (name.empty() || name == "." || name.find('/') != name.npos || name.find('\0') != name.npos)
     return refused(group, name, "a name that HDF5 cannot hold",
                    "one without / and NUL, other than \".\"");
-  constexpr std::size_t kMostBytes = 255;  // netCDF-C opens no file with a longer one
-  if (name.size() > kMostBytes)
+  if (name.size() > kMostNetcdfName)
     return refused(group, name.substr(0, 80), "a name of " + std::to_string(name.size()) + " bytes",
-                   "at most " + std::to_string(kMostBytes));
+                   "at most " + std::to_string(kMostNetcdfName));
   return {};
 }
 
@@ -63,13 +63,12 @@ void add_links(const LinkList& links, ObjectHeader& header) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     const std::string_view name = links.name(i);
     const bool utf8 = is_utf8_beyond_ascii(name);
-    const bool long_name = name.size() > 0xFF;
     header.begin(HeaderMessage::kLink);
     out.put8(1);
-    out.put8((long_name ? 1 : 0) | 4 | (utf8 ? 16 : 0));  // order, character set
+    out.put8(4 | (utf8 ? 16 : 0));  // order, character set
     out.put64(i);
     if (utf8) out.put8(1);
-    long_name ? out.put16(name.size()) : out.put8(static_cast<unsigned>(name.size()));
+    out.put8(static_cast<unsigned>(name.size()));
     out.put(name);
     out.put64(links.address(i));
     (void)header.end();  // its name was checked
