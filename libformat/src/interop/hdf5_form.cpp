@@ -25,7 +25,8 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
   for (const Storage& storage : block.metadata.extension()->storage)
     if (std::ranges::any_of(storage.filters, is_replaced))
       changes->push_back(
-          {"variable \"" + group + std::string(block.metadata.variable(storage.variable).name) + '"',
+          {"variable \"" + group + std::string(block.metadata.variable(storage.variable).name) +
+               '"',
            "HDF5 replaces the parameters of its scaleoffset filter, which are of a version before "
            "1.8; the chunks stay as they are, and HDF5 cannot decode them with either"});
 }
