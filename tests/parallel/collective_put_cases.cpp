@@ -145,7 +145,15 @@ RANK_CASE(WholePiecesThatAllRanksPutAreTheHighestRanks) {
     NMB_ASSIGN(const BlockId block, writer->define_block("all"));
     NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", kLength));
     NMB_TRY(writer->def_var(block, "v", Type::kDouble, std::span(&x, 1)).status());
+    NMB_TRY(writer->def_var(block, "short", Type::kShort, std::span(&x, 1)).status());
     NMB_TRY(writer->end_define());
+    // What is out of range counts once, also where ranks write twice.
+    const std::vector<int> large(kLength, 70000);
+    const Status status =
+        writer->put_all(block, 1, {{0}, {kLength}, {}}, std::span<const int>(large));
+    NMB_TRY(ranks.agree(
+        expect(status.code() == Code::kRange && status.message().starts_with("found 100000 values"),
+               "all values out of range: " + status.text())));
     const std::vector<double> values(kLength, ranks.rank());
     NMB_TRY(writer->put_all(block, 0, {{0}, {kLength}, {}}, std::span<const double>(values)));
     NMB_TRY(writer->close());

@@ -142,7 +142,7 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
 // A piece that this rank alone has, if all is well.
 Status PieceExchange::write_piece(const PiecePart& part, const Encode& encode) {
   std::vector<std::byte> bytes(part.bytes);
-  encode(part, bytes);
+  encode(part, bytes, false);
   NMB_TRY(file_.write_at(part.piece.position, bytes));
   written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
   return {};
@@ -223,7 +223,7 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
         continue;
       }
       letter.put_bytes(std::as_bytes(std::span(part.runs)));
-      encode(part, letter.put_room(part.bytes));
+      encode(part, letter.put_room(part.bytes), !alone_direct);
     }
     NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
     NMB_ASSIGN(const Assemblies assemblies, assemble(arrived, conflict));

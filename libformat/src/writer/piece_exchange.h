@@ -54,8 +54,8 @@ class PieceExchange {
         piece_size_(piece_size),
         written_(*written) {}
 
-  // Fills `out` with the bytes of a part, in external form.
-  using Encode = std::function<void(const PiecePart& part, std::span<std::byte> out)>;
+  // Fills `out` with the bytes of a part, in external form. again: it has done so before.
+  using Encode = std::function<void(const PiecePart& part, std::span<std::byte> out, bool again)>;
 
   // Collective: writes the parts of all ranks. Where several have a byte, that of the highest rank
   // is written, of one rank's that of its last put. A rank holds bytes of about kRoundBytes at a

@@ -167,10 +167,13 @@ Status Writer::Impl::put_together(const Status& checked, std::span<Put> puts) {
   if (ranks_.size() == 1) return put_alone;
   PieceExchange exchange(ranks_, *file_, aggregation_, superblock_.piece_size, &written_for_);
   NMB_TRY(ranks_.agree(put_alone));
-  return keep(exchange.put(parts_of(shared), [&](const PiecePart& part, std::span<std::byte> out) {
-    Put& put = *shared[part.put];
-    put.out_of_range += encode_bytes(put.memory, put.values, put.type, put.kind, part.first, out);
-  }));
+  return keep(exchange.put(
+      parts_of(shared), [&](const PiecePart& part, std::span<std::byte> out, bool again) {
+        Put& put = *shared[part.put];
+        const std::uint64_t out_of_range =
+            encode_bytes(put.memory, put.values, put.type, put.kind, part.first, out);
+        if (!again) put.out_of_range += out_of_range;
+      }));
 }
 
 }  // namespace nmb
