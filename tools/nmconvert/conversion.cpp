@@ -170,7 +170,11 @@ class Converter {
       return Status(status.code(), file, kNoOffset, status.rule(), status.message());
     };
     PackReport report;
-    NMB_TRY(named(pack_input(options, &report), record_.of.output));
+    const Status packed = pack_input(options, &report);
+    for (std::string& text : record_.warnings)
+      if (text.starts_with(between.path() + ": "))
+        text.replace(0, between.path().size(), record_.of.output);
+    NMB_TRY(named(packed, record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
     // Of a whole NMB file, from_nmb() has warned.
     if (record_.of.block) {
@@ -451,6 +455,7 @@ class Converter {
     options.check = options_.check;
     options.lossy = options_.lossy;
     options.plain = record_.of.to == "hdf5";
+    if (options_.compression) options.chunk = options_.compression->chunk;
     if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
       options.deflate = options_.compression->level;
       options.shuffle = options_.compression->shuffle;

@@ -233,14 +233,22 @@ class Packer {
     }
     if (!options_.compression || classic_) return {};
     for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i) {
-      const std::string dimension = nmb::in_quotes(options_.compression->chunk[i].dimension);
-      NMB_ASSIGN(const bool known, anywhere(blocks_->chunk_use(i) != ChunkUse::kNone));
-      NMB_ASSIGN(const bool used, anywhere(blocks_->chunk_use(i) == ChunkUse::kUsed));
+      const auto& [name, length] = options_.compression->chunk[i];
+      const std::string dimension = nmb::in_quotes(name);
+      const ChunkUse& use = blocks_->chunk_use(i);
+      NMB_ASSIGN(const bool known, anywhere(use.is_known));
+      NMB_ASSIGN(const bool cut, anywhere(use.is_cut || use.is_clipped));
+      NMB_ASSIGN(const bool clipped, anywhere(use.is_clipped));
       if (!known) note("a variable with dimension " + dimension + " (chunks)");
-      if (known && !used && ranks_.rank() == 0)
+      if (ranks_.rank() != 0 || !report_.unreadable.empty()) continue;
+      // Why not is told of each variable.
+      if (known && !cut)
         report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
-                                   dimension +
-                                   ": those that have it are too small or cannot have chunks");
+                                   dimension);
+      if (clipped)
+        report_.warnings.push_back(options_.output + ": a chunk length of " +
+                                   std::to_string(length) + " is more than dimension " + dimension +
+                                   " can have: its variables get chunks of the dimension's length");
     }
     return {};
   }
