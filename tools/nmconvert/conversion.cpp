@@ -335,7 +335,17 @@ class Converter {
     DimensionLengths lengths;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
-      NMB_TRY(add_lengths(*reader, *block, &lengths));
+      // Other blocks may use the dimensions of this one, or have those that it uses.
+      NMB_TRY(add_dimension_lengths(
+          netcdf_view(*block),
+          [&](std::string_view prefix, const auto& visit) {
+            return reader->for_each_entry(prefix, visit);
+          },
+          [&](const BlockEntry& other) -> Result<std::shared_ptr<const Dataset>> {
+            NMB_ASSIGN(std::shared_ptr<const Block> read, reader->block(other));
+            return std::shared_ptr<const Dataset>(std::move(read));
+          },
+          &lengths));
       if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
@@ -347,28 +357,6 @@ class Converter {
     NMB_TRY(ranks_.agree(load()));
     return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses),
                       &lengths);
-  }
-
-  // Those of dimensions that the block has or uses, where other blocks may use them.
-  static Status add_lengths(const Reader& reader, const Block& block, DimensionLengths* lengths) {
-    std::optional<std::string> top;  // the uppermost block with such a dimension
-    for (const NetcdfView::Dimension& dimension : netcdf_view(block).dimensions) {
-      if (!dimension.may_grow || dimension.path.empty()) continue;
-      const std::size_t slash = dimension.path.rfind('/');
-      const std::string owner = slash > 0 && slash != std::string::npos
-                                    ? dimension.path.substr(1, slash - 1)
-                                    : std::string();
-      if (!top || owner.size() < top->size()) top = owner;
-    }
-    if (!top) return {};
-    return reader.for_each_entry(*top, [&](const BlockEntry& entry) -> Result<bool> {
-      const bool is_below = top->empty() || entry.name == *top ||
-                            (entry.name.starts_with(*top) && entry.name[top->size()] == '/');
-      if (!is_below || !is_extended(entry)) return true;
-      NMB_ASSIGN(const std::shared_ptr<const Block> other, reader.block(entry));
-      add_dimension_lengths(*other, lengths);
-      return true;
-    });
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {

@@ -34,29 +34,6 @@ Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, con
   return false;
 }
 
-// Lengths of the view's dimensions that may grow, which variables of other groups may use: of the
-// blocks at and below the uppermost one with such a dimension.
-Status add_lengths(const InspectedFile& file, const NetcdfView& view, DimensionLengths* lengths) {
-  std::optional<std::string> top;
-  for (const NetcdfView::Dimension& dimension : view.dimensions) {
-    if (!dimension.may_grow || dimension.path.empty()) continue;
-    const std::size_t slash = dimension.path.rfind('/');
-    const std::string owner = slash > 0 && slash != std::string::npos
-                                  ? dimension.path.substr(1, slash - 1)
-                                  : std::string();
-    if (!top || owner.size() < top->size()) top = owner;
-  }
-  if (!top) return {};
-  return file.for_each_entry(*top, [&](const BlockEntry& entry) -> Result<bool> {
-    const bool is_below = top->empty() || entry.name == *top ||
-                          (entry.name.starts_with(*top) && entry.name[top->size()] == '/');
-    if (!is_below || entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Dataset> other, file.dataset(entry));
-    add_dimension_lengths(*other, lengths);
-    return true;
-  });
-}
-
 }  // namespace
 
 void ViewOption::offer(CLI::App& command) {
@@ -75,7 +52,12 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
   }
   if (!wanted) return std::optional<NetcdfView>();
   DimensionLengths lengths;
-  NMB_TRY(add_lengths(file, view, &lengths));
+  NMB_TRY(add_dimension_lengths(
+      view,
+      [&](std::string_view prefix, const auto& visit) {
+        return file.for_each_entry(prefix, visit);
+      },
+      [&](const BlockEntry& entry) { return file.dataset(entry); }, &lengths));
   return std::optional(netcdf_view(dataset, &lengths));
 }
 

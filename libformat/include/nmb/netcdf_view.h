@@ -4,13 +4,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "nmb/block_entry.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
@@ -54,7 +58,22 @@ using DimensionLengths = std::map<std::string, std::uint64_t>;
 NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset,
                                   const DimensionLengths* lengths = nullptr);
 
+// Whether a data set of HDF5 is for netCDF a dimension without a variable. false: of metadata
+// without an extension.
+NMB_EXPORT bool is_dimension_only(const Metadata& metadata, VarId variable);
+
 // Adds the lengths that a group of a file has. Its name is its path, without the first '/'.
 NMB_EXPORT void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths);
+
+// The same of all groups of a file that may use the dimensions of `view` that may grow: of the
+// blocks from HDF5 at and below the uppermost one that has such a dimension. None are read where
+// there is no such dimension. for_each: calls its second argument with the entries of the blocks
+// whose names begin with the first one, as Reader::for_each_entry() does. load: reads a block, as
+// Reader::block(). Fails as these do; *lengths may then have some. Thread-safe if they are.
+using ForEachEntry = std::function<Status(
+    std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit)>;
+using LoadEntry = std::function<Result<std::shared_ptr<const Dataset>>(const BlockEntry&)>;
+NMB_EXPORT Status add_dimension_lengths(const NetcdfView& view, const ForEachEntry& for_each,
+                                        const LoadEntry& load, DimensionLengths* lengths);
 
 }  // namespace nmb

@@ -76,9 +76,7 @@ class ViewMaker {
   NetcdfView make() {
     if (metadata_.extension()) find_marks();
     for (VarId v = 0; v < metadata_.variable_count(); ++v) {
-      const bool is_dimension = view_.is_netcdf && view_.is_scale[v] &&
-                                fixed_text(metadata_, v, "NAME").starts_with(kNotAVariable);
-      if (is_dimension) continue;
+      if (is_dimension_only(metadata_, v)) continue;
       std::string name(metadata_.variable(v).name);
       if (view_.is_netcdf && name.starts_with(kNonCoordinate) &&
           name.size() > kNonCoordinate.size())
@@ -326,6 +324,11 @@ NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths) 
   return ViewMaker(dataset, lengths).make();
 }
 
+bool is_dimension_only(const Metadata& metadata, VarId variable) {
+  return metadata.extension() && is_dimension_scale(metadata, variable) &&
+         fixed_text(metadata, variable, "NAME").starts_with(kNotAVariable);
+}
+
 void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {
   const Metadata& metadata = group.metadata;
   if (!metadata.extension() ||
@@ -339,6 +342,28 @@ void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {
       std::uint64_t& length = (*lengths)[dimension.path];
       length = std::max(length, dimension.length);
     }
+}
+
+Status add_dimension_lengths(const NetcdfView& view, const ForEachEntry& for_each,
+                             const LoadEntry& load, DimensionLengths* lengths) {
+  std::optional<std::string> top;
+  for (const NetcdfView::Dimension& dimension : view.dimensions) {
+    if (!dimension.may_grow || dimension.path.empty()) continue;
+    const std::size_t slash = dimension.path.rfind('/');
+    const std::string owner = slash > 0 && slash != std::string::npos
+                                  ? dimension.path.substr(1, slash - 1)
+                                  : std::string();
+    if (!top || owner.size() < top->size()) top = owner;
+  }
+  if (!top) return {};
+  return for_each(*top, [&](const BlockEntry& entry) -> Result<bool> {
+    const bool is_below = top->empty() || entry.name == *top ||
+                          (entry.name.starts_with(*top) && entry.name[top->size()] == '/');
+    if (!is_below || entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> group, load(entry));
+    add_dimension_lengths(*group, lengths);
+    return true;
+  });
 }
 
 }  // namespace nmb
