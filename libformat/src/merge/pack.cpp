@@ -128,7 +128,7 @@ class Packer {
     for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
     const bool begins_anew =
         !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
-    if (!outputs.replaces() || (!options_.materialise && !begins_anew)) return {};
+    if (!options_.materialise && !begins_anew) return {};
     for (const std::string& input : options_.inputs) {
       const auto file = PooledFile::open(input, pool_);
       // What is wrong with an input is told when it is planned.
