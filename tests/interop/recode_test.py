@@ -70,11 +70,28 @@ def check_zstd(test):
     with convert(test, "--compress", "zstd:3") as back:
         test.check(filters(back["packed"]) == [SHUFFLE, ZSTD, FLETCHER32], "packed: other filters")
         test.check(filters(back["array"]) == [ZSTD], "array: other filters")
+    check_zstd_warning(test)
     # What HDF5 cannot read here is read by the library, and becomes what HDF5 reads.
     test.run("nmconvert", "made.nmb", "again.nmb", "-f", "--compress", "deflate:1")
     test.run("nmconvert", "again.nmb", "back.h5", "-f")
     with h5py.File(test.work / "back.h5") as back:
         check_values(test, back, "zstd, then deflate")
+
+
+def check_zstd_warning(test):
+    """Other programs need a plug-in: one line for each output that has such chunks, by its name."""
+    with h5py.File(test.work / "other.h5", "w") as f:
+        f.create_dataset("g/w", data=numpy.zeros(50_000), chunks=(5000,))
+    for call in (["nmconvert", "in.h5", "zstd.h5", "-f"], ["nmcat", "in.h5", "other.h5", "-o", "zstd.nc", "-f"]):
+        output = next(word for word in call if word.startswith("zstd."))
+        test.run(*call, "--compress", "zstd", says=f"{output}: values are compressed by HDF5 filter 32015 (zstd)")
+        test.check(test.said.count("32015") == 1 and test.said.count("HDF5_PLUGIN_PATH") == 1, f"{call}: {test.said}")
+        test.run(*call, "--compress", "zstd", "--strict", exit_code=1, says="32015")
+        for others in (["--compress", "deflate"], []):
+            test.run(*call, *others)
+            test.check("32015" not in test.said, f"{call}, {others}: {test.said}")
+    test.run("nmconvert", "in.h5", "zstd.nmb", "-f", "--compress", "zstd")
+    test.check("32015" not in test.said, f"zstd.nmb: {test.said}")
 
 
 def make_allocated(path):

@@ -42,7 +42,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
       ->type_name("RULE");
   app.add_option("--compress", compress_,
                  "of an NMB output: none, deflate[:1-9] or zstd[:1-19]; of an HDF5 one, what came "
-                 "from HDF5 (default: as in INPUT)")
+                 "from HDF5 (default: as in INPUT); HDF5 programs read zstd only with its plug-in")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", shuffle_,
                "of what came from HDF5: bytes of one significance lie together ahead of the codec");

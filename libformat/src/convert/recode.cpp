@@ -132,6 +132,8 @@ class Recoder {
       NMB_ASSIGN(std::optional<Storage> coded, plan(v, storage));
       if (coded) {
         any = true;
+        has_zstd_ = has_zstd_ ||
+                    std::ranges::find(coded->filters, kZstd, &Filter::id) != coded->filters.end();
         NMB_TRY(code(v, storage, &*coded, begin));
         extension.storage.push_back(std::move(*coded));
         metadata.set_begin(v, begin);
@@ -151,6 +153,7 @@ class Recoder {
     put_properties(&extension);
     metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
     RecodedBlock out;
+    out.has_zstd = has_zstd_;
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
     out.extent = std::make_shared<SplicedSource>(
@@ -441,7 +444,8 @@ class Recoder {
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
   std::vector<ChunkUse>& uses_;
-  std::vector<bool> is_shown_;              // by VarId: netCDF does not show it as a dimension only
+  std::vector<bool> is_shown_;  // by VarId: netCDF does not show it as a dimension only
+  bool has_zstd_ = false;
   std::vector<hdf5::Property> properties_;  // of the block
   std::uint64_t end_ = 0;                   // of the extent so far
   std::vector<SplicedSource::Run> runs_;

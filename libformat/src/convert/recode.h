@@ -20,6 +20,7 @@ struct RecodedBlock {
   std::vector<std::byte> body;  // of kind 6
   std::uint64_t extent_length = 0;
   std::shared_ptr<const ByteSource> extent;
+  bool has_zstd = false;  // among the filters of chunks that were coded anew
 };
 
 // What became of a chunk length that was asked for.

@@ -232,6 +232,14 @@ class Packer {
       if (!any) note("dimension " + nmb::in_quotes(samples_.dimension()) + " (samples)");
     }
     if (!options_.compression || classic_) return {};
+    NMB_ASSIGN(const bool has_zstd, anywhere(blocks_->has_zstd_chunks()));
+    // Not of an NMB file: this library reads them.
+    if (has_zstd && !options_.code_pieces && ranks_.rank() == 0)
+      report_.warnings.push_back(
+          options_.output +
+          ": values are compressed by HDF5 filter 32015 (zstd), which the HDF5 library does not "
+          "have: programs read them only with its plug-in, in a folder that HDF5_PLUGIN_PATH "
+          "names; --compress deflate needs none");
     for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i) {
       const auto& [name, length] = options_.compression->chunk[i];
       const std::string dimension = nmb::in_quotes(name);

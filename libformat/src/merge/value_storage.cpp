@@ -102,6 +102,8 @@ Status ValueStorage::recode(const Dataset& dataset, PackedBlock* block) {
   for (const std::string& text : left)
     warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
   if (!coded) return {};
+  has_zstd_chunks_ =
+      has_zstd_chunks_ || (coded->has_zstd && options_.compression->codec == ValueCodec::kZstd);
   block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file_->name());
   block->extent_length = coded->extent_length;
   block->extent = coded->extent_length > 0 ? std::move(coded->extent) : nullptr;

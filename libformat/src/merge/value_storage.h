@@ -38,6 +38,9 @@ class ValueStorage {
   void note(BlockId id, ValuesToCode values);
   // By the place in PackOptions::compression->chunk.
   const ChunkUse& chunk_use(std::size_t i) const { return chunk_uses_[i]; }
+  // Whether values of the file that is made have chunks that PackOptions::compression codes with
+  // zstd.
+  bool has_zstd_chunks() const { return has_zstd_chunks_; }
   // Ahead of end_define(), as that must know the lengths: values that are stored in coded pieces.
   Status code_all(Writer& writer, std::vector<PartBlock>& parts,
                   const std::vector<PartSource>& sources);
@@ -61,6 +64,7 @@ class ValueStorage {
   const PackOptions& options_;
   std::vector<std::string>& warnings_;
   std::vector<ChunkUse> chunk_uses_;
+  bool has_zstd_chunks_ = false;
   std::shared_ptr<const ByteSource> file_;
   bool is_codec_checked_ = false;       // for the file
   std::shared_ptr<SpoolFile> recoded_;  // values that are coded anew
