@@ -48,6 +48,7 @@ class ViewEncoder {
     DataSetOutput shared{out, references, rank, 0, 0, how_.most_chunks};
     open_groups_.push_back({});
     open_groups_.back().is_root = true;
+    lost_ = {};
     NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
       if (how_.cancel && how_.cancel->load()) return Status(Code::kIo, "interrupted");
       NMB_TRY(add_block(entry, shared));
@@ -61,6 +62,7 @@ class ViewEncoder {
     NMB_TRY(out.flush());
     NMB_TRY(references.write(sink_));
     view.length = out.position() - how_.position;
+    view.lost_records = std::move(lost_);
     return view;
   }
 
@@ -108,7 +110,7 @@ class ViewEncoder {
     open_groups_.insert(longer, std::move(group));
   }
 
-  Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) const {
+  Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
     const auto refused = [&](const std::string& found, const std::string& expected) {
       return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
                                             "\": found " + found + ", expected " + expected);
@@ -123,7 +125,20 @@ class ViewEncoder {
     NMB_ASSIGN(const StoredBlock stored, core_.load(entry, false));
     NMB_ASSIGN(const ClassicHeader header,
                decode_body(entry, stored.header.records, stored.body, core_.file()));
+    note_lost_records(entry, header.metadata);
     return BlockEncoder(entry, header, *places, shared).encode(group);
+  }
+
+  // As lost_records() has them; no group of a view uses dimensions of those above.
+  void note_lost_records(const BlockEntry& entry, const Metadata& metadata) {
+    const std::optional<DimId> dimension = metadata.record_dimension();
+    if (entry.records == 0 || !dimension) return;
+    for (VarId v = 0; v < metadata.variable_count(); ++v)
+      if (metadata.is_record_variable(v)) return;
+    if (++lost_.blocks > 1) return;
+    lost_.block = entry.name;
+    lost_.dimension = metadata.dimension(*dimension).name;
+    lost_.records = entry.records;
   }
 
   Status close_newest(ViewOutput& out) {
@@ -146,6 +161,7 @@ class ViewEncoder {
   const ReaderCore& core_;
   const ViewEncoding& how_;
   ViewSink& sink_;
+  LostRecords lost_;
   std::vector<ViewGroup> open_groups_;  // the root, then by length of their names
 };
 
