@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "interop/shared_dimensions.h"
 #include "nmb/text.h"
 #include "superblock/view_header.h"
 #include "view/block_encoder.h"
@@ -115,8 +116,14 @@ class ViewEncoder {
       return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
                                             "\": found " + found + ", expected " + expected);
     };
-    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended))
-      return refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
+    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended)) {
+      NMB_ASSIGN(StoredBlock extended, core_.load(entry, true));
+      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+                 core_.decode(entry, extended, nullptr, false));
+      return is_classic_dataset(block->metadata)
+                 ? refused("variables with dimensions of groups above it", "dimensions of its own")
+                 : refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
+    }
     Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() == Code::kUnsupported)
       return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
