@@ -332,20 +332,10 @@ class Converter {
       return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
-    DimensionLengths lengths;
+    FileDimensions dimensions;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
-      // Other blocks may use the dimensions of this one, or have those that it uses.
-      NMB_TRY(add_dimension_lengths(
-          netcdf_view(*block),
-          [&](std::string_view prefix, const auto& visit) {
-            return reader->for_each_entry(prefix, visit);
-          },
-          [&](const BlockEntry& other) -> Result<std::shared_ptr<const Dataset>> {
-            NMB_ASSIGN(std::shared_ptr<const Block> read, reader->block(other));
-            return std::shared_ptr<const Dataset>(std::move(read));
-          },
-          &lengths));
+      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(*reader)).of(*block));
       if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
@@ -356,7 +346,18 @@ class Converter {
     };
     NMB_TRY(ranks_.agree(load()));
     return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses),
-                      &lengths);
+                      dimensions);
+  }
+
+  static FileBlocks blocks_of(const Reader& reader) {
+    return {[&](std::string_view name) { return reader.find(name); },
+            [&](std::string_view prefix, const auto& visit) {
+              return reader.for_each_entry(prefix, visit);
+            },
+            [&](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
+              NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
+              return std::shared_ptr<const Dataset>(std::move(block));
+            }};
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {
@@ -380,11 +381,12 @@ class Converter {
   }
 
   // losses: of what is around the dataset.
-  // lengths: of dimensions that it shares with groups that are left out.
+  // dimensions: of groups that are left out, as far as the dataset's depend on these.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
-                    const DimensionLengths* lengths = nullptr) {
+                    const FileDimensions& dimensions = {}) {
     const ExtractOptions options = extract_options();
-    Result<ClassicView> view = classic_view(std::move(dataset), kind, lengths);
+    Result<ClassicView> view =
+        classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
     losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
     NMB_TRY(check_losses(losses, "a classic file"));
@@ -408,11 +410,15 @@ class Converter {
       NMB_TRY(lose_group(
           group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
     }
-    DimensionLengths lengths;
-    for (const std::shared_ptr<const Block>& group : *blocks)
-      add_dimension_lengths(*group, &lengths);
+    FileDimensions dimensions;
+    MadeUpNumbers numbers;
+    for (const std::shared_ptr<const Block>& group : *blocks) {
+      add_dimension_lengths(*group, &dimensions.lengths);
+      NMB_TRY(ranks_.agree(numbers.add(*group)));
+    }
+    dimensions.first_made_up = numbers.first().at("");
     return to_classic(blocks->front(), classic_kind(record_.of.to).value_or(Kind::kCdf5),
-                      std::move(losses), &lengths);
+                      std::move(losses), dimensions);
   }
 
   Status from_classic() {

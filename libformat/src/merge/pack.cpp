@@ -312,8 +312,6 @@ class Packer {
     NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
-    if (options_.append && options_.writer.hdf5_view != Hdf5View::kOff)
-      NMB_TRY(warn_of_records(*result));
     return {};
   }
 
@@ -346,6 +344,11 @@ class Packer {
         report_.warnings.push_back(options_.output + ": without " + reason);
         return verdict(report_, options_);
       };
+    writer.on_lost_records = [this](const LostRecords& lost) {
+      report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
+                                 lost.text());
+      return verdict(report_, options_);
+    };
     if (ranks_.size() > 1)
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
     if (options_.check) {
@@ -357,14 +360,6 @@ class Packer {
     writer.before_publish = [this,
                              published = writer.before_publish](const ByteSource& file) -> Status {
       if (options_.check) NMB_TRY(check_result(file));
-      if (options_.writer.hdf5_view != Hdf5View::kOff) {
-        // The reader goes before the file does.
-        const std::shared_ptr<const ByteSource> borrowed(std::shared_ptr<const void>(), &file);
-        NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-                   Reader::open(borrowed, {.external = ExternalPaths::kNone}));
-        NMB_TRY(warn_of_records(*reader));
-        NMB_TRY(verdict(report_, options_));
-      }
       return published ? published(file) : Status();
     };
     return writer;
@@ -373,16 +368,6 @@ class Packer {
   Status check_inputs() const {
     for (const auto& file : files_)
       if (file) NMB_TRY(file->check_unchanged());
-    return {};
-  }
-
-  // Of the view that a writer has made.
-  Status warn_of_records(const Reader& reader) {
-    if (!reader.has_hdf5_view()) return {};
-    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
-    if (lost.blocks > 0)
-      report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
-                                 lost.text());
     return {};
   }
 
