@@ -88,7 +88,7 @@ class StatsListing {
     if (json_) return block_json(block, variables, statistics, has_histogram);
     if (!statistics) return {};
     for (const VarId v : variables) {
-      const std::string name = full_name(block.name, block.metadata.variable(v).name);
+      const std::string name = full_name(block.name, netcdf_name(block.metadata, v));
       NMB_TRY(histogram_ ? bucket_rows(name, statistics->variables[v])
                          : row(name, statistics->variables[v]));
     }
@@ -135,8 +135,8 @@ class StatsListing {
     if (statistics) {
       json["variables"] = Json::array();
       for (const VarId v : variables)
-        json["variables"].push_back(variable_json(block.metadata.variable(v).name,
-                                                  statistics->variables[v], has_histogram));
+        json["variables"].push_back(
+            variable_json(netcdf_name(block.metadata, v), statistics->variables[v], has_histogram));
     }
     return out_.write((blocks_ == 1 ? "\n" : ",\n") + json.dump(-1, ' ', true));
   }

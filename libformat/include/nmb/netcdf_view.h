@@ -72,6 +72,14 @@ NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths
 // Whether a data set of HDF5 is for netCDF a dimension without a variable. false: of metadata
 // without an extension.
 NMB_EXPORT bool is_dimension_only(const Metadata& metadata, VarId variable);
+// The name by which netCDF shows a variable; it is stored as another one where it is that of a
+// dimension which is not the variable's first. Refers to the metadata.
+NMB_EXPORT std::string_view netcdf_name(const Metadata& metadata, VarId variable);
+// The variable that netCDF shows by this name.
+NMB_EXPORT std::optional<VarId> find_netcdf_variable(const Metadata& metadata,
+                                                     std::string_view name);
+// The other name by which a variable of this name may be stored.
+NMB_EXPORT std::string stored_as_no_coordinate(std::string_view name);
 
 // Adds the lengths that a group of a file has. Its name is its path, without the first '/'.
 NMB_EXPORT void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths);

@@ -80,11 +80,9 @@ class ViewMaker {
     if (metadata_.extension()) find_marks();
     for (VarId v = 0; v < metadata_.variable_count(); ++v) {
       if (is_dimension_only(metadata_, v)) continue;
-      std::string name(metadata_.variable(v).name);
-      if (view_.is_netcdf && name.starts_with(kNonCoordinate) &&
-          name.size() > kNonCoordinate.size())
-        name.erase(0, kNonCoordinate.size());
-      view_.variables.push_back({v, std::move(name), {}});
+      const std::string_view name =
+          view_.is_netcdf ? netcdf_name(metadata_, v) : metadata_.variable(v).name;
+      view_.variables.push_back({v, std::string(name), {}});
     }
     if (view_.is_netcdf)
       for (VarId v = 0; v < metadata_.variable_count(); ++v) place(v);
@@ -143,7 +141,8 @@ class ViewMaker {
 
   std::string own_path(std::string_view variable) const {
     // A root block has no name, or is a dataset by itself.
-    const bool is_root = dataset_.name.empty() || dataset_.name == dataset_.extent->name();
+    const bool is_root =
+        dataset_.name.empty() || (dataset_.extent && dataset_.name == dataset_.extent->name());
     return (is_root ? "/" : "/" + dataset_.name + "/") + std::string(variable);
   }
 
@@ -360,6 +359,25 @@ NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths,
 bool is_dimension_only(const Metadata& metadata, VarId variable) {
   return metadata.extension() && is_dimension_scale(metadata, variable) &&
          fixed_text(metadata, variable, "NAME").starts_with(kNotAVariable);
+}
+
+std::string_view netcdf_name(const Metadata& metadata, VarId variable) {
+  std::string_view name = metadata.variable(variable).name;
+  if (metadata.extension() && name.starts_with(kNonCoordinate) &&
+      name.size() > kNonCoordinate.size())
+    name.remove_prefix(kNonCoordinate.size());
+  return name;
+}
+
+std::string stored_as_no_coordinate(std::string_view name) {
+  return std::string(kNonCoordinate) + std::string(name);
+}
+
+std::optional<VarId> find_netcdf_variable(const Metadata& metadata, std::string_view name) {
+  std::optional<VarId> id;
+  if (metadata.extension()) id = metadata.find_variable(stored_as_no_coordinate(name));
+  if (!id) id = metadata.find_variable(name);
+  return id && !is_dimension_only(metadata, *id) ? id : std::nullopt;
 }
 
 void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {

@@ -64,8 +64,8 @@ class WrittenBlocks final : public BlockSink {
 
  private:
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
-  Result<std::uint64_t> samples_of(const BlockName& name, const Metadata& metadata,
-                                   std::uint64_t records, std::optional<std::uint64_t> recorded);
+  Result<std::uint64_t> samples_of(const BlockName& name, const SampleRule::Objects& objects,
+                                   std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
