@@ -85,18 +85,42 @@ void grow(BlockEntry* entry, std::span<const GrowthRow> rows) {
 
 Result<const GrowthRows*> Growth::all() const {
   const std::lock_guard lock(mutex_);
-  if (rows_) return rows_.get();
-  NMB_ASSIGN(
-      const std::vector<std::shared_ptr<const Page>> pages,
-      read_page_chain(file_, superblock_, PageUse::kGrowth, superblock_.growth, kMaxGrowthPages));
-  auto rows = std::make_unique<GrowthRows>();
-  FirstFinding first;
-  for (const auto& page : pages) {
-    add_growth_page(page, rows.get(), first);
-    NMB_TRY(first.status(file_.name()));
+  if (loaded_) return &rows_;
+  const Page* const known = pages_.empty() ? nullptr : pages_.back().get();
+  NMB_ASSIGN(std::vector<std::shared_ptr<const Page>> pages,
+             read_page_chain(file_, superblock_, PageUse::kGrowth, superblock_.growth,
+                             kMaxGrowthPages - pages_.size(), known));
+  const std::optional<Place> before =
+      pages.empty() ? superblock_.growth : page_before(*pages.front());
+  if (known && !(before && before->position == known->position())) {
+    pages_.clear();
+    rows_.clear();
   }
-  rows_ = std::move(rows);
-  return rows_.get();
+  FirstFinding first;
+  for (auto& page : pages) {
+    add_growth_page(page, &rows_, first);
+    if (first.found()) {
+      pages_.clear();
+      rows_.clear();
+      return first.status(file_.name());
+    }
+    for (std::uint32_t row = 0; row < page->rows(); ++row) checked_.erase(page->value(row, kOrder));
+    pages_.push_back(std::move(page));
+  }
+  loaded_ = true;
+  return &rows_;
+}
+
+Result<std::span<const std::shared_ptr<const Page>>> Growth::pages() const {
+  NMB_TRY(all().status());
+  return std::span<const std::shared_ptr<const Page>>(pages_);
+}
+
+void Growth::continue_from(Growth& before) {
+  if (absent()) return;
+  pages_ = std::move(before.pages_);
+  rows_ = std::move(before.rows_);
+  checked_ = std::move(before.checked_);
 }
 
 Status Growth::add_to(BlockEntry* entry) const {

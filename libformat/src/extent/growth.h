@@ -58,15 +58,23 @@ class Growth {
   Result<bool> has_rows(std::uint64_t order) const;
   // Of an entry that add_to() has seen; they live as long as this.
   Result<std::span<const GrowthRow>> rows_of(const BlockEntry& entry) const;
+  // The rows of all blocks; they live as long as this. kDamaged, kIo.
+  Result<const GrowthRows*> all() const;
+  // The pages, the oldest first; they live as long as this. kDamaged, kIo.
+  Result<std::span<const std::shared_ptr<const Page>>> pages() const;
+
+  // Takes the pages that `before` has read: those that this chain continues are not read again.
+  // `before` is of no use any more. Not thread-safe.
+  void continue_from(Growth& before);
 
  private:
-  Result<const GrowthRows*> all() const;
-
   const ByteSource& file_;
   const Superblock& superblock_;
   mutable std::mutex mutex_;                 // of what is mutable
   mutable std::set<std::uint64_t> checked_;  // orders
-  mutable std::unique_ptr<const GrowthRows> rows_;
+  mutable std::vector<std::shared_ptr<const Page>> pages_;
+  mutable GrowthRows rows_;      // of pages_
+  mutable bool loaded_ = false;  // pages_ are all
 };
 
 }  // namespace nmb
