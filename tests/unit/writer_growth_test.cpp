@@ -166,6 +166,31 @@ TEST_F(WriterGrowthTest, HolesGoToTheMap) {
   check();
 }
 
+// Padding, and a small variable that is not put, are no holes.
+TEST_F(WriterGrowthTest, RecordsNeedNotBePutWhole) {
+  const auto writer = create();
+  const BlockId block = *writer->define_block("p");
+  const DimId t = *writer->def_dim(block, "t", kUnlimited), x = *writer->def_dim(block, "x", 3);
+  for (const char* name : {"u", "v", "w"})
+    ASSERT_TRUE(writer->def_var(block, name, Type::kShort, {{t, x}}).ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->sync().ok());
+  const std::vector<short> values{1, 2, 3};
+  for (std::uint64_t r = 0; r < 3; ++r) {
+    for (const VarId v : {0u, 2u})
+      ASSERT_TRUE(writer->put(block, v, {{r, 0}, {1, 3}, {}}, std::span<const short>(values)).ok());
+    ASSERT_TRUE(writer->sync().ok());
+    EXPECT_EQ(state().pages, r + 1);
+  }
+  ASSERT_TRUE(writer->close().ok());
+  EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
+  const auto found = *(*Reader::open(path()))->block("p");
+  const std::vector<short> all{1, 2, 3, 1, 2, 3, 1, 2, 3}, none(9, kFill);
+  EXPECT_EQ(*found->read_all<short>(0), all);
+  EXPECT_EQ(*found->read_all<short>(1), none);
+  EXPECT_EQ(*found->read_all<short>(2), all);
+}
+
 TEST_F(WriterGrowthTest, WritersGoOnWithTheRowsOfOthers) {
   write_grown();
   for (int i = 0; i < 4; ++i) {

@@ -14,6 +14,8 @@ namespace nmb {
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kWorthSumming = 64 << 10;
+// About what the rows of two more pieces take.
+constexpr std::uint64_t kSmallGap = 64;
 }  // namespace
 
 Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length) {
@@ -223,7 +225,25 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
   }
 }
 
-Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Interval> intervals) {
+// With what is new between them, and ahead of the end, where it is short: padding of records, and
+// small variables that were not put.
+std::vector<Interval> ExtentState::with_small_gaps(std::span<const Interval> intervals) const {
+  std::vector<Interval> out;
+  for (Interval interval : intervals) {
+    const std::uint64_t before = std::max(out.empty() ? 0 : out.back().end, first_new_);
+    if (interval.begin > before && interval.begin - before < kSmallGap) interval.begin = before;
+    if (!out.empty() && out.back().end == interval.begin)
+      out.back().end = interval.end;
+    else
+      out.push_back(interval);
+  }
+  if (!out.empty() && out.back().end > first_new_ && length_ - out.back().end < kSmallGap)
+    out.back().end = length_;
+  return out;
+}
+
+Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Interval> asked) {
+  const std::vector<Interval> intervals = with_small_gaps(asked);
   if (!intervals.empty()) NMB_TRY(load(intervals.front().begin));
   std::vector<SpaceRequest> requests;
   std::vector<Segment> segments;

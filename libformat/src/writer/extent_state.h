@@ -85,10 +85,10 @@ class ExtentState {
   std::vector<Interval> staged() const;
   // That, and what else wants places.
   std::vector<Interval> unplaced() const;
-  // Plans space for `intervals` (ascending, disjoint) where there is none, and for committed pieces
-  // that they touch. take_places() follows with a position for each request; it copies what is kept
-  // of those pieces.
-  Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> intervals);
+  // Plans space for `intervals` (ascending, disjoint) where there is none, for a few new bytes
+  // between them, and for committed pieces that they touch. take_places() follows with a position
+  // for each request; it copies what is kept of those pieces.
+  Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
   Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
   // Space in `intervals`, for the state of another rank.
   void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
@@ -155,6 +155,7 @@ class ExtentState {
   Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
                       WriteBuffer& file) const;
   bool has_cut() const;
+  std::vector<Interval> with_small_gaps(std::span<const Interval> intervals) const;
   void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                 std::vector<SpaceRequest>* requests);
   void join_segments();
