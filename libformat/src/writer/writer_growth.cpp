@@ -148,7 +148,6 @@ Status Writer::Impl::fold_growth(std::vector<Commitment>& blocks) {
     bool changes;  // the rank commits the block anyway
   };
   const auto ranks = static_cast<std::uint64_t>(ranks_.size());
-  const GrowthRows* rows = nullptr;
   std::vector<std::uint64_t> orders;
   const auto owner_of = [&](std::uint64_t order) {
     const auto at = std::ranges::lower_bound(orders, order) - orders.begin();
@@ -156,8 +155,10 @@ Status Writer::Impl::fold_growth(std::vector<Commitment>& blocks) {
   };
   Letters letters;
   const auto tell = [&]() -> Status {
-    NMB_ASSIGN(rows, core_->index().growth().all());
-    for (const auto& [order, of_block] : *rows) orders.push_back(order);
+    NMB_ASSIGN(const std::unordered_set<std::uint64_t>* const all,
+               core_->index().growth().orders());
+    orders.assign(all->begin(), all->end());
+    std::ranges::sort(orders);
     std::vector<bool> changes(blocks_.size());
     for (const BlockId id : dirty_) changes[id] = true;
     for (BlockId id = 0; id < blocks_.size(); ++id) {
@@ -230,7 +231,7 @@ Status Writer::Impl::fold_block(const BlockEntry& entry, std::vector<Commitment>
   if (status.ok())
     blocks.push_back(std::move(c));
   else if (status.code() == Code::kUnsupported || status.code() == Code::kDamaged)
-    staying_growth_.push_back({entry.order, entry.grown_records});
+    staying_growth_.push_back({entry.order, entry.growth, entry.grown_records});
   else
     return status;
   return {};
@@ -245,15 +246,14 @@ Status Writer::Impl::replace_growth(Superblock& next) {
   next.growth = {};
   next.readonly_compatible &= ~kFeatureGrowth;
   const auto replace = [&]() -> Status {
-    std::map<std::uint64_t, std::uint64_t> staying;  // how many records rows add, by order
+    std::map<std::uint64_t, StayingGrowth> staying;  // by order
     for (const Message& message : arrived)
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto block = in.get<StayingGrowth>();
-        staying.emplace(block.order, block.grown_records);
+        staying.emplace(block.order, block);
       }
     const Growth& growth = core_->index().growth();
     NMB_ASSIGN(const std::span<const std::shared_ptr<const Page>> pages, growth.pages());
-    NMB_ASSIGN(const GrowthRows* const rows, growth.all());
     for (const auto& old : pages) {
       replaced(*old);
       if (!old->has_unknown()) continue;
@@ -262,9 +262,13 @@ Status Writer::Impl::replace_growth(Superblock& next) {
     }
     growth_pages_ = growth_rows_ = 0;
     PageBuilder page(PageUse::kGrowth, 0);
-    for (const auto& [order, grown_records] : staying) {
-      next.totals.records += grown_records;
-      for (const GrowthRow& row : rows->at(order)) {
+    for (const auto& [order, block] : staying) {
+      next.totals.records += block.grown_records;
+      BlockEntry entry;
+      entry.order = order;
+      entry.growth = block.growth;
+      NMB_ASSIGN(const std::span<const GrowthRow> rows, growth.rows_of(entry));
+      for (const GrowthRow& row : rows) {
         page.add_row();
         for (const Column column :
              {kOrder, kRecords, kLogicalOffset, kCodec, kPosition, kStoredLength, kRawLength, kSum})

@@ -405,7 +405,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   } commit_;
   // Growth rows of a block that stay when others are folded.
   struct StayingGrowth {
-    std::uint64_t order, grown_records;
+    std::uint64_t order, growth, grown_records;
   };
   std::vector<StayingGrowth> staying_growth_;
   std::uint64_t growth_pages_ = 0, growth_rows_ = 0;  // of the last commit; of rank 0
