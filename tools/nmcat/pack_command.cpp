@@ -300,7 +300,11 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
     if (status.ok() || status.file() != between.path()) return status;
     return Status(status.code(), options.output, kNoOffset, status.rule(), status.message());
   };
-  NMB_TRY(named(pack(first, report, ranks)));
+  const Status packed = pack(first, report, ranks);
+  for (std::string& text : report->warnings)
+    if (text.starts_with(between.path() + ": "))
+      text.replace(0, between.path().size(), options.output);
+  NMB_TRY(named(packed));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
   std::vector<Loss> changes;
   Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);

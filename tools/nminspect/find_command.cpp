@@ -16,6 +16,7 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "nmb/dump.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/text.h"
 #include "nminspect/block_name.h"
 #include "nminspect/ls_rows.h"
@@ -171,7 +172,8 @@ class BlockValues {
     if (!dataset_) {
       NMB_ASSIGN(dataset_, load_());
     }
-    is_noted_ = dataset_->metadata.find_variable(name.variable).has_value();
+    const std::optional<VarId> variable = dataset_->metadata.find_variable(name.variable);
+    is_noted_ = variable && !is_dimension_only(dataset_->metadata, *variable);
     without_statistics_ += is_noted_;
     return {};
   }

@@ -35,11 +35,10 @@ Result<FileKind> kind_of(const ByteSource& file) {
   if (has(head, 0, "CDF\x02")) return FileKind::kCdf2;
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
   if (is_nmb(head)) return FileKind::kNmb;
-  if (has(head, 0, kHdf5Magic)) return FileKind::kHdf5;
-  // Values of an NMB file that lost its head may hold an HDF5 file.
+  // Of an NMB file that lost its head the view is left, or values that hold an HDF5 file.
   NMB_ASSIGN(const bool lost_head, has_structure_behind_head(file));
   if (lost_head) return FileKind::kNmb;
-  for (std::size_t at = 512; at < kBodyStart; at *= 2)
+  for (std::size_t at = 0; at < kBodyStart; at = at == 0 ? 512 : at * 2)
     if (has(head, at, kHdf5Magic)) return FileKind::kHdf5;
   std::array<std::byte, 8> signature;
   for (std::uint64_t at = kBodyStart; at < file.size() && file.size() - at >= signature.size();

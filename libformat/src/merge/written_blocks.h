@@ -45,7 +45,8 @@ class WrittenBlocks final : public BlockSink {
   // A block has the dimension that the rule of samples names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // What became of the chunk lengths of PackOptions::compression, by their places there.
-  ChunkUse chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
+  bool has_zstd_chunks() const { return storage_.has_zstd_chunks(); }
+  const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
   // How many blocks were taken over whole with tags, and with statistics, of these rows.
   struct KeptBlocks {

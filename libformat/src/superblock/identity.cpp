@@ -37,7 +37,7 @@ bool Identity::decode(std::span<const std::byte> bytes, std::uint64_t position, 
                       Findings& findings) {
   const std::byte* p = bytes.data();
   if (!has_magic(bytes)) {
-    findings.report({"R-ID-1", position, "identity", "another magic", "\\x89NMB\\r\\n\\x1a\\n"});
+    findings.report({"R-ID-1", position, "identity", "another magic", "89 4E 4D 42 0D 0A 1A 0A"});
     return false;
   }
   if (load_le<std::uint64_t>(p + kIdentitySumOffset) != sum_of(bytes.first(kIdentitySumOffset))) {
