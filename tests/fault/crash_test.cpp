@@ -119,29 +119,40 @@ void for_each_stop(const std::vector<OutputCall>& calls, std::vector<std::byte> 
   }
 }
 
+bool has_growth(const Generation& generation) {
+  Superblock superblock;
+  FirstFinding ignored;
+  const std::uint64_t at = generation.bytes.size() - kSlotUnit;
+  Superblock::decode(std::span(generation.bytes).subspan(at), at, &superblock, ignored);
+  return !superblock.growth.absent();
+}
+
 // Two generations of one file, and the calls that made the second of the first.
 struct Commit {
   Generation before, after;
   std::vector<OutputCall> calls;
 };
 
-void make_commit(const std::filesystem::path& path, std::uint64_t seed, Commit* commit) {
+void make_commit(const std::filesystem::path& path, std::uint64_t seed, SessionKind kind,
+                 Commit* commit) {
   Generation &before = commit->before, &after = commit->after;
   std::filesystem::remove(path);
-  ASSERT_TRUE(write_session(path, true, seed, SessionKind::kAll, fault_options({}, view_of(seed)),
+  ASSERT_TRUE(write_session(path, true, seed, kind_before(kind), fault_options({}, view_of(seed)),
                             &before.model)
                   .ok());
   before.number = 1 + seed % 2;
   after.number = before.number + 1;
   if (before.number == 2) {
-    ASSERT_TRUE(write_session(path, false, seed + 50, SessionKind::kAll,
-                              fault_options({}, view_of(seed / 2)), &before.model)
+    ASSERT_TRUE(write_session(path, false, seed + 50, kind_before(kind),
+                              fault_options({}, kind == SessionKind::kRecords ? Hdf5View::kOff
+                                                                              : view_of(seed / 2)),
+                              &before.model)
                     .ok());
   }
   before.bytes = read_file(path);
   after.model = before.model;
   const Status status =
-      write_session(path, false, seed + 100, kSessionKinds[seed % 3],
+      write_session(path, false, seed + 100, kind,
                     fault_options(recording(commit->calls), view_of(seed / 4)), &after.model);
   ASSERT_TRUE(status.ok()) << status.text();
   after.bytes = read_file(path);
@@ -150,13 +161,16 @@ void make_commit(const std::filesystem::path& path, std::uint64_t seed, Commit* 
 
 TEST(Crash, AnyStopLeavesOneGenerationOrTheOther) {
   const TemporaryFolder folder;
-  int views = 0;
-  for (std::uint64_t seed = 1; seed <= 12 / kShare; ++seed) {
+  int views = 0, grown = 0, folded = 0;
+  for (std::uint64_t seed = 1; seed <= 16 / kShare; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Commit commit;
-    ASSERT_NO_FATAL_FAILURE(make_commit(folder.path() / "f.nmb", seed, &commit));
+    ASSERT_NO_FATAL_FAILURE(make_commit(folder.path() / "f.nmb", seed,
+                                        kSessionKinds[seed % kSessionKindCount], &commit));
     for (const Generation* one : {&commit.before, &commit.after})
       views += one->bytes[1] == std::byte{'H'};
+    grown += has_growth(commit.after);
+    folded += has_growth(commit.before) && !has_growth(commit.after);
     Crash crash(commit.before, commit.after, folder.path() / "crash.nmb");
     std::mt19937_64 random(seed);
     ASSERT_NO_FATAL_FAILURE(for_each_stop(
@@ -166,6 +180,11 @@ TEST(Crash, AnyStopLeavesOneGenerationOrTheOther) {
     EXPECT_LT(crash.new_ones(), crash.checked());
   }
   EXPECT_GT(views, 3);
+  EXPECT_GT(grown + folded, 0);
+  if (kShare == 1) {
+    EXPECT_GT(grown, 1);
+    EXPECT_GT(folded, 1);
+  }
 }
 
 // A writer that finds what a stop left, mends it and commits, and is stopped in its turn. Readers
@@ -177,7 +196,8 @@ TEST(Crash, AStopWhileTheNextWriterMendsAndCommitsLosesNothing) {
   for (std::uint64_t seed = 1; seed <= 4 / kShare; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Commit commit;
-    ASSERT_NO_FATAL_FAILURE(make_commit(folder.path() / "f.nmb", seed, &commit));
+    ASSERT_NO_FATAL_FAILURE(make_commit(folder.path() / "f.nmb", seed,
+                                        kSessionKinds[seed % kSessionKindCount], &commit));
     std::mt19937_64 random(seed), stops(seed);
     auto go_on = [&](const std::vector<std::byte>& left) {
       write_file(path, {reinterpret_cast<const char*>(left.data()), left.size()});

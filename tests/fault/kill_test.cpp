@@ -20,7 +20,9 @@ int rounds() {
   return text ? std::atoi(text) : 20 / static_cast<int>(kShare);
 }
 
-SessionKind kind_of_generation(std::uint64_t generation) { return kSessionKinds[generation % 3]; }
+SessionKind kind_of_generation(std::uint64_t generation) {
+  return kSessionKinds[generation % kSessionKindCount];
+}
 
 // Adds generations for ever, the first by creation.
 [[noreturn]] void write_for_ever(const std::string& path, std::uint64_t seed) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "support/model.h"
@@ -20,8 +21,8 @@ inline WriterOptions fault_options(OutputLayer layer = {}, Hdf5View view = Hdf5V
   return options;
 }
 
-// What a session does to the file.
-enum class SessionKind { kAll, kGrowth, kDefinitions };
+// What a session does to the file. kRecords adds records and changes nothing else.
+enum class SessionKind { kAll, kGrowth, kDefinitions, kRecords };
 
 // One generation, from creation (first) or opening to close(). The model follows; it is that of the
 // new generation only if the status is ok.
@@ -30,9 +31,16 @@ inline Status write_session(const std::string& path, bool first, std::uint64_t s
   NMB_ASSIGN(std::unique_ptr<Writer> writer,
              first ? Writer::create(path, options) : Writer::open(path, options));
   RandomSession session(*writer, *model, seed, true);
-  NMB_TRY(session.define(first ? 20 : kind == SessionKind::kGrowth ? 0 : 8));
+  const bool defines = kind == SessionKind::kAll || kind == SessionKind::kDefinitions;
+  NMB_TRY(session.define(first ? 20 : defines ? 8 : 0));
+  if (first && kind == SessionKind::kRecords) NMB_TRY(session.define_growing(3));
   NMB_TRY(session.end_define());
-  if (kind != SessionKind::kDefinitions) NMB_TRY(session.put(12));
+  int added = 0;
+  if (kind == SessionKind::kRecords) {
+    NMB_ASSIGN(added, session.add_records(12));
+  }
+  // Each session makes a generation.
+  if (added == 0 && kind != SessionKind::kDefinitions) NMB_TRY(session.put(12));
   if (kind == SessionKind::kAll) {
     // Values of one generation come from several rounds.
     NMB_TRY(writer->redefine());
@@ -48,7 +56,12 @@ inline Hdf5View view_of(std::uint64_t seed) {
   return seed % 2 == 0 ? Hdf5View::kAuto : Hdf5View::kOff;
 }
 
-inline constexpr SessionKind kSessionKinds[] = {SessionKind::kAll, SessionKind::kGrowth,
-                                                SessionKind::kDefinitions};
+inline constexpr SessionKind kSessionKinds[] = {SessionKind::kAll, SessionKind::kRecords,
+                                                SessionKind::kDefinitions, SessionKind::kGrowth};
+inline constexpr std::size_t kSessionKindCount = std::size(kSessionKinds);
+// Of the sessions before one of that kind.
+inline SessionKind kind_before(SessionKind kind) {
+  return kind == SessionKind::kRecords ? kind : SessionKind::kAll;
+}
 
 }  // namespace nmb::test

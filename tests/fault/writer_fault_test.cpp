@@ -62,10 +62,10 @@ TEST(WriterFault, EveryFailureOfAChangeLeavesTheCommittedGenerationOrTheNewOne) 
   const auto path = folder.path() / "f.nmb", base = folder.path() / "base.nmb";
   int new_ones = 0, old_ones = 0, in_doubt = 0, undoubted = 0;
   for (std::uint64_t seed = 1; seed <= 12 / kShare; ++seed) {
-    const SessionKind kind = kSessionKinds[seed % 3];
+    const SessionKind kind = kSessionKinds[seed % kSessionKindCount];
     Model before;
-    ASSERT_TRUE(write_session(base, true, seed, SessionKind::kAll, fault_options(), &before).ok());
-    ASSERT_TRUE(write_session(base, false, seed + 50, SessionKind::kAll,
+    ASSERT_TRUE(write_session(base, true, seed, kind_before(kind), fault_options(), &before).ok());
+    ASSERT_TRUE(write_session(base, false, seed + 50, kind_before(kind),
                               fault_options({}, view_of(seed / 2)), &before)
                     .ok());
     const auto copy = [&] {

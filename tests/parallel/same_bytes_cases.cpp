@@ -252,6 +252,42 @@ RANK_CASE(SameBytesOfCommittedValuesThatChange) {
   return same_bytes(ranks, small_pieces(), {growing, alike, change, change});
 }
 
+// Blocks of one rank and of all that grow in every generation, by other ranks than before; now and
+// then one changes otherwise, is renamed or removed.
+std::vector<RankPhase> growth_phases(int generations) {
+  std::vector<RankPhase> phases{{[](int rank, int, Definer& definer) {
+                                   define_records(definer, "run/steps");
+                                   for (int i = 0; i < 4; ++i)
+                                     define_records(definer, numbered("g", rank * 4 + i));
+                                 },
+                                 [](int rank, int, Definer& definer) {
+                                   put_records(definer, numbered("g", rank * 4), 0, 2);
+                                 }}};
+  for (int g = 0; g < generations; ++g)
+    phases.push_back(
+        {[g](int rank, int, Definer& definer) {
+           if (g == 3 && rank == 0) define_plain(definer, "later", 10);
+           if (g == 5 && rank == 0)
+             definer.keep(definer.writer().rename_block(definer.block("g1"), "renamed"));
+           if (g == 8 && rank == 0)
+             definer.keep(definer.writer().remove_block(definer.block("g2")));
+         },
+         [g](int rank, int size, Definer& definer) {
+           const auto r = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(size);
+           const auto at = static_cast<std::uint64_t>(g);
+           put_records(definer, "run/steps", at * n + r, 1);
+           if (g == 6 && rank == size - 1) put_records(definer, "run/steps", 1, 1);
+           const int next = (rank + g) % size;
+           put_records(definer, numbered("g", next * 4), 2 + at, 1);
+           if (g < 5) put_records(definer, numbered("g", next * 4 + 1), at, 1);
+           if (g < 8) put_records(definer, numbered("g", next * 4 + 2), at, 1);
+           if (g % 2 == 0) put_records(definer, numbered("g", next * 4 + 3), at, 2);
+         }});
+  return phases;
+}
+
+RANK_CASE(SameBytesOfGrowthPages) { return same_bytes(ranks, small_pieces(), growth_phases(12)); }
+
 RANK_CASE(SameBytesByMpiIo) {
   if (!ranks.mpi_io()) return {};
   WriterOptions options = small_pieces();

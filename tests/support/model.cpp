@@ -311,6 +311,24 @@ Status RandomSession::define_block() {
   return {};
 }
 
+Status RandomSession::define_growing(int blocks) {
+  for (int i = 0; i < blocks; ++i) {
+    const std::string name = "growing" + std::to_string(i);
+    ModelBlock block;
+    block.dimensions = {{"time", kUnlimited}, {"x", 3}};
+    for (const Type type : {Type::kInt, Type::kShort}) {
+      ModelVariable& variable = block.variables.emplace_back();
+      variable.name = type == Type::kInt ? "v" : "w";
+      variable.type = type;
+      variable.dimensions = {0, 1};
+    }
+    NMB_ASSIGN(const BlockId id, writer_.define_block(name, metadata_of(block), 0));
+    NMB_TRY(writer_.set_samples(id, 0));
+    model_[name] = std::move(block);
+  }
+  return {};
+}
+
 Status RandomSession::pack() {
   const std::string name = new_name();
   if (model_.count(name)) return {};
@@ -487,13 +505,11 @@ Status RandomSession::put_values(Model::iterator at) {
   ModelBlock& block = at->second;
   if (block.variables.empty()) return {};
   const auto v = static_cast<VarId>(below(block.variables.size()));
-  ModelVariable& variable = block.variables[v];
-  NMB_ASSIGN(BlockId id, writer_.find_block(at->first));
+  const ModelVariable& variable = block.variables[v];
   std::vector<std::uint64_t> shape = block.shape(variable);
-  const bool is_record = block.is_record_variable(variable);
-  if (is_record) shape[0] += below(4);
+  if (block.is_record_variable(variable)) shape[0] += below(4);
   Hyperslab slab;
-  std::uint64_t size = 1, count = 1;
+  std::uint64_t size = 1;
   for (std::uint64_t length : shape) size *= length;
   const bool whole = one_in(3), one_run = few_runs_ && size > 100;
   for (std::uint64_t length : shape) {
@@ -506,8 +522,16 @@ Status RandomSession::put_values(Model::iterator at) {
     slab.start.push_back(start);
     slab.stride.push_back(stride);
     slab.count.push_back(n);
-    count *= n;
   }
+  return put_slab(at, v, slab);
+}
+
+Status RandomSession::put_slab(Model::iterator at, VarId v, const Hyperslab& slab) {
+  ModelBlock& block = at->second;
+  ModelVariable& variable = block.variables[v];
+  NMB_ASSIGN(const BlockId id, writer_.find_block(at->first));
+  std::uint64_t count = 1;
+  for (const std::uint64_t n : slab.count) count *= n;
   std::vector<int> values(count);
   for (int& value : values) value = static_cast<int>(below(100));
   if (variable.type == Type::kChar) {
@@ -517,11 +541,11 @@ Status RandomSession::put_values(Model::iterator at) {
     NMB_TRY(writer_.put(id, v, slab, std::span<const int>(values)));
   }
   if (count == 0) return {};
-  if (is_record)
+  if (block.is_record_variable(variable))
     block.records =
         std::max(block.records, slab.start[0] + (slab.count[0] - 1) * slab.stride[0] + 1);
   block.resize_values();
-  shape = block.shape(variable);
+  const std::vector<std::uint64_t> shape = block.shape(variable);
   for (std::uint64_t i = 0; i < count; ++i) {
     std::uint64_t rest = i, element = 0, below_it = 1;
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -541,6 +565,28 @@ Status RandomSession::put(int calls) {
     NMB_TRY(put_values(at));
   }
   return {};
+}
+
+Result<int> RandomSession::add_records(int calls) {
+  int added = 0;
+  for (int i = 0; i < calls && !model_.empty(); ++i) {
+    const auto at = any_block();
+    if (std::ranges::find(packed_, at->first) != packed_.end()) continue;
+    const ModelBlock& block = at->second;
+    const std::uint64_t record = block.records;
+    for (VarId v = 0; v < block.variables.size(); ++v) {
+      if (!block.is_record_variable(block.variables[v])) continue;
+      Hyperslab slab;
+      slab.count = block.shape(block.variables[v]);
+      slab.start.resize(slab.count.size());
+      slab.stride.assign(slab.count.size(), 1);
+      slab.start[0] = record;
+      slab.count[0] = 1;
+      NMB_TRY(put_slab(at, v, slab));
+    }
+    added += block.records > record;
+  }
+  return added;
 }
 
 }  // namespace nmb::test

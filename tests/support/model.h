@@ -65,8 +65,13 @@ class RandomSession {
       : writer_(writer), model_(model), random_(seed), few_runs_(few_runs) {}
 
   Status define(int calls);
+  // Blocks of two record variables.
+  Status define_growing(int blocks);
   Status end_define();
   Status put(int calls);
+  // So many times one more record, whole, of some block; returns how many times the block could
+  // have records.
+  Result<int> add_records(int calls);
   // What was packed may be changed from now on.
   void committed() { packed_.clear(); }
 
@@ -82,6 +87,7 @@ class RandomSession {
   Status add_definitions(Model::iterator at);
   Status put_fill_value(Model::iterator at);
   Status put_values(Model::iterator at);
+  Status put_slab(Model::iterator at, VarId v, const Hyperslab& slab);
   Model::iterator any_block();
 
   Writer& writer_;

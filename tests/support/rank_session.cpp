@@ -99,6 +99,7 @@ Status create_session(Communicator& ranks, const std::string& path, const Writer
   define_values(definer, own(ranks, "large"), kLarge);
   define_values(definer, "shared", kShared);
   define_values(definer, "records", kUnlimited);
+  define_values(definer, own(ranks, "steps"), kUnlimited);
   pack(definer, own(ranks, "packed"), ranks.rank());
   NMB_TRY(ranks.agree(definer.status()));
   NMB_TRY(writer->end_define());
@@ -120,6 +121,12 @@ Status change_session(Communicator& ranks, const std::string& path, const Writer
   NMB_TRY(writer->end_define());
   definer.put(own(ranks, "new"), "v", 5);
   put_part(ranks, definer, "new shared", kShared, ranks.rank());
+  NMB_TRY(writer->sync());
+  // Records alone go to two growth pages, which the commit behind takes in.
+  definer.put(own(ranks, "steps"), "v", {{0}, {10}, {}}, 1);
+  NMB_TRY(put_record(ranks, definer, *writer));
+  NMB_TRY(writer->sync());
+  definer.put(own(ranks, "steps"), "v", {{10}, {10}, {}}, 2);
   NMB_TRY(writer->sync());
   // Values that are committed, and records behind them: they wait for places.
   definer.put(own(ranks, "new"), "v", {{9}, {50}, {}}, 40);

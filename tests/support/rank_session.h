@@ -16,7 +16,7 @@ namespace nmb::test {
 // Blocks of each rank's own: inline values, one piece, several pieces with a map, packed; of all
 // ranks one with a map and one of records.
 Status create_session(Communicator& ranks, const std::string& path, const WriterOptions& options);
-// Changes, removes, renames and adds blocks and puts values, in two generations.
+// Changes, removes, renames and adds blocks and puts values, in five generations.
 Status change_session(Communicator& ranks, const std::string& path, const WriterOptions& options);
 
 WriterOptions session_options(OutputLayer layer = {});

@@ -2,6 +2,7 @@
 // sections 10.3 and 10.4).
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
+#include "support/model.h"
+#include "support/programs.h"
 #include "support/vectors.h"
 
 namespace nmb {
@@ -68,11 +71,36 @@ TEST(Growth, PagesAreReadOnce) {
   EXPECT_EQ(counted->reads(), reads);
 }
 
-TEST(Growth, WritersRefuseIt) {
+TEST(Growth, WritersGoOnWithIt) {
   NMB_NEEDS_VECTORS();
-  const Status status = Writer::open(vector_file("growth"), {}).status();
-  EXPECT_EQ(status.code(), Code::kUnsupported) << status.text();
-  EXPECT_NE(status.message().find("growth pages"), std::string::npos) << status.text();
+  for (const char* name : {"growth", "growth_two_pages", "growth_coded"}) {
+    SCOPED_TRACE(name);
+    const test::TemporaryFolder folder;
+    const std::string path = (folder.path() / "f.nmb").string();
+    std::filesystem::copy_file(vector_file(name), path);
+    const auto before = *(*Reader::open(path))->block("a");
+    std::vector<int> expected = *before->read_all<int>(0);
+    for (const std::uint64_t record : {before->records, std::uint64_t{0}}) {
+      WriterOptions options;
+      options.sync = false;
+      const auto writer = *Writer::open(path, options);
+      ASSERT_TRUE(writer->end_define().ok());
+      const BlockId a = *writer->find_block("a");
+      const auto width = expected.size() / before->records;
+      const std::vector<int> values(width, 77);
+      Hyperslab slab{{record}, {1}, {}};
+      if ((*writer->metadata(a))->variable(0).dimensions.size() == 2)
+        slab = {{record, 0}, {1, width}, {}};
+      ASSERT_TRUE(writer->put(a, 0, slab, std::span<const int>(values)).ok());
+      ASSERT_TRUE(writer->close().ok());
+      const std::size_t at = record * width;
+      if (expected.size() < at + width) expected.resize(at + width);
+      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(at), width, 77);
+      EXPECT_EQ(test::findings_of(std::filesystem::path(path)), "");
+      const auto reader = *Reader::open(path, {.verify_values = true});
+      EXPECT_EQ(*(*reader->block("a"))->read_all<int>(0), expected);
+    }
+  }
 }
 
 TEST(Originals, AreGivenBack) {

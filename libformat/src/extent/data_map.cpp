@@ -295,6 +295,60 @@ class UnknownRows {
   std::map<std::uint64_t, Row> rows_;
 };
 
+void add_piece(PageBuilder& leaf, const Piece& piece) {
+  leaf.add_row();
+  leaf.set(kLogicalOffset, piece.logical);
+  leaf.set(kState, piece.hole ? 1 : 0);
+  leaf.set(kPosition, piece.position);
+  leaf.set(kCodec, static_cast<std::uint64_t>(piece.codec));
+  leaf.set(kStoredLength, piece.stored_length());
+  leaf.set(kRawLength, piece.length);
+  leaf.set(kSum, piece.sum);
+  leaf.set(kFileNumber, piece.file);
+}
+
+MapRow map_row_at(const Page& node, std::uint32_t row) {
+  return {node.value(row, kLogicalOffset),
+          {node.value(row, kPosition), node.value(row, kStoredLength), node.value(row, kSum)},
+          node.unknown_values(row)};
+}
+
+// The nodes of one level above these pages.
+Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::uint16_t level,
+                                        std::uint32_t map_rows, PageSink& sink,
+                                        const Origin& origin, std::uint64_t owner) {
+  std::vector<MapRow> above;
+  PageBuilder node(PageUse::kDataMap, level);
+  for (std::size_t i = 0; i < rows.size();) {
+    node.clear();
+    const std::uint64_t logical = rows[i].logical;
+    for (; i < rows.size() && node.rows() < map_rows; ++i) {
+      node.add_row();
+      node.set(kLogicalOffset, rows[i].logical);
+      node.set(kPosition, rows[i].place.position);
+      node.set(kStoredLength, rows[i].place.length);
+      node.set(kSum, rows[i].place.sum);
+      node.keep(rows[i].unknown);
+    }
+    NMB_ASSIGN(Place place, write_page(sink, node, origin, owner));
+    above.push_back({logical, place});
+  }
+  return above;
+}
+
+// All levels from this one on, above pages that cover the extent: where the root is.
+Result<Place> write_nodes(std::vector<MapRow> rows, std::uint16_t level, std::uint32_t map_rows,
+                          PageSink& sink, const Origin& origin, std::uint64_t owner) {
+  for (; rows.size() > 1; ++level) {
+    if (level > kMaxMapLevel)
+      return Status(Code::kLimit, "found more pieces of an extent than a data map of " +
+                                      std::to_string(kMaxMapLevel) + " levels of nodes of " +
+                                      std::to_string(map_rows) + " rows has");
+    NMB_ASSIGN(rows, write_level(rows, level, map_rows, sink, origin, owner));
+  }
+  return rows[0].place;
+}
+
 }  // namespace
 
 Status retire_data_map(const DataMap& map, PageSink& sink) {
@@ -349,49 +403,77 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
     }
     builder.clear();
     for (std::size_t i = from; i < to; ++i) {
-      builder.add_row();
-      builder.set(kLogicalOffset, pieces[i].logical);
-      builder.set(kState, pieces[i].hole ? 1 : 0);
-      builder.set(kPosition, pieces[i].position);
-      builder.set(kCodec, static_cast<std::uint64_t>(pieces[i].codec));
-      builder.set(kStoredLength, pieces[i].stored_length());
-      builder.set(kRawLength, pieces[i].length);
-      builder.set(kSum, pieces[i].sum);
-      builder.set(kFileNumber, pieces[i].file);
+      add_piece(builder, pieces[i]);
       unknown.keep(pieces[i], builder);
     }
     NMB_ASSIGN(Place place, write_page(sink, builder, origin, owner));
     rows.push_back({pieces[from].logical, place});
   }
   unknown.drop_others(sink);
-  for (std::uint16_t level = 1; rows.size() > 1; ++level) {
-    if (level > kMaxMapLevel)
-      return Status(Code::kLimit, "found " + std::to_string(pieces.size()) +
-                                      " pieces of an extent, expected as many as a data map of " +
-                                      std::to_string(kMaxMapLevel) + " levels of nodes of " +
-                                      std::to_string(map_rows) + " rows has");
-    std::vector<MapRow> above;
-    PageBuilder node(PageUse::kDataMap, level);
-    for (std::size_t i = 0; i < rows.size();) {
-      node.clear();
-      const std::uint64_t logical = rows[i].logical;
-      for (; i < rows.size() && node.rows() < map_rows; ++i) {
-        node.add_row();
-        node.set(kLogicalOffset, rows[i].logical);
-        node.set(kPosition, rows[i].place.position);
-        node.set(kStoredLength, rows[i].place.length);
-        node.set(kSum, rows[i].place.sum);
-        node.keep(rows[i].unknown);
-      }
-      NMB_ASSIGN(Place place, write_page(sink, node, origin, owner));
-      above.push_back({logical, place});
-    }
-    rows = std::move(above);
-  }
+  NMB_ASSIGN(const Place root, write_nodes(std::move(rows), 1, map_rows, sink, origin, owner));
   // The only leaf is the root: no row leads to it any more.
   if (before.leaves.size() > 0 && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
     drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
-  return rows[0].place;
+  return root;
+}
+
+Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length) {
+  NMB_TRY(map.for_each(extent_length - 1, extent_length, [](const Piece&) { return Status(); }));
+  DataMapEdge edge;
+  NMB_ASSIGN(std::shared_ptr<const Page> page, map.root());
+  for (;;) {
+    NMB_TRY(check_may_change(*page, map.file()));
+    edge.push_back(page);
+    if (page->level() == 0) return edge;
+    NMB_ASSIGN(page, map.child(*page, page->rows() - 1));
+  }
+}
+
+Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
+                                 std::uint32_t map_rows, PageSink& sink, const Origin& origin,
+                                 std::uint64_t owner) {
+  // Pages of one level that are new; the first takes the place of the edge's one if that has room.
+  std::vector<MapRow> rows;
+  const Page& leaf = *edge.back();
+  bool replaces = leaf.rows() < map_rows;
+  PageBuilder builder(PageUse::kDataMap, 0);
+  if (replaces) {
+    for (std::uint32_t row = 0; row < leaf.rows(); ++row) {
+      add_piece(builder, piece_at(leaf, row));
+      builder.keep(leaf.unknown_values(row));
+    }
+    sink.replaced(leaf);
+  }
+  std::uint64_t logical = replaces ? leaf.value(0, kLogicalOffset) : pieces[0].logical;
+  for (std::size_t next = 0; next < pieces.size();) {
+    for (; next < pieces.size() && builder.rows() < map_rows; ++next)
+      add_piece(builder, pieces[next]);
+    NMB_ASSIGN(const Place place, write_page(sink, builder, origin, owner));
+    rows.push_back({logical, place});
+    if (next < pieces.size()) logical = pieces[next].logical;
+    builder.clear();
+  }
+  for (std::size_t i = edge.size() - 1; i-- > 0;) {
+    const Page& node = *edge[i];
+    const std::uint32_t last = node.rows() - 1;
+    const bool has_room = replaces || node.rows() < map_rows;
+    std::vector<MapRow> all;
+    if (has_room) {
+      for (std::uint32_t row = 0; row < node.rows() - (replaces ? 1 : 0); ++row)
+        all.push_back(map_row_at(node, row));
+      if (replaces) drop_later_places(node, last, sink);
+      sink.replaced(node);
+    }
+    all.insert(all.end(), rows.begin(), rows.end());
+    NMB_ASSIGN(rows, write_level(all, node.level(), map_rows, sink, origin, owner));
+    replaces = has_room;
+  }
+  const Page& root = *edge.front();
+  if (!replaces)
+    rows.insert(rows.begin(), {root.value(0, kLogicalOffset),
+                               {root.position(), root.bytes().size(), root.sum()}});
+  return write_nodes(std::move(rows), static_cast<std::uint16_t>(root.level() + 1), map_rows, sink,
+                     origin, owner);
 }
 
 }  // namespace nmb

@@ -93,6 +93,17 @@ Piece piece_at(const Page& leaf, std::uint32_t row);
 // Reports all pages of a map that is no longer used. kUnsupported: a page forbids changes.
 Status retire_data_map(const DataMap& map, PageSink& sink);
 
+// The right edge of a map: the root first, the last leaf last.
+using DataMapEdge = std::vector<std::shared_ptr<const Page>>;
+// Reads and checks the edge of a map of an extent that is not empty. kUnsupported: a page forbids
+// changes.
+Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length);
+// Adds pieces behind the last one; only pages of the edge are written anew. At most so many rows a
+// page. kLimit: as write_data_map().
+Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
+                                 std::uint32_t map_rows, PageSink& sink, const Origin& origin,
+                                 std::uint64_t owner);
+
 // Writes the pages of a map, of at most so many rows; leaves whose rows are those of `old` are
 // kept, and what this version does not know of other rows that stay. kUnsupported: a page forbids
 // changes; kLimit: more pieces than a map has levels for.

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "extent/data_map.h"
@@ -31,8 +32,10 @@ struct GrowthRow {
 // The rows of each block, by its order of creation.
 using GrowthRows = std::map<std::uint64_t, std::vector<GrowthRow>>;
 
-// Checks R-GR-1 (but for orders that no block has), and adds the rows of a page to those of the
-// pages before it. False: the page's rows cannot be told.
+// Checks R-GR-1, but for orders that no block has. Returns the row behind the last that counts.
+std::uint32_t check_growth_page(const Page& page, Findings& findings);
+// The same, and adds the rows of a page to those of the pages before it. False: the page's rows
+// cannot be told.
 bool add_growth_page(const std::shared_ptr<const Page>& page, GrowthRows* rows, Findings& findings);
 
 // Checks R-GR-2 (but for the length that records want) and R-GR-3 (without bytes) of a block's
@@ -43,7 +46,8 @@ void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
 // Adds to an entry what rows of its block say.
 void grow(BlockEntry* entry, std::span<const GrowthRow> rows);
 
-// Thread-safe. Pages are read once, when an entry is asked about first.
+// Thread-safe. Pages are read once, when an entry is asked about first. Memory: the pages, and the
+// rows of blocks whose values are read.
 class Growth {
  public:
   // `file` outlives it.
@@ -58,15 +62,29 @@ class Growth {
   Result<bool> has_rows(std::uint64_t order) const;
   // Of an entry that add_to() has seen; they live as long as this.
   Result<std::span<const GrowthRow>> rows_of(const BlockEntry& entry) const;
+  // Of the blocks that have rows; it lives as long as this. kDamaged, kIo.
+  Result<const std::unordered_set<std::uint64_t>*> orders() const;
+  // The pages, the oldest first; they live as long as this. kDamaged, kIo.
+  Result<std::span<const std::shared_ptr<const Page>>> pages() const;
+
+  // Takes the pages that `before` has read: those that this chain continues are not read again.
+  // `before` is of no use any more. Not thread-safe.
+  void continue_from(Growth& before);
 
  private:
-  Result<const GrowthRows*> all() const;
+  Status load() const;
+  // All rows of a block: a search in every page, as a table of the rows of all blocks takes a
+  // multiple of the pages' memory, and of the time that reading them takes.
+  std::vector<GrowthRow> gather(std::uint64_t order) const;
 
   const ByteSource& file_;
   const Superblock& superblock_;
   mutable std::mutex mutex_;                 // of what is mutable
   mutable std::set<std::uint64_t> checked_;  // orders
-  mutable std::unique_ptr<const GrowthRows> rows_;
+  mutable std::vector<std::shared_ptr<const Page>> pages_;
+  mutable std::unordered_set<std::uint64_t> orders_;  // in pages_
+  mutable bool loaded_ = false;                       // pages_ are all
+  mutable GrowthRows rows_;                           // of blocks that were asked about
 };
 
 }  // namespace nmb

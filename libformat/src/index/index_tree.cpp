@@ -81,21 +81,32 @@ Result<std::shared_ptr<const Page>> IndexTree::child(const Page& node, std::uint
               child.sum);
 }
 
-Result<std::optional<BlockEntry>> IndexTree::find(std::string_view name) const {
-  if (superblock_.height == 0) return std::optional<BlockEntry>();
+Result<std::optional<IndexTree::Found>> IndexTree::find_row(std::string_view name) const {
+  if (superblock_.height == 0) return std::optional<Found>();
   NMB_ASSIGN(std::shared_ptr<const Page> page, root());
   while (page->level() > 0) {
     NMB_ASSIGN(page, child(*page, child_row_for(*page, name)));
   }
   std::uint32_t row = lower_bound_row(*page, name);
-  if (row == page->rows() || page->name(row) != name) return std::optional<BlockEntry>();
-  BlockEntry entry = entry_at(*page, row);
+  if (row == page->rows() || page->name(row) != name) return std::optional<Found>();
+  return std::optional<Found>({std::move(page), row});
+}
+
+Result<std::optional<BlockEntry>> IndexTree::find(std::string_view name) const {
+  NMB_ASSIGN(const std::optional<Found> found, find_row(name));
+  if (!found) return std::optional<BlockEntry>();
+  BlockEntry entry = entry_at(*found->leaf, found->row);
   NMB_TRY(growth_.add_to(&entry));
   return std::optional<BlockEntry>(std::move(entry));
 }
 
+Result<bool> IndexTree::contains(std::string_view name) const {
+  NMB_ASSIGN(const std::optional<Found> found, find_row(name));
+  return found.has_value();
+}
+
 Result<std::uint64_t> IndexTree::rank_of(std::string_view name) const {
-  NMB_ASSIGN(Totals totals, totals_in({std::string(), std::string(name)}));
+  NMB_ASSIGN(Totals totals, stored_totals_in({std::string(), std::string(name)}));
   return totals.blocks;
 }
 
@@ -124,11 +135,16 @@ Status IndexTree::totals_below(const Page& page, const NameRange& range, Totals*
 
 Result<Totals> IndexTree::totals_in(const NameRange& range) const {
   if (range.first.empty() && !range.end) return superblock_.totals;
+  NMB_ASSIGN(Totals totals, stored_totals_in(range));
+  if (!growth_.absent()) NMB_TRY(add_growth(range, &totals));
+  return totals;
+}
+
+Result<Totals> IndexTree::stored_totals_in(const NameRange& range) const {
   Totals totals;
   if (superblock_.height == 0 || (range.end && *range.end <= range.first)) return totals;
   NMB_ASSIGN(std::shared_ptr<const Page> page, root());
   NMB_TRY(totals_below(*page, range, &totals));
-  if (!growth_.absent()) NMB_TRY(add_growth(range, &totals));
   return totals;
 }
 

@@ -36,6 +36,8 @@ class IndexTree {
   IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
+  // Whether there is an entry of that name; reads no growth pages, nor does rank_of().
+  Result<bool> contains(std::string_view name) const;
   // Entries whose name is less than `name`.
   Result<std::uint64_t> rank_of(std::string_view name) const;
   // Reads only the pages on the two edges of the range.
@@ -48,8 +50,12 @@ class IndexTree {
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
-  // Pages that were read of an earlier generation of the file: none of them is ever written again.
-  void share_pages(const IndexTree& before) { cache_ = before.cache_; }
+  // Pages that were read of the generation before: none of them is ever written again. `before` is
+  // of no use any more.
+  void continue_from(IndexTree& before) {
+    cache_ = before.cache_;
+    growth_.continue_from(before.growth_);
+  }
   Result<std::shared_ptr<const Page>> root() const;
   // The child of a node's row.
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
@@ -58,6 +64,13 @@ class IndexTree {
   Result<std::shared_ptr<const Page>> load(std::uint16_t level, std::uint64_t position,
                                            std::uint32_t length,
                                            std::optional<std::uint64_t> sum) const;
+  struct Found {
+    std::shared_ptr<const Page> leaf;
+    std::uint32_t row = 0;
+  };
+  Result<std::optional<Found>> find_row(std::string_view name) const;
+  // What pages say of the entries in a range.
+  Result<Totals> stored_totals_in(const NameRange& range) const;
   Status totals_below(const Page& page, const NameRange& range, Totals* totals) const;
   Result<bool> visit_below(const Page& page, const NameRange& range,
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const;

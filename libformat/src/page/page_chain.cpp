@@ -36,7 +36,8 @@ void check_page_before(const Page& page, PageUse use, Findings& findings) {
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
                                                                  const Superblock& superblock,
                                                                  PageUse use, const Place& newest,
-                                                                 std::uint64_t most) {
+                                                                 std::uint64_t most,
+                                                                 const Page* known) {
   std::vector<std::shared_ptr<const Page>> pages;
   const auto damaged = [&](std::uint64_t offset, const char* rule, std::string message) {
     return Status(Code::kDamaged, file.name(), offset, rule, std::move(message));
@@ -44,7 +45,7 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
   std::optional<Place> place;
   if (!newest.absent()) place = newest;
   std::uint64_t placed_at = 0;
-  while (place) {
+  while (place && !(known && place->position == known->position())) {
     if (place->length > ~std::uint32_t{0})
       return damaged(
           place->position, "R-PG-3",

@@ -30,10 +30,12 @@ inline bool is_endless(const Page& page, std::initializer_list<Column> columns) 
 }
 
 // All pages of a chain, the oldest first. newest: as the superblock places it; absent: none. At
-// most `most` pages (R-GR-4 of growth pages). kDamaged, kIo. Memory: that of the pages.
+// most `most` pages (R-GR-4 of growth pages). known: a page at hand; those from it on backwards are
+// neither read nor returned. kDamaged, kIo. Memory: that of the pages.
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
                                                                  const Superblock& superblock,
                                                                  PageUse use, const Place& newest,
-                                                                 std::uint64_t most);
+                                                                 std::uint64_t most,
+                                                                 const Page* known = nullptr);
 
 }  // namespace nmb

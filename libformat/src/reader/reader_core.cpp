@@ -27,10 +27,14 @@ DataMap ReaderCore::map_of(const BlockEntry& entry) const {
 
 Status ReaderCore::for_each_piece(const BlockEntry& entry,
                                   const std::function<Status(const Piece&)>& visit) const {
+  return for_each_piece(entry, 0, entry.extent_length, visit);
+}
+
+Status ReaderCore::for_each_piece(const BlockEntry& entry, std::uint64_t from, std::uint64_t to,
+                                  const std::function<Status(const Piece&)>& visit) const {
   NMB_TRY(check_needs(entry));
   NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
-  return BlockPieces(file_, &external_, head_.superblock, entry, growth)
-      .for_each(0, entry.extent_length, visit);
+  return BlockPieces(file_, &external_, head_.superblock, entry, growth).for_each(from, to, visit);
 }
 
 Status ReaderCore::check_needs(const BlockEntry& entry) const {

@@ -33,8 +33,9 @@ class ReaderCore {
              const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
-  // Of an earlier generation of the same file: what was read of its index is not read again.
-  void share_pages(const ReaderCore& before) { index_.share_pages(before.index_); }
+  // `before`: of the generation before, of no use any more. What was read of its index and growth
+  // pages is not read again.
+  void continue_from(ReaderCore& before) { index_.continue_from(before.index_); }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
   const BlockTable& statistics() const { return statistics_; }
@@ -44,6 +45,9 @@ class ReaderCore {
   // All pieces of a block's extent, in order; stops at the first failure. kUnsupported:
   // check_needs().
   Status for_each_piece(const BlockEntry& entry,
+                        const std::function<Status(const Piece&)>& visit) const;
+  // The same of those that touch [from, to).
+  Status for_each_piece(const BlockEntry& entry, std::uint64_t from, std::uint64_t to,
                         const std::function<Status(const Piece&)>& visit) const;
   // kUnsupported: the block has a need that this version does not know, or refuses.
   Status check_needs(const BlockEntry& entry) const;

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kFeatureTags = 1 << 3;
 inline constexpr std::uint64_t kKnownReadonly =
     kFeatureView | kFeatureGrowth | kFeatureStatistics | kFeatureTags;
 // Who writes keeps them up.
-inline constexpr std::uint64_t kWrittenReadonly = kFeatureView | kFeatureStatistics | kFeatureTags;
+inline constexpr std::uint64_t kWrittenReadonly = kKnownReadonly;
 
 inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;  // compatible
 inline constexpr std::uint64_t kFeatureOriginals = 1 << 3;

@@ -14,6 +14,8 @@ namespace nmb {
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kWorthSumming = 64 << 10;
+// About what the rows of two more pieces take.
+constexpr std::uint64_t kSmallGap = 64;
 }  // namespace
 
 Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length) {
@@ -30,18 +32,33 @@ Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std
 
 void ExtentState::start_run(std::uint64_t length, std::uint64_t position) {
   length_ = first_new_ = length;
+  is_committed_ = false;
+  committed_length_ = loaded_from_ = 0;
   segments_.clear();
   if (length > 0) segments_.push_back({0, length, position, true, 0, 0});
 }
 
-void ExtentState::start_committed(std::uint64_t length, const std::vector<Piece>& pieces) {
-  length_ = first_new_ = length;
+void ExtentState::start_committed(std::uint64_t length) {
+  length_ = first_new_ = committed_length_ = loaded_from_ = length;
+  is_committed_ = true;
   segments_.clear();
   written_.clear();
-  for (const Piece& piece : pieces)
+}
+
+Status ExtentState::load(std::uint64_t offset) {
+  if (offset >= loaded_from_) return {};
+  std::vector<Segment> loaded;
+  std::uint64_t begin = offset;
+  NMB_TRY(committed_(offset, loaded_from_, [&](const Piece& piece) -> Status {
+    begin = std::min(begin, piece.logical);
     if (!piece.hole)
-      segments_.push_back({piece.logical, piece.length, piece.position, false, piece.sum, 0,
-                           piece.codec, piece.coded_length, piece.file});
+      loaded.push_back({piece.logical, piece.length, piece.position, false, piece.sum, 0,
+                        piece.codec, piece.coded_length, piece.file});
+    return {};
+  }));
+  segments_.insert(segments_.begin(), loaded.begin(), loaded.end());
+  loaded_from_ = begin;
+  return {};
 }
 
 std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
@@ -65,6 +82,7 @@ Status ExtentState::clear(const Segment& segment, std::uint64_t from, WriteBuffe
 
 Status ExtentState::resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead) {
   if (length < length_) {
+    NMB_TRY(load(length));
     while (!segments_.empty() && segments_.back().logical >= length) {
       const Segment& last = segments_.back();
       if (last.fresh)
@@ -132,6 +150,7 @@ ExtentState::FreshPiece ExtentState::fresh_piece_at(std::uint64_t offset) const 
 }
 
 bool ExtentState::is_fresh(std::uint64_t from, std::uint64_t to) const {
+  if (from < std::min(to, loaded_from_)) return false;
   for (std::size_t i = first_segment_at(from); from < to; ++i) {
     if (i == segments_.size() || !segments_[i].fresh || segments_[i].logical > from) return false;
     from = segments_[i].end();
@@ -141,6 +160,7 @@ bool ExtentState::is_fresh(std::uint64_t from, std::uint64_t to) const {
 
 Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
                           Stage& stage_) {
+  NMB_TRY(load(offset));
   std::uint64_t at = offset;
   const std::uint64_t end = offset + bytes.size();
   while (at < end) {
@@ -205,7 +225,26 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
   }
 }
 
-std::vector<SpaceRequest> ExtentState::plan_places(std::span<const Interval> intervals) {
+// With what is new between them, and ahead of the end, where it is short: padding of records, and
+// small variables that were not put.
+std::vector<Interval> ExtentState::with_small_gaps(std::span<const Interval> intervals) const {
+  std::vector<Interval> out;
+  for (Interval interval : intervals) {
+    const std::uint64_t before = std::max(out.empty() ? 0 : out.back().end, first_new_);
+    if (interval.begin > before && interval.begin - before < kSmallGap) interval.begin = before;
+    if (!out.empty() && out.back().end == interval.begin)
+      out.back().end = interval.end;
+    else
+      out.push_back(interval);
+  }
+  if (!out.empty() && out.back().end > first_new_ && length_ - out.back().end < kSmallGap)
+    out.back().end = length_;
+  return out;
+}
+
+Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Interval> asked) {
+  const std::vector<Interval> intervals = with_small_gaps(asked);
+  if (!intervals.empty()) NMB_TRY(load(intervals.front().begin));
   std::vector<SpaceRequest> requests;
   std::vector<Segment> segments;
   IntervalSet wanted;
@@ -302,15 +341,16 @@ void ExtentState::put_places(std::span<const Interval> intervals, MessageWriter&
     next = std::max(next, first_segment_at(interval.begin / piece_size_ * piece_size_));
     const std::uint64_t end = round_up(interval.end, piece_size_);
     for (; next < segments_.size() && segments_[next].logical < end; ++next)
-      places.push_back(segments_[next]);
+      if (segments_[next].fresh) places.push_back(segments_[next]);
   }
   out.put_bytes(std::as_bytes(std::span(places)));
 }
 
-void ExtentState::take_places(MessageReader& in) {
+Status ExtentState::take_places(MessageReader& in) {
   std::vector<Segment> places;
   for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
-  if (places.empty()) return;
+  if (places.empty()) return {};
+  NMB_TRY(load(places.front().logical));
   // They take the place of whatever this state had there: of a committed piece all of it.
   std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
@@ -339,6 +379,7 @@ void ExtentState::take_places(MessageReader& in) {
   segments_ = std::move(merged);
   join_segments();
   length_ = std::max(length_, segments_.back().end());
+  return {};
 }
 
 std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
@@ -369,6 +410,7 @@ Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const 
 }
 
 std::vector<Interval> ExtentState::stored_in(std::uint64_t from, std::uint64_t to) const {
+  assert(from >= std::min(to, loaded_from_));
   std::vector<Interval> out;
   for (std::size_t i = first_segment_at(from); i < segments_.size(); ++i) {
     const Segment& segment = segments_[i];
@@ -422,7 +464,8 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
 }
 
 Status ExtentState::read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
-                         const FillPattern& fill) const {
+                         const FillPattern& fill) {
+  NMB_TRY(load(offset));
   fill.fill(offset, out);
   for (const Interval& part : stored_in(offset, offset + out.size())) {
     for (std::uint64_t at = part.begin; at < part.end;) {
@@ -435,9 +478,16 @@ Status ExtentState::read(std::uint64_t offset, std::span<std::byte> out, WriteBu
   return {};
 }
 
-Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPattern& fill) {
-  std::vector<Piece> pieces;
-  std::uint64_t at = 0;
+Result<ExtentState::Finished> ExtentState::finish(WriteBuffer& file, const FillPattern& fill,
+                                                  bool whole) {
+  const bool stays = is_committed_ && first_new_ == committed_length_ &&
+                     std::ranges::none_of(segments_, [&](const Segment& segment) {
+                       return segment.fresh && segment.logical < committed_length_;
+                     });
+  Finished finished{{}, stays && !whole};
+  std::vector<Piece>& pieces = finished.pieces;
+  if (!finished.appended) NMB_TRY(load(0));
+  std::uint64_t at = finished.appended ? committed_length_ : 0;
   auto add_hole = [&](std::uint64_t to) {
     if (to <= at) return;
     if (!pieces.empty() && pieces.back().hole)
@@ -448,6 +498,7 @@ Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPatt
   };
   std::vector<std::byte> buffer;
   for (const Segment& segment : segments_) {
+    if (segment.end() <= at) continue;
     add_hole(std::min(segment.logical, length_));
     if (!segment.fresh) {
       pieces.push_back(segment.piece());
@@ -481,7 +532,7 @@ Result<std::vector<Piece>> ExtentState::finish(WriteBuffer& file, const FillPatt
     }
   }
   add_hole(length_);
-  return pieces;
+  return finished;
 }
 
 }  // namespace nmb

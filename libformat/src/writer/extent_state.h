@@ -36,16 +36,24 @@ struct SpaceRequest {
   std::uint64_t tail = 0;  // 0: anywhere
 };
 
+// Visits the committed pieces that touch [from, to), in order, holes among them.
+using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t to,
+                                             const std::function<Status(const Piece&)>& visit)>;
+
 // Bytes that have space in the file and are not committed are written in place; others wait in a
-// stage until places are planned (by the rank that keeps the block) and taken. Not thread-safe.
+// stage until places are planned (by the rank that keeps the block) and taken. Committed pieces are
+// asked for where they are read or changed: an extent that only grows needs none. Not thread-safe.
 class ExtentState {
  public:
-  explicit ExtentState(std::uint32_t piece_size) : piece_size_(piece_size), written_(piece_size) {}
+  ExtentState(std::uint32_t piece_size, CommittedPieces committed)
+      : piece_size_(piece_size), committed_(std::move(committed)), written_(piece_size) {}
 
   // A run that was set apart for [0, length) and not committed.
   void start_run(std::uint64_t length, std::uint64_t position);
   // A committed state.
-  void start_committed(std::uint64_t length, const std::vector<Piece>& pieces);
+  void start_committed(std::uint64_t length);
+  // Asks for the committed pieces from `offset` on.
+  Status load(std::uint64_t offset);
 
   std::uint64_t length() const { return length_; }
   // Longer: new bytes are unwritten. Shorter: bytes behind are forgotten (those not committed
@@ -77,14 +85,14 @@ class ExtentState {
   std::vector<Interval> staged() const;
   // That, and what else wants places.
   std::vector<Interval> unplaced() const;
-  // Plans space for `intervals` (ascending, disjoint) where there is none, and for committed pieces
-  // that they touch. take_places() follows with a position for each request; it copies what is kept
-  // of those pieces.
-  std::vector<SpaceRequest> plan_places(std::span<const Interval> intervals);
+  // Plans space for `intervals` (ascending, disjoint) where there is none, for a few new bytes
+  // between them, and for committed pieces that they touch. take_places() follows with a position
+  // for each request; it copies what is kept of those pieces.
+  Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
   Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
   // Space in `intervals`, for the state of another rank.
   void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
-  void take_places(MessageReader& in);
+  Status take_places(MessageReader& in);
   // A run of bytes that waits.
   struct Staged {
     std::uint64_t offset, length;
@@ -98,18 +106,23 @@ class ExtentState {
 
   // Reads written bytes; unwritten ones as `fill` says. Not what waits.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
-              const FillPattern& fill) const;
-  // The parts of [from, to) that hold values.
+              const FillPattern& fill);
+  // The parts of [from, to) that hold values; load(from) comes before.
   std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
 
   // What was written since the last commit: of this rank, and of others that tell it.
   Written& written() { return written_; }
 
+  struct Finished {
+    std::vector<Piece> pieces;
+    bool appended = false;  // all that was committed stays, and the pieces are those behind it
+  };
   // Fills what was written in part, sums what has no sum, and returns the pieces that cover the
-  // extent.
-  Result<std::vector<Piece>> finish(WriteBuffer& file, const FillPattern& fill);
+  // extent, or, where that is enough, those that come behind the committed ones. whole: it is not
+  // enough.
+  Result<Finished> finish(WriteBuffer& file, const FillPattern& fill, bool whole);
   // After a commit: the pieces of finish() are committed.
-  void committed(const std::vector<Piece>& pieces) { start_committed(length_, pieces); }
+  void committed() { start_committed(length_); }
 
  private:
   struct Segment {
@@ -142,6 +155,7 @@ class ExtentState {
   Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
                       WriteBuffer& file) const;
   bool has_cut() const;
+  std::vector<Interval> with_small_gaps(std::span<const Interval> intervals) const;
   void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                 std::vector<SpaceRequest>* requests);
   void join_segments();
@@ -150,7 +164,12 @@ class ExtentState {
   Status write_fresh(const Segment& segment, std::uint64_t at, std::span<const std::byte> part,
                      const WriteAt& write);
   std::uint32_t piece_size_;
+  CommittedPieces committed_;
   std::uint64_t length_ = 0;
+  bool is_committed_ = false;  // or rather, was by the last generation
+  std::uint64_t committed_length_ = 0;
+  // Committed pieces that begin before are not in segments_, nor does anything else lie there.
+  std::uint64_t loaded_from_ = 0;
   std::vector<Segment> segments_;  // sorted by logical offset, disjoint
   Written written_;                // in fresh segments
   IntervalSet wanted_;

@@ -47,7 +47,8 @@ Status Writer::Impl::load_head() {
 }
 
 // Pages that a commit may continue must be such that this version reads them.
-Status Writer::Impl::check_continued_pages() const {
+Status Writer::Impl::check_continued_pages() {
+  NMB_TRY(check_growth_chain());
   NMB_TRY(core_->external().table().status());
   const Place& newest = superblock_.dead_map;
   if (newest.absent() || newest.length > ~std::uint32_t{0}) return {};
@@ -146,11 +147,6 @@ Result<Head> Writer::Impl::settle_head() {
   FirstFinding ignored;
   NMB_ASSIGN(Head head, head_of(*source_, std::move(choice), ignored));
   const Superblock& superblock = head.superblock;
-  if (superblock.readonly_compatible & kFeatureGrowth || !superblock.growth.absent())
-    return Status(Code::kUnsupported, file_->name(),
-                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
-                  "the file has growth pages, which this version does not write; nmcat copies its "
-                  "blocks into a file without them");
   if (superblock.readonly_compatible & ~kWrittenReadonly)
     return Status(Code::kUnsupported, file_->name(),
                   head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
@@ -246,21 +242,6 @@ Status Writer::Impl::sum_inline_values(Commitment& c) {
   return {};
 }
 
-// Collective: the sum of the sums of all pieces that this generation stores (spec/format.md,
-// section 5.1).
-Status Writer::Impl::choose_stamp(const std::vector<Commitment>& blocks) {
-  const bool first = superblock_.generation == 0;
-  const std::uint64_t from = first ? kBodyStart : superblock_.file_length;
-  std::uint64_t sum = 0;
-  for (const Commitment& c : blocks) {
-    for (const Piece& piece : c.pieces)
-      if (!piece.hole && piece.file == 0 && piece.position >= from) sum += piece.sum;
-    if (c.pieces.empty() && c.map.absent() && c.extent_position >= from) sum += c.extent_sum;
-  }
-  NMB_ASSIGN(stamp_, ranks_.all_reduce(sum, std::plus<>()));
-  return {};
-}
-
 // What becomes of a block's values: the pieces, and whether they need a map.
 Status Writer::Impl::finish_extent(Commitment& c) {
   BlockState& block = state(c.id);
@@ -291,24 +272,41 @@ Status Writer::Impl::finish_extent(Commitment& c) {
     }
   } else if (block.extent) {
     NMB_TRY(load_definitions(c.id));
+    ExtentState::Finished finished;
     if (block.partial) {
       NMB_ASSIGN(const ClassicHeader header, stored_header(c.id));
-      NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, {header.metadata, block.layout}));
+      NMB_ASSIGN(finished,
+                 block.extent->finish(buffer_, {header.metadata, block.layout}, c.rewritten));
     } else {
-      NMB_ASSIGN(c.pieces, block.extent->finish(buffer_, {*block.metadata, block.layout}));
+      NMB_ASSIGN(finished,
+                 block.extent->finish(buffer_, {*block.metadata, block.layout}, c.rewritten));
     }
+    c.pieces = std::move(finished.pieces);
+    c.appended = finished.appended;
+    if (c.appended) return {};
   } else if (block.committed && block.run_position == 0) {
-    // Values not touched, as they were.
-    c.extent_position = block.committed->extent_position;
-    c.extent_sum = block.committed->extent_sum;
-    c.map = block.committed->map;
-    c.hole = block.committed->hole;
-    c.needs = block.committed->needs & kNeedsOfValues;
+    keep_committed_extent(c);
     return {};
   } else {
     c.hole = true;
     return {};
   }
+  return describe_extent(c);
+}
+
+// Values not touched, as they were.
+void Writer::Impl::keep_committed_extent(Commitment& c) const {
+  const BlockEntry& entry = *blocks_[c.id]->committed;
+  c.extent_position = entry.extent_position;
+  c.extent_sum = entry.extent_sum;
+  c.map = entry.map;
+  c.hole = entry.hole;
+  c.needs = entry.needs & kNeedsOfValues;
+}
+
+// What the entry says of an extent of these pieces.
+Status Writer::Impl::describe_extent(Commitment& c) {
+  const BlockState& block = state(c.id);
   c.hole = std::all_of(c.pieces.begin(), c.pieces.end(), [](const Piece& p) { return p.hole; });
   if (c.hole) {
     c.pieces.clear();
@@ -345,6 +343,11 @@ Result<bool> Writer::Impl::is_original(std::uint32_t number) const {
 
 Status Writer::Impl::write_map(Commitment& c, PageSink& sink) {
   const BlockState& block = state(c.id);
+  if (!c.edge.empty()) {
+    NMB_ASSIGN(c.map, append_to_data_map(c.pieces, c.edge, superblock_.map_rows, sink, new_origin(),
+                                         block.position));
+    return {};
+  }
   std::unique_ptr<DataMap> old;
   if (block.committed && block.committed->has_map()) {
     old = std::make_unique<DataMap>(core_->map_of(*block.committed));
@@ -465,29 +468,41 @@ Status Writer::Impl::write_tombstone(const BlockEntry& entry, std::uint64_t posi
   return stripes_.write_at(position, bytes);
 }
 
-// The dead ranges of all ranks, written by rank 0.
-Status Writer::Impl::write_dead_map(Superblock& next) {
+// The growth and the dead ranges of all ranks, written by rank 0.
+Status Writer::Impl::write_dead_map(const std::vector<Commitment>& blocks, Superblock& next) {
   if (superblock_.generation == 0) return {};
   std::vector<Communicator::Parcel> parcels;
-  auto sum_up = [&]() -> Status {
-    MessageWriter out;
+  auto sum_ranges = [&]() -> Status {
     for (DeadRange& range : dead_) {
       // In the committed part of the file: nothing of it waits to be written.
-      if (!range.sum_known) {
-        NMB_ASSIGN(range.sum, sum_in_file(buffer_, range.position, range.length));
-        range.sum_known = true;
-      }
-      out.put(range);
+      if (range.sum_known) continue;
+      NMB_ASSIGN(range.sum, sum_in_file(buffer_, range.position, range.length));
+      range.sum_known = true;
     }
-    if (out.size() > 0) parcels.push_back({0, out.take()});
+    return {};
+  };
+  auto sum_up = [&]() -> Status {
+    NMB_TRY(sum_ranges());
+    MessageWriter out;
+    out.put_bytes(std::as_bytes(std::span(dead_)));
+    put_growth(blocks, out);
+    dead_.clear();
+    parcels.push_back({0, out.take()});
     return {};
   };
   NMB_TRY(ranks_.agree(sum_up()));
   NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
   std::vector<DeadRange> dead;
-  for (const Message& message : arrived)
-    for (MessageReader in(message.bytes()); !in.at_end();) dead.push_back(in.get<DeadRange>());
+  std::vector<MessageReader> growth;
+  for (const Message& message : arrived) {
+    MessageReader in(message.bytes());
+    for (MessageReader each(in.get_bytes()); !each.at_end();) dead.push_back(each.get<DeadRange>());
+    growth.push_back(in);
+  }
   auto write = [&]() -> Status {
+    NMB_TRY(write_growth(growth, next));
+    NMB_TRY(sum_ranges());
+    dead.insert(dead.end(), dead_.begin(), dead_.end());
     if (dead.empty()) return {};
     std::sort(dead.begin(), dead.end(),
               [](const DeadRange& a, const DeadRange& b) { return a.position < b.position; });
@@ -513,7 +528,7 @@ Status Writer::Impl::write_dead_map(Superblock& next) {
     next.dead_map = {place.position, place.length, sum_of(bytes)};
     return {};
   };
-  return ranks_.agree(write());
+  return ranks_.agree(ranks_.rank() == 0 ? write() : Status());
 }
 
 // Everything is on the device before rank 0 writes the superblock.
@@ -651,28 +666,32 @@ Status Writer::Impl::write_generation(bool closing) {
       NMB_TRY(number_files(blocks));
     }
     NMB_TRY(write_values(blocks));
-    NMB_TRY(choose_stamp(blocks));
-    const std::uint64_t maps = cursor_;
-    NMB_TRY(write_maps(blocks));
-    index_bytes_ = cursor_ - maps;
-    NMB_TRY(write_blocks(blocks));
-    NMB_TRY(write_tombstones());
+    NMB_TRY(choose_growth(blocks, with_view));
     Superblock next = superblock_;
     next.generation = new_generation();
     next.next_order = next_order_;
     next.stamp = stamp_;
-    const std::uint64_t index = cursor_;
-    NMB_TRY(write_index(blocks, next));
-    index_bytes_ += cursor_ - index;
-    if (options_.statistics != StatisticsLevel::kNone || !superblock_.statistics.absent() ||
-        has.rows)
-      NMB_TRY(write_statistics(blocks, next));
+    index_bytes_ = 0;
+    if (commit_.others) {
+      const std::uint64_t maps = cursor_;
+      NMB_TRY(write_maps(blocks));
+      index_bytes_ = cursor_ - maps;
+      NMB_TRY(write_blocks(blocks));
+      NMB_TRY(write_tombstones());
+      const std::uint64_t index = cursor_;
+      NMB_TRY(write_index(blocks, next));
+      NMB_TRY(replace_growth(next));
+      index_bytes_ += cursor_ - index;
+      if (options_.statistics != StatisticsLevel::kNone || !superblock_.statistics.absent() ||
+          has.rows)
+        NMB_TRY(write_statistics(blocks, next));
+    }
     if (has.rows) NMB_TRY(write_tags(blocks, next));
     const std::uint64_t file_table = cursor_;
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - file_table;
     NMB_TRY(with_view ? write_view(next) : tell_of_old_view());
-    NMB_TRY(write_dead_map(next));
+    NMB_TRY(write_dead_map(blocks, next));
     NMB_TRY(write_superblock(next));
     superblock_ = next;
     new_view_.reset();
@@ -773,7 +792,8 @@ Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
   };
   std::vector<Commitment*> mapped;
   for (Commitment& c : blocks)
-    if (!c.pieces.empty() || (state(c.id).committed && state(c.id).committed->has_map()))
+    if (!c.grown &&
+        (!c.pieces.empty() || (state(c.id).committed && state(c.id).committed->has_map())))
       mapped.push_back(&c);
   std::sort(mapped.begin(), mapped.end(), [&](const Commitment* a, const Commitment* b) {
     return state(a->id).order < state(b->id).order;
@@ -873,12 +893,16 @@ void Writer::Impl::shut() {
 Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   for (Commitment& c : blocks) {
     BlockState& block = state(c.id);
-    block.committed = std::make_unique<BlockEntry>(entry_of(c));
-    if (block.extent) {
-      if (c.pieces.empty() && !c.hole && block.extent_length > 0)
-        c.pieces.push_back({0, block.extent_length, false, c.extent_position, c.extent_sum});
-      block.extent->committed(c.pieces);
+    if (c.grown) {
+      BlockEntry& entry = *block.committed;
+      entry.growth += block.extent_length - entry.extent_length;
+      entry.grown_records += block.records - entry.records;
+      entry.extent_length = block.extent_length;
+      entry.records = block.records;
+    } else {
+      block.committed = std::make_unique<BlockEntry>(entry_of(c));
     }
+    if (block.extent) block.extent->committed();
     block.body_from = BodyFrom::kCommitted;
     block.known_at = superblock_.generation;
     block.run_position = 0;
@@ -897,6 +921,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     state(id).committed = state(id).removed ? nullptr : std::move(state(id).committed);
   dirty_.clear();
   dead_.clear();
+  staying_growth_.clear();
   name_slices_ = {};
   owned_names_.clear();
   names_move_ = false;
@@ -912,7 +937,7 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   head.dictionary = dictionary_;
   auto source = std::make_unique<OutputSource>(*file_, superblock_.file_length);
   auto core = std::make_unique<ReaderCore>(*source, std::move(head));
-  if (core_) core->share_pages(*core_);
+  if (core_) core->continue_from(*core_);
   core_ = std::move(core);
   source_ = std::move(source);
   return {};

@@ -71,8 +71,7 @@ Status Writer::Impl::check_id(BlockId id) {
 Result<bool> Writer::Impl::exists(std::string_view name) {
   if (names_.find(name)) return true;
   if (!core_ || removed_names_.count(name)) return false;
-  NMB_ASSIGN(std::optional<BlockEntry> entry, core_->index().find(name));
-  return entry.has_value();
+  return core_->index().contains(name);
 }
 
 BlockId Writer::Impl::add_block(std::string_view name) {
@@ -224,8 +223,7 @@ Status Writer::Impl::start_edit(BlockId id) {
                   "found a change of block " + in_quotes(names_.at(id)) +
                       ", whose body is of kind 6, expected one of classic kind");
   NMB_TRY(load_definitions(id));
-  NMB_ASSIGN(ExtentState * extent, extent_of(id));
-  (void)extent;
+  NMB_TRY(extent_of(id)->load(0));
   block.old = std::make_unique<OldContent>();
   block.old->metadata = *block.metadata;
   block.old->layout = block.layout;
@@ -350,9 +348,7 @@ Status Writer::Impl::remove_block(BlockId id) {
   if (block.committed) NMB_TRY(check_body_may_change(*core_, *block.committed));
   if (block.committed || block.extent || block.old) {
     ExtentState* extent = block.old ? block.old->extent.get() : nullptr;
-    if (!extent) {
-      NMB_ASSIGN(extent, extent_of(id));
-    }
+    if (!extent) extent = extent_of(id);
     NMB_TRY(keep(extent->resize(0, buffer_, *this)));
   }
   if (block.committed) {
@@ -382,8 +378,7 @@ Status Writer::Impl::rename_block(BlockId id, std::string_view name) {
   if (block.body_from == BodyFrom::kCommitted) {
     // The body moves with the name, byte for byte.
     NMB_ASSIGN(StoredBlock stored, core_->load(*block.committed, false));
-    NMB_ASSIGN(ExtentState * extent, extent_of(id));
-    (void)extent;
+    extent_of(id);
     block.own_body = std::make_unique<std::vector<std::byte>>(std::move(stored.body));
     block.body_from = BodyFrom::kOwnBytes;
     retire_header(id);

@@ -131,7 +131,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
 
   // --- writer_values.cpp ---
   Result<BlockState*> readable(BlockId id);  // with metadata and layout
-  Result<ExtentState*> extent_of(BlockId id);
+  ExtentState* extent_of(BlockId id);
+  std::unique_ptr<ExtentState> new_extent(BlockId id);
 
   // --- writer_commit.cpp ---
   Result<FilePlan> planned() const;
@@ -194,6 +195,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
     Place map;
     std::uint64_t needs = 0;  // of the values
     std::vector<Piece> pieces;
+    bool appended = false;  // the pieces are those behind the committed ones, which stay
+    bool grown = false;     // and go to a growth page: entry and map stay as they are
+    DataMapEdge edge;       // of the committed map that they are added to
     std::vector<std::byte> inline_values;  // with padding; read ahead, or not yet
   };
   class Changes;  // what the index is told
@@ -290,7 +294,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // writer_commit.cpp, writer_index.cpp
   Status load_head();
   Result<Head> settle_head();
-  Status check_continued_pages() const;
+  Status check_continued_pages();
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
   struct Ordered {
@@ -307,9 +311,21 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status move_pending(const std::vector<Commitment>& blocks);
   Status finish_extent(Commitment& block);
   Status sum_inline_values(Commitment& block);
-  Status choose_stamp(const std::vector<Commitment>& blocks);
+  Status describe_extent(Commitment& block);
+  void keep_committed_extent(Commitment& block) const;
   Result<bool> is_original(std::uint32_t number) const;
   Status write_map(Commitment& block, PageSink& sink);
+  // writer_growth.cpp
+  Status check_growth_chain();
+  bool may_grow(const Commitment& block) const;
+  Status choose_growth(std::vector<Commitment>& blocks, bool with_view);
+  Status append_to_extent(Commitment& block);
+  Status fold_growth(std::vector<Commitment>& blocks);
+  Status fold_block(const BlockEntry& entry, std::vector<Commitment>& blocks);
+  void put_growth(const std::vector<Commitment>& blocks, MessageWriter& out) const;
+  Status replace_growth(Superblock& next);
+  Status write_growth(std::span<MessageReader> told, Superblock& next);
+  Status write_growth_page(const PageBuilder& page, Superblock& next);
   Status write_block(Commitment& block);
   // writer_statistics.cpp
   Result<std::unique_ptr<BlockCounter>> counter_of(BlockId id);
@@ -327,7 +343,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_tombstone(const BlockEntry& entry, std::uint64_t position);
   Status check_sections(const Superblock& superblock) const;
   Status write_sections(Superblock& next);
-  Status write_dead_map(Superblock& next);
+  Status write_dead_map(const std::vector<Commitment>& blocks, Superblock& next);
   Status write_superblock(Superblock& next);
   Status publish(Superblock& next);
   Status in_doubt(const Status& status) const;
@@ -381,8 +397,19 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   // Bytes that others wrote, or that are committed: this writer never cuts them.
   std::uint64_t kept_length_ = 0;
   std::uint64_t next_order_ = 0;
-  std::uint64_t stamp_ = 0;               // of the generation that is being written
-  std::uint64_t without_statistics_ = 0;  // variables, of all commits
+  std::uint64_t stamp_ = 0;  // of the generation that is being written
+  // What all ranks' part of it is.
+  struct {
+    bool fold = false;    // growth pages are taken into maps and entries
+    bool others = false;  // something else than growth pages changes
+  } commit_;
+  // Growth rows of a block that stay when others are folded.
+  struct StayingGrowth {
+    std::uint64_t order, growth, grown_records;
+  };
+  std::vector<StayingGrowth> staying_growth_;
+  std::uint64_t growth_pages_ = 0, growth_rows_ = 0;  // of the last commit; of rank 0
+  std::uint64_t without_statistics_ = 0;              // variables, of all commits
   std::uint64_t pending_bytes_ = 0;
   std::uint64_t linked_bytes_ = 0;
   std::uint64_t index_bytes_ = 0;  // of the last commit

@@ -33,6 +33,7 @@ BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
   entry.samples = block.samples;
   entry.map = c.map;
   entry.order = block.order;
+  entry.growth = entry.grown_records = 0;
   entry.needs = needs_of_body(entry) | c.needs;
   return entry;
 }
@@ -42,7 +43,8 @@ class Writer::Impl::Changes final : public IndexChanges {
  public:
   Changes(const Impl& writer, const std::vector<Commitment>& blocks) : writer_(writer) {
     list_.reserve(blocks.size() + writer.removed_names_.size());
-    for (const Commitment& block : blocks) list_.push_back({writer.names_.at(block.id), &block});
+    for (const Commitment& block : blocks)
+      if (!block.grown) list_.push_back({writer.names_.at(block.id), &block});
     for (const std::string& name : writer.removed_names_) list_.push_back({name, nullptr});
     // A name that was removed and defined again is one change.
     auto less = [](const Change& a, const Change& b) {
@@ -197,6 +199,10 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
   } else {
     auto update = [&]() -> Status {
       NMB_ASSIGN(root, update_index(core_->index(), merged, *this, new_origin()));
+      if (commit_.fold || superblock_.growth.absent()) return {};
+      // What growth pages add stands in no page of the index.
+      NMB_ASSIGN(const std::shared_ptr<const Page> before, core_->index().root());
+      root.totals.records += superblock_.totals.records - holdings_of(*before).totals.records;
       return {};
     };
     NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? update() : Status()));

@@ -370,7 +370,7 @@ bool same_offsets(const OldContent& old, const Metadata& metadata, const Classic
 Status Writer::Impl::carry_values(BlockId id) {
   BlockState& block = state(id);
   const std::unique_ptr<OldContent> old = std::move(block.old);
-  block.extent = std::make_unique<ExtentState>(superblock_.piece_size);
+  block.extent = new_extent(id);
   block.extent->start_run(block.extent_length, block.run_position);
   const FillPattern fill(old->metadata, old->layout);
   std::vector<std::byte> buffer(1 << 20);

@@ -159,8 +159,8 @@ Status Writer::Impl::place_values() {
         for (const Interval& interval : part->staged) staged.add(interval.begin, interval.end);
         for (const Interval& interval : part->intervals) all.add(interval.begin, interval.end);
       }
-      NMB_ASSIGN(ExtentState * extent, extent_of(id));
-      requests.emplace_back(id, extent->plan_places(all.all()));
+      NMB_ASSIGN(std::vector<SpaceRequest> wanted, extent_of(id)->plan_places(all.all()));
+      requests.emplace_back(id, std::move(wanted));
     }
     return {};
   };
@@ -198,27 +198,32 @@ Status Writer::Impl::place_values() {
     for (const ExtentState::Staged& run : extent.take_staged(skip))
       waiting.push_back({&extent, run, among_others});
   };
-  for (const Message& message : places) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      BlockState& block = state(in.get<BlockId>());
-      set_records(block, in.get<std::uint64_t>());
-      NMB_TRY(block.extent->resize(block.extent_length, buffer_, *this));
-      block.extent->take_places(in);
-      IntervalSet skip;
-      for (MessageReader each(in.get_bytes()); !each.at_end();) {
-        const auto interval = each.get<Interval>();
-        skip.add(interval.begin, interval.end);
+  const auto take_told = [&]() -> Status {
+    for (const Message& message : places) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        BlockState& block = state(in.get<BlockId>());
+        set_records(block, in.get<std::uint64_t>());
+        NMB_TRY(block.extent->resize(block.extent_length, buffer_, *this));
+        NMB_TRY(block.extent->take_places(in));
+        IntervalSet skip;
+        for (MessageReader each(in.get_bytes()); !each.at_end();) {
+          const auto interval = each.get<Interval>();
+          skip.add(interval.begin, interval.end);
+        }
+        add(*block.extent, skip, true);
       }
-      add(*block.extent, skip, true);
     }
-  }
+    return {};
+  };
+  const Status taken = take_told();
   for (const auto& [id, parts] : blocks)
     for (const Part& part : parts)
       if (part.handle.rank == ranks_.rank()) add(*state(id).extent, part.skip, parts.size() > 1);
   // Of several ranks each may have put every other element: what is small goes to who writes that
   // part of the file.
-  const Status written = value_stripes_.in_rounds(waiting.size(), [&](std::size_t i) {
-    const auto& [extent, run, among_others] = waiting[i];
+  const Status written = value_stripes_.in_rounds(waiting.size() + 1, [&](std::size_t i) {
+    if (i == 0) return taken;
+    const auto& [extent, run, among_others] = waiting[i - 1];
     const bool sent = among_others && run.length < kSmallRun;
     return extent->write_staged(
         run,

@@ -368,8 +368,7 @@ Status Writer::Impl::collect_values() {
     for (const Message& message : arrived) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto id = in.get<BlockId>();
-        NMB_ASSIGN(ExtentState * extent, extent_of(id));
-        extent->written().take(in);
+        extent_of(id)->written().take(in);
         if (!state(id).dirty) dirty_.push_back(id);
         state(id).dirty = true;
       }

@@ -90,8 +90,9 @@ void Writer::Impl::tap_values(BlockId id) {
 // The values of a block that were put, or are those of the generation before.
 Status Writer::Impl::count_extent(BlockId id, BlockCounter* counter) {
   constexpr std::uint64_t kWindow = 1 << 20;
-  NMB_ASSIGN(ExtentState * extent, extent_of(id));
+  ExtentState* const extent = extent_of(id);
   const BlockState& block = state(id);
+  NMB_TRY(extent->load(0));
   std::uint64_t at = 0;
   std::vector<std::byte> bytes;
   // What is between the values that are there is filled, or a hole.
@@ -118,8 +119,7 @@ std::shared_ptr<const ByteSource> Writer::Impl::extent_source(BlockId id) {
     std::uint64_t size() const override { return size_; }
     const std::string& name() const override { return writer_.file_->name(); }
     Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-      NMB_ASSIGN(ExtentState * extent, writer_.extent_of(id_));
-      return extent->read(offset, out, writer_.buffer_, pattern_);
+      return writer_.extent_of(id_)->read(offset, out, writer_.buffer_, pattern_);
     }
 
    private:
@@ -168,6 +168,7 @@ Result<CountedBlock> Writer::Impl::count_block(const Commitment& c) {
 
 // The rows of a block that was made or changed.
 Status Writer::Impl::add_statistics(const Commitment& c, TableRows* rows) {
+  if (c.grown) return {};
   const BlockState& block = state(c.id);
   const bool had_any = block.committed && !superblock_.statistics.absent();
   if (had_any && same_values(*block.committed, entry_of(c))) return {};

@@ -14,25 +14,24 @@ Result<BlockState*> Writer::Impl::readable(BlockId id) {
   return &state(id);
 }
 
-Result<ExtentState*> Writer::Impl::extent_of(BlockId id) {
+ExtentState* Writer::Impl::extent_of(BlockId id) {
   BlockState& block = state(id);
   if (block.extent) return block.extent.get();
-  auto extent = std::make_unique<ExtentState>(superblock_.piece_size);
-  if (block.run_position != 0) {
-    extent->start_run(block.extent_length, block.run_position);
-  } else if (block.committed && !block.committed->hole && block.extent_length > 0) {
-    const BlockEntry& entry = *block.committed;
-    std::vector<Piece> pieces{
-        {0, entry.extent_length, false, entry.extent_position, entry.extent_sum}};
-    if (entry.has_map()) {
-      NMB_ASSIGN(pieces, core_->map_of(entry).all());
-    }
-    extent->start_committed(block.extent_length, pieces);
-  } else {
-    extent->start_committed(block.extent_length, {});
-  }
-  block.extent = std::move(extent);
+  block.extent = new_extent(id);
+  if (block.run_position != 0)
+    block.extent->start_run(block.extent_length, block.run_position);
+  else
+    block.extent->start_committed(block.extent_length);
   return block.extent.get();
+}
+
+std::unique_ptr<ExtentState> Writer::Impl::new_extent(BlockId id) {
+  return std::make_unique<ExtentState>(
+      superblock_.piece_size, [this, id](std::uint64_t from, std::uint64_t to, const auto& visit) {
+        const BlockState& block = state(id);
+        return block.committed ? core_->for_each_piece(*block.committed, from, to, visit)
+                               : Status();
+      });
 }
 
 Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> source,
@@ -80,7 +79,7 @@ void Writer::Impl::set_records(BlockState& block, std::uint64_t records) {
 // More records. What lies behind the last record (trailing bytes of a packed file) gives way.
 Status Writer::Impl::grow(BlockId id, std::uint64_t records) {
   BlockState& block = state(id);
-  NMB_ASSIGN(ExtentState * extent, extent_of(id));
+  ExtentState* const extent = extent_of(id);
   const std::uint64_t before =
       std::max(block.layout.fixed_end,
                block.records == 0 ? block.layout.record_begin : block.layout.end(block.records)) -
@@ -148,7 +147,7 @@ Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, Bl
 
 // The extent of a block to which values are put, with room for so many records.
 Result<ExtentState*> Writer::Impl::start_put(BlockId id, std::uint64_t records) {
-  NMB_ASSIGN(ExtentState * extent, extent_of(id));
+  ExtentState* const extent = extent_of(id);
   BlockState& block = state(id);
   if (records > block.records) NMB_TRY(keep(grow(id, records)));
   if (!block.dirty) dirty_.push_back(id);
