@@ -13,6 +13,7 @@
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/rank_program.h"
+#include "support/ranks_on_nodes.h"
 
 namespace nmb::test {
 namespace {
@@ -91,6 +92,7 @@ struct Case {
   std::uint64_t alignment = 1 << 20;
   int blocks = 300;  // of a rank
   std::size_t title = 200;
+  int nodes = 0;  // 0: threads of one process
 };
 
 // Blocks of a rank; a third has values, which lie inline and are moved by the commit.
@@ -127,6 +129,16 @@ Status change(Writer& writer, const std::string& prefix, const Case& c) {
   return define(writer, prefix + "new", c);
 }
 
+// How often this process has the file open.
+std::size_t openings_of(const std::filesystem::path& path) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::equivalent(entry.path(), path, gone)) ++count;
+  }
+  return count;
+}
+
 class StripeWriting : public testing::Test {
  protected:
   void expect_one_writer(const WriteNotes& notes, const Case& c) {
@@ -145,7 +157,7 @@ class StripeWriting : public testing::Test {
   std::uint64_t run(const Case& c) {
     WriteNotes notes(c.alignment);
     std::uint64_t sent = 0;
-    const Status status = run_thread_ranks(c.ranks, [&](Communicator& ranks) -> Status {
+    const Status status = run_ranks_on_nodes(c.ranks, c.nodes, [&](Communicator& ranks) -> Status {
       NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
       const std::string path = folder.file("f.nmb");
       const std::string own = "rank" + std::to_string(ranks.rank()) + "/";
@@ -169,6 +181,8 @@ class StripeWriting : public testing::Test {
         peak_ = peak;
         writes_ = notes.writes();
         stripes_ = notes.writers().size();
+        wrote_ = notes.ranks();
+        if (c.nodes > 0) opened_ = openings_of(path);
         expect_one_writer(notes, c);
       }
       NMB_TRY(writer->redefine());
@@ -190,6 +204,8 @@ class StripeWriting : public testing::Test {
   std::uint64_t writes_ = 0;
   std::size_t stripes_ = 0;
   std::uint64_t peak_ = 0;  // of messages that a rank held
+  std::set<int> wrote_;
+  std::size_t opened_ = 0;  // how often the file is open, on all nodes
 };
 
 TEST_F(StripeWriting, OneRankAStripe) {
@@ -197,6 +213,21 @@ TEST_F(StripeWriting, OneRankAStripe) {
     for (const int aggregators : {0, 1, 2, 3})
       for (const std::uint64_t alignment : {1u << 12, 1u << 16, 1u << 20})
         run({.ranks = ranks, .aggregators = aggregators, .alignment = alignment});
+}
+
+// The lowest rank of each node writes. Nobody else opens the file but rank 0, which makes it.
+TEST_F(StripeWriting, ARankOfEachNodeWrites) {
+  for (const int nodes : {2, 16}) {
+    run({.ranks = 32, .alignment = 1 << 12, .blocks = 100, .nodes = nodes});
+    std::set<int> leaders;
+    for (int node = 0; node < nodes; ++node) leaders.insert(node * 32 / nodes);
+    EXPECT_EQ(wrote_, leaders);
+    EXPECT_EQ(opened_, leaders.size());
+  }
+  // Fewer writers than nodes.
+  run({.ranks = 12, .aggregators = 2, .alignment = 1 << 12, .nodes = 5});
+  EXPECT_EQ(wrote_, (std::set<int>{0, 5}));
+  EXPECT_EQ(opened_, 2u);
 }
 
 // More than a rank passes on at a time, bodies too.

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace nmb {
 namespace {
@@ -18,14 +22,41 @@ TEST(Aggregation, AllRanksOfOneMachineWrite) {
       EXPECT_EQ(choose_aggregation({magic, 4096}, ranks, 1).writers, ranks);
 }
 
-TEST(Aggregation, OneRankOfSeveralMachinesWritesWhereLocksMove) {
-  for (const std::uint64_t magic : {kNfs, kLustre, kGpfs, std::uint64_t{0x1234}})
-    EXPECT_EQ(choose_aggregation({magic, 4096}, 64, 4).writers, 1);
+TEST(Aggregation, ARankOfEachMachineWrites) {
+  for (const std::uint64_t magic : {kLustre, kGpfs, kBeeGfs, kOrangeFs, std::uint64_t{0x1234}})
+    EXPECT_EQ(choose_aggregation({magic, 4096}, 64, 4).writers, 4);
+  EXPECT_EQ(choose_aggregation({kNfs, 4096}, 64, 4).writers, 1);
+  EXPECT_EQ(choose_aggregation({kNfs, 4096}, 64, 4).value_writers, 4);
 }
 
-TEST(Aggregation, OneRankAMachineWritesWhereNothingIsLocked) {
-  EXPECT_EQ(choose_aggregation({kBeeGfs, 4096}, 64, 4).writers, 4);
-  EXPECT_EQ(choose_aggregation({kOrangeFs, 4096}, 64, 64).writers, 64);
+TEST(Aggregation, NoMoreRanksThanStorageTargetsWriteMetadata) {
+  const Aggregation how = choose_aggregation({kLustre, 4096, 4u << 20, 3}, 64, 8);
+  EXPECT_EQ(how.writers, 3);
+  EXPECT_EQ(how.value_writers, 8);
+  EXPECT_EQ(how.stripe, 4 * kMiB);
+}
+
+TEST(Aggregation, TakesALayoutOfLustre) {
+  std::vector<std::byte> layout(32);
+  auto put = [&](std::size_t at, std::uint32_t value, std::size_t size) {
+    std::memcpy(layout.data() + at, &value, size);
+  };
+  auto taken = [&] {
+    FileSystem found{kLustre, 4096};
+    take_lustre_layout(layout, &found);
+    return std::pair(found.stripes, found.stripe_size);
+  };
+  put(0, 0x0BD10BD0, 4);
+  put(24, 1 << 22, 4);
+  put(28, 5, 2);
+  EXPECT_EQ(taken(), std::pair(5, 1u << 22));
+  put(28, 0xFFFF, 2);  // all targets there are
+  EXPECT_EQ(taken(), std::pair(0, 1u << 22));
+  put(0, 0x0BD60BD0, 4);  // of several components
+  EXPECT_EQ(taken(), std::pair(0, 0u));
+  put(0, 0x0BD30BD0, 4);
+  layout.resize(31);
+  EXPECT_EQ(taken(), std::pair(0, 0u));
 }
 
 TEST(Aggregation, StripesAreWholeBlocksOfTheFileSystem) {
@@ -43,7 +74,7 @@ TEST(Aggregation, StripesAreWholeBlocksOfTheFileSystem) {
 TEST(Aggregation, WritersAreSpreadEvenly) {
   for (int ranks = 1; ranks <= 20; ++ranks) {
     for (int writers = 1; writers <= ranks; ++writers) {
-      const Aggregation how{writers, 4096};
+      const Aggregation how{writers, 4096, writers};
       std::set<int> owners;
       for (std::uint64_t stripe = 0; stripe < 3u * static_cast<unsigned>(writers); ++stripe) {
         const int owner = how.rank_of(stripe * 4096 + stripe % 4096, ranks);
@@ -57,6 +88,18 @@ TEST(Aggregation, WritersAreSpreadEvenly) {
         EXPECT_EQ(how.writes(rank, ranks), owners.count(rank) == 1)
             << "rank " << rank << " of " << ranks << ", " << writers << " write";
     }
+  }
+}
+
+TEST(Aggregation, WritersLeadNodes) {
+  const Aggregation how{3, 4096, 5, {0, 4, 5, 9, 12}};
+  std::set<int> owners;
+  for (std::uint64_t stripe = 0; stripe < 9; ++stripe)
+    owners.insert(how.rank_of(stripe * 4096, 16));
+  EXPECT_EQ(owners, (std::set<int>{0, 4, 9}));
+  for (int rank = 0; rank < 16; ++rank) {
+    EXPECT_EQ(how.writes(rank, 16), owners.count(rank) == 1) << rank;
+    EXPECT_EQ(how.of_values().writes(rank, 16), std::ranges::count(how.leaders, rank) == 1) << rank;
   }
 }
 

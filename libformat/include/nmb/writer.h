@@ -93,9 +93,9 @@ struct WriterOptions {
   // Called while values are moved, with bytes done and to do in all; from any of the threads, one
   // at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
-  // By several ranks: how many of them write metadata and index, spread evenly over the ranks; the
-  // others send them theirs (MPI-IO calls it cb_nodes). All, if there are fewer; 0: as the file
-  // system wants. The bytes are the same.
+  // By several ranks: how many of them write metadata and index, spread evenly over the nodes, or
+  // over the ranks where there are fewer nodes; the others send them theirs (MPI-IO calls it
+  // cb_nodes). All, if there are fewer; 0: as the file system wants. The bytes are the same.
   int aggregators = 0;
   // By several ranks: bytes of a stripe of the file, which one rank writes (striping_unit); a power
   // of 2 from 4096 to 2^30; 0: as the file system wants. The bytes are the same.

@@ -37,9 +37,10 @@ class ClassicFile {
                                .sync = options_.sync,
                                .named = !ranks_.shares_memory(),
                                .cancel = options_.cancel};
-    NMB_ASSIGN(file_, share_output(
-                          ranks_, [&] { return create_output(path_, of_new); }, hidden_name(path_),
-                          [&](const std::string& at) { return attach_output(at, path_); }));
+    NMB_ASSIGN(file_,
+               share_output(
+                   ranks_, path_, [&] { return create_output(path_, of_new); }, hidden_name(path_),
+                   [path = path_](const std::string& at) { return attach_output(at, path); }));
     if (options_.layer) file_ = options_.layer(std::move(file_));
     if (options_.check) file_ = std::make_unique<ReadBackOutput>(std::move(file_));
     Move all;
@@ -50,7 +51,7 @@ class ClassicFile {
     all.summed = false;
     NMB_TRY(agree(ranks_.rank() == 0 ? write_header(header, all) : Status()));
     NMB_TRY(agree(move_share(all)));
-    NMB_TRY(agree(options_.sync && ranks_.leads_node() ? file_->sync() : Status()));
+    NMB_TRY(agree(options_.sync && syncs_output(ranks_) ? file_->sync() : Status()));
     return agree(ranks_.rank() == 0 ? file_->publish() : Status());
   }
 

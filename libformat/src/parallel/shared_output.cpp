@@ -1,8 +1,15 @@
 // One output file of all ranks (see parallel/shared_output.h).
 #include "parallel/shared_output.h"
 
+#include <sys/stat.h>
+
+#include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
+
+#include "parallel/message_codec.h"
+#include "wire/system_error.h"
 
 namespace nmb {
 
@@ -52,31 +59,119 @@ Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
   return std::unique_ptr<OutputFile>(std::make_unique<OutputFileLayer>(std::move(file)));
 }
 
+// The same on all machines that share the file system.
+Result<std::uint64_t> file_number(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return system_error(errno, path, "look at");
+  return static_cast<std::uint64_t>(info.st_ino);
+}
+
+// The file with this number, which has one of the names: the last one once it is published.
+Result<std::unique_ptr<OutputFile>> attach_to(
+    std::uint64_t number, const std::array<std::string, 2>& names,
+    const std::function<Result<std::unique_ptr<OutputFile>>(const std::string&)>& attach) {
+  auto is_named = [&](const std::string& name) {
+    const Result<std::uint64_t> found = file_number(name);
+    return found.ok() && *found == number;
+  };
+  for (const std::string& name : names) {
+    if (!is_named(name)) continue;
+    Result<std::unique_ptr<OutputFile>> file = attach(name);
+    // It may have been renamed, and another one have got its name, meanwhile.
+    if (is_named(name)) return file;
+  }
+  return Status(Code::kIo, names.back(), kNoOffset, "",
+                "another file has its name now; write it again");
+}
+
+// Another process's file, opened by the first call that needs it.
+class OpenedWhenUsed final : public OutputFile {
+ public:
+  using Open = std::function<Result<std::unique_ptr<OutputFile>>()>;
+  OpenedWhenUsed(std::string name, Open open) : name_(std::move(name)), open_(std::move(open)) {}
+
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    NMB_ASSIGN(OutputFile * file, opened());
+    unsynced_ = true;
+    return file->write_at(offset, bytes);
+  }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    NMB_ASSIGN(const OutputFile* file, opened());
+    return file->read_at(offset, out);
+  }
+  Status truncate(std::uint64_t length) override {
+    NMB_ASSIGN(OutputFile * file, opened());
+    return file->truncate(length);
+  }
+  Status reserve(std::uint64_t offset, std::uint64_t length) override {
+    NMB_ASSIGN(OutputFile * file, opened());
+    return file->reserve(offset, length);
+  }
+  bool recall(std::uint64_t offset, std::span<std::byte> out) const override {
+    const auto file = opened();
+    return file.ok() && (*file)->recall(offset, out);
+  }
+  Status sync() override {
+    if (!unsynced_.exchange(false)) return {};
+    NMB_ASSIGN(OutputFile * file, opened());
+    return file->sync();
+  }
+  Status publish() override {
+    NMB_ASSIGN(OutputFile * file, opened());
+    return file->publish();
+  }
+  Result<std::uint64_t> size() const override {
+    NMB_ASSIGN(const OutputFile* file, opened());
+    return file->size();
+  }
+  const std::string& name() const override { return name_; }
+
+ private:
+  Result<OutputFile*> opened() const {
+    std::lock_guard lock(mutex_);
+    if (!file_) {
+      NMB_ASSIGN(file_, open_());
+    }
+    return file_.get();
+  }
+
+  const std::string name_;
+  const Open open_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<OutputFile> file_;
+  std::atomic<bool> unsynced_ = false;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<OutputFile>> share_output(
-    Communicator& ranks, const std::function<Result<std::unique_ptr<OutputFile>>()>& make,
+    Communicator& ranks, const std::string& name,
+    const std::function<Result<std::unique_ptr<OutputFile>>()>& make,
     const std::string& attach_path,
-    const std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)>& attach) {
+    std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)> attach) {
   if (ranks.size() == 1) return make();
   std::unique_ptr<OutputFile> file;
-  Status status;
-  auto take = [&](Result<std::unique_ptr<OutputFile>> result) {
-    status = result.status();
-    if (result.ok()) file = std::move(*result);
+  MessageWriter place;
+  auto make_named = [&]() -> Status {
+    NMB_ASSIGN(file, make());
+    if (ranks.shares_memory()) return {};
+    NMB_ASSIGN(const std::uint64_t number, file_number(attach_path));
+    place.put(number);
+    place.put_text(attach_path);
+    return {};
   };
-  if (ranks.rank() == 0) take(make());
-  NMB_TRY(ranks.agree(status));
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? make_named() : Status()));
   if (ranks.shares_memory()) return share_with_threads(ranks, std::move(file));
-  std::vector<std::byte> path;
-  if (ranks.rank() == 0) {
-    auto bytes = std::as_bytes(std::span(attach_path));
-    path.assign(bytes.begin(), bytes.end());
-  }
-  NMB_TRY(ranks.broadcast(0, &path));
-  if (ranks.rank() != 0) take(attach({reinterpret_cast<const char*>(path.data()), path.size()}));
-  NMB_TRY(ranks.agree(status));
-  return file;
+  std::vector<std::byte> bytes = place.take();
+  NMB_TRY(ranks.broadcast(0, &bytes));
+  if (ranks.rank() == 0) return file;
+  MessageReader in(bytes);
+  const auto number = in.get<std::uint64_t>();
+  const std::string hidden(in.get_text());
+  return std::unique_ptr<OutputFile>(
+      std::make_unique<OpenedWhenUsed>(name, [=, attach = std::move(attach)] {
+        return attach_to(number, {hidden, name}, attach);
+      }));
 }
 
 }  // namespace nmb

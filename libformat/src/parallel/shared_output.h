@@ -10,11 +10,21 @@
 
 namespace nmb {
 
-// Collective. make: called on rank 0, or where there is one rank. attach: called on other
-// processes, with rank 0's attach_path. Threads share the file itself. All ranks fail if one does.
+// Collective. make: called on rank 0, or where there is one rank; all ranks fail if it does.
+// attach: opens the file in another process by rank 0's attach_path. It is called once, when this
+// rank first reads or writes the file, so that a rank that does neither never opens it. name: for
+// messages. Threads share the file itself. Another process's sync() waits for what this rank wrote
+// since the last one.
 Result<std::unique_ptr<OutputFile>> share_output(
-    Communicator& ranks, const std::function<Result<std::unique_ptr<OutputFile>>()>& make,
+    Communicator& ranks, const std::string& name,
+    const std::function<Result<std::unique_ptr<OutputFile>>()>& make,
     const std::string& attach_path,
-    const std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)>& attach);
+    std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)> attach);
+
+// Whether this rank waits for the device before others count on what it wrote. Threads share one
+// file, which rank 0 waits for.
+inline bool syncs_output(const Communicator& ranks) {
+  return ranks.rank() == 0 || !ranks.shares_memory();
+}
 
 }  // namespace nmb

@@ -2,19 +2,23 @@
 #include "writer/aggregation.h"
 
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
 #include <filesystem>
 
+#include "wire/endian.h"
 #include "wire/system_error.h"
 
 namespace nmb {
 
 namespace {
 
-// Of file systems that several machines share and that lock no ranges for them.
-constexpr std::uint64_t kBeeGfs = 0x19830326;
-constexpr std::uint64_t kOrangeFs = 0x20030528;
+// Machines see each other's writes when a file is closed and opened.
+constexpr std::uint64_t kNfs = 0x6969;
 
 constexpr std::uint64_t kStripe = 1 << 20;
 constexpr std::uint64_t kStripeOfOneNode = 64 << 10;
@@ -24,52 +28,105 @@ Result<FileSystem> file_system_of(const std::string& path) {
   struct statfs info;
   if (::statfs(path.c_str(), &info) != 0)
     return system_error(errno, path, "ask for the file system");
-  return FileSystem{static_cast<std::uint64_t>(info.f_type),
-                    static_cast<std::uint64_t>(info.f_bsize)};
+  FileSystem found{static_cast<std::uint64_t>(info.f_type),
+                   static_cast<std::uint64_t>(info.f_bsize)};
+  std::array<std::byte, 4096> layout;
+  const ssize_t length = ::getxattr(path.c_str(), "lustre.lov", layout.data(), layout.size());
+  if (length > 0)
+    take_lustre_layout(std::span(layout).first(static_cast<std::size_t>(length)), &found);
+  return found;
+}
+
+// What the caller asks MPI-IO for. A value that is no number is MPI's to judge.
+void take_hints(const WriterOptions& options, FileSystem* file_system) {
+  for (const auto& [key, value] : options.hints) {
+    std::uint32_t number = 0;
+    const char* const end = value.data() + value.size();
+    if (std::from_chars(value.data(), end, number).ptr != end || number > kLargestBlock) continue;
+    if (key == "striping_factor") file_system->stripes = static_cast<int>(number);
+    if (key == "striping_unit") file_system->stripe_size = number;
+  }
+}
+
+// The lowest rank of each node, ascending. Collective.
+Result<std::vector<int>> leaders_of(Communicator& ranks) {
+  std::string mine;
+  if (ranks.leads_node()) {
+    const int rank = ranks.rank();
+    mine.assign(reinterpret_cast<const char*>(&rank), sizeof rank);
+  }
+  NMB_ASSIGN(const std::string all,
+             ranks.all_reduce(mine, [](const std::string& below, const std::string& above) {
+               return below + above;
+             }));
+  std::vector<int> leaders(all.size() / sizeof(int));
+  std::memcpy(leaders.data(), all.data(), all.size());
+  return leaders;
 }
 
 }  // namespace
 
+void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system) {
+  // struct lov_user_md_v1 and _v3 of lustre_user.h, little-endian as on the machine that asks.
+  constexpr std::uint32_t kPlain = 0x0BD10BD0, kPlainOfPool = 0x0BD30BD0;
+  constexpr std::size_t kSizeAt = 24, kCountAt = 28, kNeeded = 32;
+  constexpr std::uint16_t kAllTargets = 0xFFFF;
+  if (layout.size() < kNeeded) return;
+  const auto magic = load_le<std::uint32_t>(layout.data());
+  if (magic != kPlain && magic != kPlainOfPool) return;
+  file_system->stripe_size = load_le<std::uint32_t>(layout.data() + kSizeAt);
+  const auto count = load_le<std::uint16_t>(layout.data() + kCountAt);
+  file_system->stripes = count == kAllTargets ? 0 : count;
+}
+
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes) {
   Aggregation chosen;
-  chosen.stripe = nodes <= 1 ? kStripeOfOneNode : kStripe;
+  if (nodes <= 1) {
+    // Ranks of one machine share its cache, and what locks it holds.
+    chosen.stripe = kStripeOfOneNode;
+    chosen.writers = chosen.value_writers = ranks;
+  } else {
+    const bool usable =
+        file_system.stripe_size >= kStripeOfOneNode && file_system.stripe_size <= kLargestBlock;
+    chosen.stripe = usable ? file_system.stripe_size : kStripe;
+    chosen.value_writers = std::min(nodes, ranks);
+    // More writers than storage targets would take a target's locks from one another.
+    const int targets = file_system.stripes > 0 ? file_system.stripes : nodes;
+    chosen.writers = file_system.magic == kNfs ? 1 : std::min(chosen.value_writers, targets);
+  }
   const std::uint64_t block = file_system.block_size;
   if (block > 0 && block <= kLargestBlock)
     chosen.stripe = (chosen.stripe + block - 1) / block * block;
-  const bool locks = file_system.magic != kBeeGfs && file_system.magic != kOrangeFs;
-  // Ranks of one machine share its cache, and what locks it holds. Machines take them from one
-  // another (Lustre, GPFS) or see old bytes (NFS): so few bytes are better written by one.
-  chosen.writers = nodes <= 1 ? ranks : locks ? 1 : std::min(nodes, ranks);
-  // Values are many: one rank would take long.
-  chosen.value_writers = nodes <= 1 ? ranks : std::min(nodes, ranks);
   return chosen;
 }
 
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
                                          const WriterOptions& options) {
-  struct View {
-    bool failed;
-    FileSystem file_system;  // of the lowest rank
-    int nodes;
+  struct Found {
+    bool ok;
+    FileSystem file_system;
   };
-  View view{false, {}, ranks.leads_node() ? 1 : 0};
+  Found found{true, {}};
   Status status;
   if (ranks.rank() == 0) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
-    const auto found = file_system_of(!create ? path : folder.empty() ? "." : folder);
-    status = found.status();
-    view.failed = !found.ok();
-    if (found.ok()) view.file_system = *found;
+    const auto here = file_system_of(!create ? path : folder.empty() ? "." : folder);
+    status = here.status();
+    found.ok = here.ok();
+    if (here.ok()) found.file_system = *here;
   }
-  NMB_ASSIGN(view, ranks.all_reduce(view, [](View below, const View& above) {
-    below.nodes += above.nodes;
-    return below;
-  }));
-  if (view.failed) return ranks.agree(status);
-  Aggregation how = choose_aggregation(view.file_system, ranks.size(), view.nodes);
+  NMB_ASSIGN(found, ranks.broadcast_value(0, found));
+  if (!found.ok) return ranks.agree(status);
+  take_hints(options, &found.file_system);
+  NMB_ASSIGN(std::vector<int> leaders, leaders_of(ranks));
+  const int nodes = static_cast<int>(leaders.size());
+  Aggregation how = choose_aggregation(found.file_system, ranks.size(), nodes);
   if (options.aggregators > 0)
     how.writers = how.value_writers = std::min(options.aggregators, ranks.size());
   if (options.alignment > 0) how.stripe = options.alignment;
+  // More than one writer a node are spread over all ranks.
+  if (nodes > 1 && std::max(how.writers, how.value_writers) <= nodes)
+    how.leaders = std::move(leaders);
   return how;
 }
 

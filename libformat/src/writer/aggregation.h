@@ -3,43 +3,67 @@
 // (spec/rationale.md, "Aggregators").
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "nmb/communicator.h"
 #include "nmb/writer.h"
 
 namespace nmb {
 
-// As statfs says.
 struct FileSystem {
-  std::uint64_t magic = 0;
-  std::uint64_t block_size = 0;
+  std::uint64_t magic = 0;        // as statfs says
+  std::uint64_t block_size = 0;   // as statfs says
+  std::uint32_t stripe_size = 0;  // bytes that lie together on a storage target; 0: not known
+  int stripes = 0;                // storage targets that share a file; 0: not known
 };
 
-// The writers are spread evenly over the ranks; stripe s of the file belongs to writer
-// s % writers.
+// Which ranks write. Stripe s of the file belongs to writer s % writers.
 struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
   int value_writers = 1;
+  // The lowest rank of each node, ascending: the writers are among them. Empty: they are spread
+  // evenly over all ranks.
+  std::vector<int> leaders{};
 
   // The same for values.
-  Aggregation of_values() const { return {value_writers, stripe, value_writers}; }
+  Aggregation of_values() const { return {value_writers, stripe, value_writers, leaders}; }
 
   int rank_of(std::uint64_t at, int ranks) const {
-    const auto all = static_cast<std::uint64_t>(writers);
-    return static_cast<int>(at / stripe % all * static_cast<std::uint64_t>(ranks) / all);
+    return writer(static_cast<int>(at / stripe % static_cast<std::uint64_t>(writers)), ranks);
   }
   bool writes(int rank, int ranks) const {
-    // The first writer at `rank` or behind it.
-    const std::int64_t i = (std::int64_t{rank} * writers + ranks - 1) / ranks;
-    return i < writers && i * ranks / writers == rank;
+    const std::int64_t all = among(ranks);
+    const auto found = std::ranges::lower_bound(leaders, rank);
+    if (!leaders.empty() && (found == leaders.end() || *found != rank)) return false;
+    const std::int64_t place = leaders.empty() ? rank : found - leaders.begin();
+    // The first writer at `place` or behind it.
+    const std::int64_t i = (place * writers + all - 1) / all;
+    return i < writers && i * all / writers == place;
+  }
+
+ private:
+  std::int64_t among(int ranks) const {
+    return leaders.empty() ? ranks : static_cast<std::int64_t>(leaders.size());
+  }
+  int writer(int i, int ranks) const {
+    const std::int64_t place = i * among(ranks) / writers;
+    return leaders.empty() ? static_cast<int>(place) : leaders[static_cast<std::size_t>(place)];
   }
 };
 
-// What suits the file system for `ranks` ranks on `nodes` machines.
+// What suits the file system for `ranks` ranks on `nodes` machines, without their leaders.
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes);
+
+// Takes stripes and their size from a Lustre layout, as the extended attribute "lustre.lov" of a
+// file or folder has it. A layout of another kind, or one that leaves a number open, changes
+// neither.
+void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system);
 
 // Collective: the same on all ranks, as the options say or rank 0 finds the file system. create:
 // the file has no name yet.

@@ -51,31 +51,51 @@ Status StripeWriter::write_all(std::uint64_t offset, std::span<const std::byte> 
   });
 }
 
+std::vector<StripeWriter::Part> StripeWriter::in_file_order() const {
+  std::vector<Part> parts;
+  parts.reserve(runs_.size());
+  std::span<const std::byte> rest = bytes_;
+  for (const Run& run : runs_) {
+    parts.push_back({run.offset, rest.first(run.length)});
+    rest = rest.subspan(run.length);
+  }
+  std::ranges::sort(parts, {}, &Part::offset);
+  return parts;
+}
+
 Status StripeWriter::pass_on(Status status) {
   if (ranks_.size() == 1) return status;
   if (status.ok() && writes_) status = write_whole_stripes();
-  NMB_ASSIGN(std::size_t left,
-             ranks_.all_reduce(status.ok() ? bytes_.size() : kFailure,
-                               [](std::size_t a, std::size_t b) { return std::max(a, b); }));
-  if (left == kFailure) return ranks_.agree(status);
-  std::span<const std::byte> rest = bytes_;
-  auto run = runs_.begin();
-  for (; left > 0; left -= std::min(left, round_)) {
+  struct Round {
+    std::uint64_t from;
+    bool failed;
+  };
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  // A range of the file at a time: a rank that writes gets kRoundBytes, however many ranks send.
+  const std::uint64_t stripes = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
+  const std::uint64_t range = stripes * how_.stripe * static_cast<std::uint64_t>(how_.writers);
+  std::vector<Part> parts = in_file_order();
+  for (auto part = parts.begin();;) {
+    const Round mine{part == parts.end() ? kNone : part->offset, !status.ok()};
+    NMB_ASSIGN(const Round round, ranks_.all_reduce(mine, [](const Round& a, const Round& b) {
+      return Round{std::min(a.from, b.from), a.failed || b.failed};
+    }));
+    if (round.failed) return ranks_.agree(status);
+    if (round.from == kNone) break;
+    const std::uint64_t to = round.from / how_.stripe * how_.stripe + range;
     Letters letters;
-    for (std::size_t round = std::min(rest.size(), round_); round > 0;) {
+    while (part != parts.end() && part->offset < to) {
       const std::uint64_t length =
-          std::min<std::uint64_t>({round, run->length, how_.stripe - run->offset % how_.stripe});
-      MessageWriter& letter = letters.to(how_.rank_of(run->offset, ranks_.size()));
-      letter.put(run->offset);
-      letter.put_bytes(rest.first(length));
-      rest = rest.subspan(length);
-      round -= length;
-      run->offset += length;
-      run->length -= length;
-      if (run->length == 0) ++run;
+          std::min<std::uint64_t>(part->bytes.size(), how_.stripe - part->offset % how_.stripe);
+      MessageWriter& letter = letters.to(how_.rank_of(part->offset, ranks_.size()));
+      letter.put(part->offset);
+      letter.put_bytes(part->bytes.first(length));
+      part->offset += length;
+      part->bytes = part->bytes.subspan(length);
+      if (part->bytes.empty()) ++part;
     }
     NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
-    NMB_TRY(ranks_.agree(write(arrived)));
+    status = write(arrived);
   }
   runs_.clear();
   bytes_ = {};
@@ -84,10 +104,6 @@ Status StripeWriter::pass_on(Status status) {
 }
 
 Status StripeWriter::write(const std::vector<Message>& arrived) {
-  struct Part {
-    std::uint64_t offset;
-    std::span<const std::byte> bytes;
-  };
   std::vector<Part> parts;
   for (const Message& message : arrived) {
     for (MessageReader in(message.bytes()); !in.at_end();) {
@@ -95,8 +111,7 @@ Status StripeWriter::write(const std::vector<Message>& arrived) {
       parts.push_back({offset, in.get_bytes()});
     }
   }
-  std::sort(parts.begin(), parts.end(),
-            [](const Part& a, const Part& b) { return a.offset < b.offset; });
+  std::ranges::sort(parts, {}, &Part::offset);
   WriteBuffer together(file_, kRoundBytes);
   for (const Part& part : parts) NMB_TRY(together.write_at(part.offset, part.bytes));
   return together.flush();

@@ -49,6 +49,10 @@ class StripeWriter {
   struct Run {
     std::uint64_t offset, length;
   };
+  struct Part {
+    std::uint64_t offset;
+    std::span<const std::byte> bytes;
+  };
   enum Word : int { kDone, kMore, kFailed };
 
   static std::size_t round_bytes(int writers, int ranks) {
@@ -58,20 +62,20 @@ class StripeWriter {
   }
   bool full() const { return bytes_.size() >= round_; }
   Status write_whole_stripes();
+  std::vector<Part> in_file_order() const;  // of what waits
   Status write(const std::vector<Message>& arrived);
 
-  // A rank that writes gets about this much at a time from all ranks together.
+  // A rank that writes gets at most this much at a time from all ranks together, or one stripe.
   static constexpr std::size_t kRoundBytes = 8 << 20;
   static constexpr std::size_t kLeastRound = 64 << 10;
   // After so many more bytes it is seen whether a rank is full, or has whole stripes.
   static constexpr std::size_t kPart = 128 << 10;
-  static constexpr std::size_t kFailure = ~std::size_t{0};  // in place of a number of bytes
   Communicator& ranks_;
   OutputFile& file_;
   WriteBuffer& buffer_;
   const Aggregation how_;
   const bool writes_;
-  const std::size_t round_;  // bytes that this rank passes on at a time
+  const std::size_t round_;  // a rank with so many bytes is full
   // What waits, in the order of the calls: runs of `bytes_`.
   std::vector<Run> runs_;
   std::vector<std::byte> bytes_;

@@ -192,22 +192,24 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)
     of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
-  auto by_io = [&](File file, const std::string& at) -> File {
+  // By values: another rank opens the file when it first uses it.
+  auto by_io = [mpi_io, hints = options.hints, threads = options.threads > 1](
+                   File file, const std::string& at) -> File {
     if (!mpi_io || !file.ok()) return file;
-    return mpi_io->open(std::move(*file), at, options.hints, options.threads > 1);
+    return mpi_io->open(std::move(*file), at, hints, threads);
   };
   const std::string place = !create                      ? path
                             : options.resume_key.empty() ? hidden_name(path)
                                                          : resumable_name(path);
   return share_output(
-      ranks,
+      ranks, path,
       [&] {
         return by_io(create ? create_output(path, of_new) : open_output(path, options.locking),
                      place);
       },
       place,
-      [&](const std::string& at) {
-        return by_io(attach_output(at, path, options.resume_key), at);
+      [by_io, path, key = options.resume_key](const std::string& at) {
+        return by_io(attach_output(at, path, key), at);
       });
 }
 

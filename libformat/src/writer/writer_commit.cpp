@@ -5,6 +5,7 @@
 
 #include "extent/needs.h"
 #include "parallel/letters.h"
+#include "parallel/shared_output.h"
 #include "superblock/settled_head.h"
 #include "superblock/view_header.h"
 #include "verify/sound_generation.h"
@@ -549,7 +550,8 @@ Status Writer::Impl::write_superblock(Superblock& next) {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
     // Rank 0's own wait for the device is with the trailer's.
-    return options_.sync && ranks_.leads_node() && ranks_.rank() != 0 ? file_->sync() : Status();
+    const bool waits = options_.sync && syncs_output(ranks_) && ranks_.rank() != 0;
+    return waits ? file_->sync() : Status();
   };
   NMB_TRY(ranks_.agree(finish()));
   // Made ahead, as there may be no memory for it.

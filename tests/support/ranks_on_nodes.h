@@ -1,0 +1,52 @@
+// Ranks that are threads and behave as processes on several machines: ranks of a node follow one
+// another, and no rank uses another's memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nmb/thread_ranks.h"
+#include "nmb/transport.h"
+
+namespace nmb::test {
+
+class NodeTransport final : public Transport {
+ public:
+  NodeTransport(std::unique_ptr<Transport> inner, int nodes)
+      : inner_(std::move(inner)), nodes_(nodes) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  int node_leader() const override {
+    const std::int64_t size = inner_->size(), node = std::int64_t{inner_->rank()} * nodes_ / size;
+    return static_cast<int>((node * size + nodes_ - 1) / nodes_);
+  }
+  bool shares_memory() const override { return false; }
+  Status send(int to, std::vector<std::byte> bytes) override {
+    return inner_->send(to, std::move(bytes));
+  }
+  Result<Arrival> next() override { return inner_->next(); }
+  void fail(const Status& why) override { inner_->fail(why); }
+  double waiting_seconds() const override { return inner_->waiting_seconds(); }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  int nodes_;
+};
+
+// As run_thread_ranks(). nodes: 0: threads that share memory.
+template <class Body>
+Status run_ranks_on_nodes(int size, int nodes, const Body& body) {
+  std::vector<std::unique_ptr<Transport>> ends = make_thread_network(size);
+  return run_thread_ranks(size, [&](Communicator& threads) -> Status {
+    if (nodes == 0) return body(threads);
+    Communicator ranks(std::make_unique<NodeTransport>(
+        std::move(ends[static_cast<std::size_t>(threads.rank())]), nodes));
+    const Status status = body(ranks);
+    if (!status.ok()) ranks.fail(status);
+    return status;
+  });
+}
+
+}  // namespace nmb::test
