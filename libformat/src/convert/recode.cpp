@@ -211,10 +211,10 @@ class Recoder {
   }
 
   bool are_elsewhere(VarId variable) const {
-    using Number = hdf5::Property::Number;
+    using PropertyNumber = hdf5::Property::Number;
     return std::ranges::any_of(properties_, [&](const hdf5::Property& p) {
       return p.owner == variable &&
-             (p.number == Number::kExternalFiles || p.number == Number::kVirtual);
+             (p.number == PropertyNumber::kExternalFiles || p.number == PropertyNumber::kVirtual);
     });
   }
 
