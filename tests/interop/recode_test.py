@@ -151,6 +151,43 @@ def make_masked(path):
             d.write_direct_chunk((0,), numpy.arange(4, dtype="<i4").tobytes(), 1)
 
 
+def check_other_layouts(test):
+    """Values that HDF5 keeps beside the definitions, or gives space at once: in chunks afterwards, and written back."""
+    values = numpy.arange(240_000, dtype="i4").reshape(600, 400)
+    early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    compact = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    compact.set_layout(h5py.h5d.COMPACT)
+    for name, plist, data in (("early", early, values), ("compact", compact, values[:6, :4])):
+        with h5py.File(test.work / f"{name}.h5", "w") as f:
+            space = h5py.h5s.create_simple(data.shape)
+            h5py.Dataset(h5py.h5d.create(f.id, b"v", h5py.h5t.STD_I32LE, space, plist))[...] = data
+        for options in (["--chunk", "phony_dim_0:2"], ["--compress", "deflate"], ["--compress", "deflate", "--chunk", "phony_dim_1:3"]):
+            test.run("nmconvert", f"{name}.h5", "layout.nmb", "-f", *options)
+            test.run("nmconvert", "layout.nmb", "back.h5", "-f")
+            test.run("nmconvert", f"{name}.h5", "direct.h5", "-f", *options)
+            for written in ("back.h5", "direct.h5"):
+                with h5py.File(test.work / written) as f:
+                    chunks = f["v"].chunks
+                    test.check((f["v"][...] == data).all(), f"{name}, {options}, {written}: values")
+                wanted = (chunks or (0, 0))[0] == 2 if options[-1] == "phony_dim_0:2" else options[-1] == "deflate" or (chunks or (0, 0))[1] == 3
+                test.check(wanted, f"{name}, {options}, {written}: {chunks}")
+
+
+def check_made_up_names(test):
+    """Dimensions without scales have the numbers that netCDF-C and `nminspect header` give them, in all groups."""
+    with h5py.File(test.work / "plain.h5", "w") as f:
+        f["a/d"] = numpy.arange(12).reshape(4, 3)
+        f["v"] = numpy.arange(3000).reshape(50, 60)
+    test.run("nmconvert", "plain.h5", "plain.nmb", "-f")
+    for source in ("plain.h5", "plain.nmb"):
+        for asked, wanted in (("phony_dim_0:2", ((2, 3), None)), ("phony_dim_2:7", (None, (7, 60)))):
+            test.run("nmconvert", source, "cut.h5", "-f", "--chunk", asked)
+            with h5py.File(test.work / "cut.h5") as f:
+                test.check((f["a/d"].chunks, f["v"].chunks) == wanted, f"{source}, {asked}: {f['a/d'].chunks}, {f['v'].chunks}")
+        test.run("nmconvert", source, "cut.h5", "-f", "--chunk", "phony_dim_4:1", exit_code=2, says="phony_dim_4")
+
+
 def check_chunks(test):
     dims = ["--chunk", "phony_dim_0:16,phony_dim_2:7"]
     with convert(test, *dims) as back:
@@ -282,6 +319,8 @@ def check(test):
     check_same_bytes(test)
     check_usage(test)
     check_allocated(test)
+    check_other_layouts(test)
+    check_made_up_names(test)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -151,7 +152,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_option(
          "--report", report_path_,
          "write what --json would say to FILE, however the run ends, unless FILE is another "
-         "file of the run")
+         "file of the run; replaces an older report, with -f any file")
       ->type_name("FILE");
   app.add_option(
          "--digest", digest_,
@@ -441,18 +442,35 @@ Status PackCommand::add_outputs() {
 
 // Before anything is written: that none of them is read, and that the report can be written. pack()
 // checks what else inputs refer to.
-Status PackCommand::check_files() const {
+Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
-  if (!report_path_.empty()) NMB_TRY(check_new_output(report_path_, {.overwrite = true}));
-  if (!options_.append || report_path_.empty()) return {};
+  if (report_path_.empty()) return {};
+  if (!options_.append) return start_report();
   // An output that blocks are added to is read too.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader,
              Reader::open(options_.output, {.external = ExternalPaths::kNone}));
-  return check_references(report, *reader);
+  NMB_TRY(check_references(report, *reader));
+  return start_report();
+}
+
+// Without a name yet: whether it can be written is known before the output changes.
+Status PackCommand::start_report() {
+  constexpr std::string_view kBegin = "{\n \"schema\": \"nmb/cat/";
+  std::error_code none;
+  if (!options_.writer.overwrite && std::filesystem::is_regular_file(report_path_, none)) {
+    std::ifstream old(report_path_, std::ios::binary);
+    std::string begin(kBegin.size(), '\0');
+    old.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    if (old.gcount() > 0 && begin != kBegin)
+      return Status(Code::kExists, report_path_, kNoOffset, "",
+                    "the file exists and is no report of nmcat; use -f to replace it");
+  }
+  NMB_ASSIGN(report_file_, create_output(report_path_, {.overwrite = true, .sync = false}));
+  return {};
 }
 
 Status PackCommand::take_io() {
@@ -556,7 +574,6 @@ Status PackCommand::execute() {
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
         NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_files() : Status()));
-        if (ranks.rank() == 0) may_report_ = true;
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
@@ -573,7 +590,7 @@ Status PackCommand::execute() {
     return failure.code() == Code::kUsage && failure.file() == report_path_;
   };
   if (names_report(status) || std::ranges::any_of(report.unreadable, names_report))
-    may_report_ = false;
+    report_file_.reset();
   tell(report);
   if (!status.ok()) tell_what_stays();
   const Status told = tell_report(report, status);
@@ -592,7 +609,7 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   const bool tells_json = tool_.options().json;
   if (tells_json || !report_path_.empty()) {
     NMB_ASSIGN(const Json json, report_json(report, status));
-    if (!report_path_.empty() && may_report_) NMB_TRY(write_report(json));
+    if (report_file_) NMB_TRY(write_report(json));
     if (tells_json) return write_json(tool_.out(), json);
   }
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
@@ -668,11 +685,8 @@ Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
       nullptr);  // OUT is there: an interrupt comes too late
 }
 
-Status PackCommand::write_report(const Json& json) const {
-  CreateOptions create;
-  create.overwrite = true;
-  create.sync = false;
-  NMB_ASSIGN(const std::unique_ptr<OutputFile> file, create_output(report_path_, create));
+Status PackCommand::write_report(const Json& json) {
+  const std::unique_ptr<OutputFile> file = std::move(report_file_);
   const std::string text = json.dump(1, ' ', true) + "\n";
   NMB_TRY(file->write_at(0, std::as_bytes(std::span(text))));
   return file->publish();

@@ -32,7 +32,8 @@ class PackCommand {
   void tell_what_stays();
   Status gather_inputs();
   Status add_outputs();
-  Status check_files() const;
+  Status check_files();
+  Status start_report();
   Status take_io();
   Status check_link() const;
   std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
@@ -41,7 +42,7 @@ class PackCommand {
                                    std::size_t shown_of_kind) const;
   Status tell_report(const PackReport& report, const Status& status);
   Result<Json> report_json(const PackReport& report, const Status& status) const;
-  Status write_report(const Json& json) const;
+  Status write_report(const Json& json);
   Result<std::string> digest_of_file(const std::string& path) const;
 
   Tool& tool_;
@@ -56,7 +57,7 @@ class PackCommand {
   std::vector<std::string> losses_;  // what OUT does not have, as told
   bool no_sync_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false;
-  bool may_report_ = false;  // the report is none of the other files
+  std::unique_ptr<OutputFile> report_file_;  // unset: no report, or one that must not be written
 };
 
 }  // namespace nmb::tools

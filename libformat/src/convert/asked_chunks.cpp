@@ -5,13 +5,16 @@
 
 namespace nmb {
 
-AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view,
+AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
                          const std::vector<Compression::ChunkLength>& asked) {
   for (std::size_t place = 0; place < asked.size(); ++place) {
     const std::string& name = asked[place].dimension;
+    // Stored names of this kind are numbered in each block anew.
+    const bool is_made_up = is_numbered && name.starts_with("phony_dim_");
     const bool is_shown =
-        view.is_netcdf &&
-        std::ranges::any_of(view.dimensions, [&](const auto& d) { return d.name == name; });
+        is_made_up || (view.is_netcdf && std::ranges::any_of(view.dimensions, [&](const auto& d) {
+                         return d.name == name;
+                       }));
     for (const NetcdfView::Variable& variable : view.variables) {
       const Variable stored = dataset.metadata.variable(variable.id);
       for (std::size_t i = 0; i < stored.dimensions.size(); ++i)

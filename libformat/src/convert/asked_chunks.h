@@ -17,8 +17,9 @@ class AskedChunks {
  public:
   // Names are those of the view where netCDF or dimension scales left their marks, so that data
   // sets of several lengths along one dimension are all meant by its name; else, and where the view
-  // has no such name, the stored ones. view: of the dataset. Copies what it needs.
-  AskedChunks(const Dataset& dataset, const NetcdfView& view,
+  // has no such name, the stored ones. view: of the dataset. is_numbered: it has the names of
+  // netCDF-C for dimensions without a scale (phony_dim_N). Copies what it needs.
+  AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
               const std::vector<Compression::ChunkLength>& asked);
 
   // The place in `asked` of the length for dimension `i` of a variable; nullopt: none was asked

@@ -100,8 +100,8 @@ class Recoder {
           std::vector<std::string>* left, std::vector<ChunkUse>* uses)
       : block_(block),
         options_(options),
-        view_(netcdf_view(block)),
-        asked_(block, view_, options.compression.chunk),
+        view_(netcdf_view(block, nullptr, options.first_made_up)),
+        asked_(block, view_, options.first_made_up.has_value(), options.compression.chunk),
         spool_(std::move(spool)),
         left_(*left),
         uses_(*uses),
@@ -422,6 +422,15 @@ class Recoder {
     return {};
   }
 
+  // Whether it says of chunks only what holds without it; HDF5 files are read without it then.
+  static bool is_usual_of_chunks(const hdf5::Property& p, const Storage* storage) {
+    const hdf5::Creation& c = p.creation;
+    return p.number == hdf5::Property::Number::kCreation && storage &&
+           storage->kind == StorageKind::kChunked && c.layout == hdf5::Layout::kChunked &&
+           c.allocation == hdf5::Allocation::kIncremental &&
+           c.fill_time == hdf5::FillTime::kIfSet && c.fill_state == hdf5::FillState::kDefault;
+  }
+
   // What was told of the layout of variables that have chunks now is no more so.
   void put_properties(Extension* extension) {
     extension->hdf5.clear();
@@ -433,7 +442,7 @@ class Recoder {
         p.creation.layout = hdf5::Layout::kChunked;
         p.creation.allocation = hdf5::Allocation::kIncremental;
       }
-      hdf5::append_property(p, &extension->hdf5);
+      if (!is_usual_of_chunks(p, storage)) hdf5::append_property(p, &extension->hdf5);
     }
   }
 

@@ -32,6 +32,8 @@ struct ChunkUse {
 
 struct RecodeOptions {
   Compression compression;
+  // As for netcdf_view(): whose names compression.chunk has.
+  std::optional<std::int64_t> first_made_up{};
   unsigned threads = 1;
   const std::atomic<bool>* cancel = nullptr;
 };

@@ -81,7 +81,15 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   // dimensions that count samples.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
                            options_.samples.starts_with("dim:");
-  read.count_groups = read.shared_dimensions;
+  read.made_up_names =
+      options_.compression &&
+      std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
+        return asked.dimension.starts_with("phony_dim_");
+      });
+  read.count_groups = read.shared_dimensions || read.made_up_names;
+  if (const Result<SampleRule> rule = SampleRule::parse(options_.samples);
+      rule.ok() && rule->by() != SampleRule::By::kDefault)
+    read.sample_rule = &sample_rule_.emplace(*rule);
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)

@@ -106,7 +106,8 @@ class InputPlanner {
   const std::shared_ptr<SourcePool> views_;
   std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
   By by_ = By::kGroup;
-  std::optional<SplitDataset> splitter_;  // where blocks are divided
+  std::optional<SplitDataset> splitter_;   // where blocks are divided
+  std::optional<SampleRule> sample_rule_;  // unset: the default
   std::optional<InputReader> reader_;
   std::uint64_t largest_load_ = 0;
   bool has_divided_ = false;

@@ -135,6 +135,17 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
     });
   }
   if (options_.shared_dimensions) NMB_TRY(note_lengths(*reader));
+  dimensions_.reset();
+  if (options_.made_up_names)
+    dimensions_.emplace(
+        FileBlocks{[reader](std::string_view block) { return reader->find(block); },
+                   [reader](std::string_view prefix, const auto& visit_entry) {
+                     return reader->for_each_entry(prefix, visit_entry);
+                   },
+                   [reader](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
+                     NMB_ASSIGN(std::shared_ptr<const Block> block, reader->block(entry));
+                     return std::shared_ptr<const Dataset>(std::move(block));
+                   }});
   if (options_.survey) {
     bool any = false;
     NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -223,6 +234,28 @@ Status InputReader::note_lengths(const Reader& reader) {
   return {};
 }
 
+Status InputReader::note_made_up(const std::vector<hdf5::GroupBlock>& groups,
+                                 const std::string& file) {
+  MadeUpNumbers numbers;
+  const auto values = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
+  for (const hdf5::GroupBlock& group : groups) {
+    NMB_ASSIGN(ClassicHeader header,
+               decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
+                                     std::move(room_)));
+    Dataset dataset = dataset_of(std::move(header), values);
+    dataset.name = group.name;
+    NMB_TRY(numbers.add(dataset));
+    room_ = std::move(dataset.metadata);
+  }
+  made_up_ = numbers.first();
+  return {};
+}
+
+std::string InputReader::place_of(const std::string& group) const {
+  if (placed_below_.empty()) return group;
+  return group.empty() ? placed_below_ : placed_below_ + "/" + group;
+}
+
 Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
                                  const std::string& file) {
   if (groups.size() < 2) return {};
@@ -233,7 +266,7 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
                decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
                                      std::move(room_)));
     Dataset dataset = dataset_of(std::move(header), values);
-    dataset.name = group.name;
+    dataset.name = place_of(group.name);
     add_dimension_lengths(dataset, lengths.get());
     room_ = std::move(dataset.metadata);
   }
@@ -289,6 +322,13 @@ Result<bool> InputReader::read_entry(std::size_t index,
   block.is_placed = moves || is_surveyed_;
   block.blocks = reader->totals().blocks;
   block.samples = entry.samples;
+  // Of the block as it is in its file, which `lengths_` speaks of.
+  if (dimensions_) {
+    NMB_ASSIGN(const FileDimensions found, dimensions_->of(*source));
+    block.first_made_up = found.first_made_up;
+  }
+  if (options_.sample_rule && source->metadata.extension())
+    block.counted = options_.sample_rule->objects_of(*source, lengths_.get());
   count_objects(*loaded, &block.packed);
   block.packed.body = std::move(body);
   block.values = values;
@@ -411,6 +451,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
     started_index_ = index + 1;
   }
   is_placed_ = options_.move && !options_.move(index, "").is_none();
+  placed_below_ = is_placed_ ? options_.move(index, "").to : std::string();
   std::vector<hdf5::GroupBlock> groups;
   bool is_wanted = true;
   const auto take = [&](hdf5::GroupBlock group) -> Status {
@@ -423,6 +464,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
   };
   NMB_TRY(started->read(file, take));
   if (options_.shared_dimensions) NMB_TRY(note_lengths(groups, file->name()));
+  if (options_.made_up_names) NMB_TRY(note_made_up(groups, file->name()));
   if (options_.survey) {
     for (const hdf5::GroupBlock& group : groups)
       NMB_TRY(read_group(file, group, groups.size(), [&](InputBlock& block) -> Result<bool> {
@@ -474,6 +516,13 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
   block.is_placed = is_placed_ || is_surveyed_;
   block.blocks = blocks;
   block.lengths = lengths_;
+  if (const auto first = made_up_.find(group.name); first != made_up_.end())
+    block.first_made_up = first->second;
+  if (options_.sample_rule) {
+    std::string name = std::exchange(dataset.name, place_of(group.name));
+    block.counted = options_.sample_rule->objects_of(dataset, lengths_.get());
+    dataset.name = std::move(name);
+  }
   block.load = dataset.metadata.memory() + group.body.size();
   count_objects(dataset, &block.packed);
   const auto body = std::make_shared<OwnedBytes>(std::move(group.body), file);

@@ -15,6 +15,7 @@
 #include "convert/moved_paths.h"
 #include "interop/hdf5_file.h"
 #include "merge/input_links.h"
+#include "merge/sample_rule.h"
 #include "merge/value_coder.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
@@ -49,6 +50,10 @@ struct KeptBlock {
   bool is_placed = false;
   // Those that an NMB file has recorded.
   std::optional<std::uint64_t> samples;
+  // With `made_up_names`, of a block from HDF5: as for netcdf_view().
+  std::optional<std::int64_t> first_made_up;
+  // What `sample_rule` counts of a block from HDF5.
+  std::optional<SampleRule::Objects> counted;
   // All of the extent, holes as fill values; nullptr where it is empty.
   std::shared_ptr<const ByteSource> values;
   std::vector<CodedPiece> coded;      // its coded pieces, if they were asked for
@@ -84,8 +89,12 @@ class InputReader {
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
     bool shared_dimensions = false;  // InputBlock::lengths is wanted; asks for `count_groups`
-    bool provenance = false;         // that of NMB inputs is wanted
-    bool statistics = false;         // likewise
+    bool made_up_names = false;      // InputBlock::first_made_up is wanted; asks for `count_groups`
+    // InputBlock::counted is wanted; of a dimension that needs `shared_dimensions`. Must outlive
+    // this.
+    const SampleRule* sample_rule = nullptr;
+    bool provenance = false;  // that of NMB inputs is wanted
+    bool statistics = false;  // likewise
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
     // How paths of an input's objects change: of the input of an index, with a block of this name.
     // nullptr, none: they stay as they are. From the root of an HDF5 input, of which no block's
@@ -149,8 +158,14 @@ class InputReader {
   std::shared_ptr<SpoolFile> moved_;            // values that lead to paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
-  bool is_placed_ = false;                           // the one that is read
-  bool is_surveyed_ = false;                         // by Options::survey
+  bool is_placed_ = false;    // the one that is read
+  bool is_surveyed_ = false;  // by Options::survey
+  Status note_made_up(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
+  MadeUpNumbers::First made_up_;                    // of an HDF5 input
+  std::optional<FileDimensionsReader> dimensions_;  // of an NMB input
+  // Where the groups of an HDF5 input will be, if their paths say so already.
+  std::string place_of(const std::string& group) const;
+  std::string placed_below_;
   std::shared_ptr<const DimensionLengths> lengths_;  // of that
   // Of Options::only_block: a group comes with the blocks below it and keeps its path, a classic
   // dataset comes alone and becomes the root. A group without content of its own is stored as an

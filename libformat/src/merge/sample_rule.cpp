@@ -53,7 +53,12 @@ SampleRule::Objects SampleRule::objects_of(const Dataset& dataset,
   Objects objects{view.variables.size(), std::nullopt};
   const auto dimension =
       std::ranges::find(view.dimensions, dimension_, &NetcdfView::Dimension::name);
-  if (dimension != view.dimensions.end()) objects.length = dimension->length;
+  if (dimension == view.dimensions.end()) return objects;
+  // A group above that has the dimension counts it.
+  const std::string own = dataset.name.empty() ? "/" : "/" + dataset.name + "/";
+  const std::string& path = dimension->path;
+  if (path.empty() || path.substr(0, path.rfind('/') + 1) == own)
+    objects.length = dimension->length;
   return objects;
 }
 

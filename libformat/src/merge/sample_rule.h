@@ -28,7 +28,8 @@ class SampleRule {
     std::optional<std::uint64_t> length;  // of dimension(), if the block has it
   };
   Objects objects_of(const Metadata& metadata, std::uint64_t records) const;
-  // Of a block from HDF5 as netCDF shows it. lengths: as for netcdf_view().
+  // Of a block from HDF5 as netCDF shows it, with the dimensions that are its own. lengths: as for
+  // netcdf_view().
   Objects objects_of(const Dataset& dataset, const DimensionLengths* lengths) const;
   // Samples of a block with these; `group`: its path in its input, "" for the root. kConflict: the
   // variables leave a remainder.

@@ -73,9 +73,11 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   return {};
 }
 
-Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> coded,
-                             CodedFiles coded_in, PackedBlock* block, ValuesToCode* later) {
-  if (options_.compression && !is_classic_dataset(dataset.metadata)) return recode(dataset, block);
+Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
+                             std::vector<CodedPiece> coded, CodedFiles coded_in, PackedBlock* block,
+                             ValuesToCode* later) {
+  if (options_.compression && !is_classic_dataset(dataset.metadata))
+    return recode(dataset, first_made_up, block);
   NMB_TRY(check_codec(dataset.metadata));
   later->values = block->extent;
   later->holes = block->holes;
@@ -85,20 +87,22 @@ Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> cod
 }
 
 // Codes the values of a block of kind 6 anew, as options_.compression says.
-Status ValueStorage::recode(const Dataset& dataset, PackedBlock* block) {
+Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
+                            PackedBlock* block) {
   if (!dataset.extent) {
     Dataset without_values = dataset;
     without_values.extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file_->name());
-    return recode(without_values, block);
+    return recode(without_values, first_made_up, block);
   }
   if (!recoded_) {
     NMB_ASSIGN(recoded_, SpoolFile::create());
   }
   std::vector<std::string> left;
   const WriterOptions& writer = options_.writer;
-  NMB_ASSIGN(std::optional<RecodedBlock> coded,
-             recode_values(dataset, {*options_.compression, writer.threads, writer.cancel},
-                           recoded_, &left, &chunk_uses_));
+  NMB_ASSIGN(
+      std::optional<RecodedBlock> coded,
+      recode_values(dataset, {*options_.compression, first_made_up, writer.threads, writer.cancel},
+                    recoded_, &left, &chunk_uses_));
   for (const std::string& text : left)
     warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
   if (!coded) return {};

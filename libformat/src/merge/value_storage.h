@@ -31,9 +31,10 @@ class ValueStorage {
   // Ahead of blocks that are no chunks. kUnsupported: they cannot be stored as the options say.
   Status check_codec(const Metadata& metadata);
   // A block taken over whole, before it is packed: its values are coded anew where that is done by
-  // chunks, else *later has what note() is to be told.
-  Status prepare(const Dataset& dataset, std::vector<CodedPiece> coded, CodedFiles coded_in,
-                 PackedBlock* block, ValuesToCode* later);
+  // chunks, else *later has what note() is to be told. first_made_up: as for netcdf_view().
+  Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
+                 std::vector<CodedPiece> coded, CodedFiles coded_in, PackedBlock* block,
+                 ValuesToCode* later);
   // A block whose values code_all() may find shorter.
   void note(BlockId id, ValuesToCode values);
   // By the place in PackOptions::compression->chunk.
@@ -58,7 +59,8 @@ class ValueStorage {
 
   PieceCodec codec() const;
   void note_dimensions(const Metadata& metadata);
-  Status recode(const Dataset& dataset, PackedBlock* block);
+  Status recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
+                PackedBlock* block);
   static Status code(ValueCoder& coder, Batch batch, Writer& writer);
 
   const PackOptions& options_;

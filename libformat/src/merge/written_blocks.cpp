@@ -110,16 +110,13 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   packed.name = name.name;
   NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
   if (!keeps) return {};
-  const bool counts_anew = samples_.by() != SampleRule::By::kDefault;
   const SampleRule::Objects objects =
-      counts_anew && block.dataset.metadata.extension()
-          ? samples_.objects_of(block.dataset, block.lengths.get())
-          : samples_.objects_of(block.dataset.metadata, packed.records);
+      block.counted ? *block.counted : samples_.objects_of(block.dataset.metadata, packed.records);
   NMB_ASSIGN(packed.samples, samples_of(name, objects, block.samples));
   ValuesToCode values;
   if (!block.links)
-    NMB_TRY(storage_.prepare(block.dataset, std::move(block.coded), std::move(block.coded_in),
-                             &packed, &values));
+    NMB_TRY(storage_.prepare(block.dataset, block.first_made_up, std::move(block.coded),
+                             std::move(block.coded_in), &packed, &values));
   const std::shared_ptr<const KeptRows> rows = packed.kept;
   const std::uint64_t order = packed.kept_order;
   Status status;
