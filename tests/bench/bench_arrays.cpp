@@ -62,6 +62,7 @@ Status run(const ArraySteps& work, Communicator& ranks) {
   NMB_TRY(writer->close());
   report.phase("close");
   report.finish(memory.megabytes());
+  report.add(writer->report());
   NMB_ASSIGN(const CreateNumbers all, ranks.all_reduce(report.numbers({}), CreateNumbers::of));
   if (ranks.rank() == 0) report.print(work.path, all);
   return {};

@@ -37,7 +37,6 @@ struct Run {
 Status create(const Run& run, const Description& description, const PeakMemory& memory,
               Communicator& ranks) {
   NMB_TRY(ranks.barrier());
-  const Traffic before = ranks.traffic();
   CreateReport report([&] {
     Time time = ranks.shares_memory() ? now_of_thread() : now();
     time.cpu -= ranks.waiting_seconds();
@@ -51,10 +50,7 @@ Status create(const Run& run, const Description& description, const PeakMemory& 
   NMB_TRY(writer->close());
   report.phase("close");
   report.finish(memory.megabytes() / (ranks.shares_memory() ? ranks.size() : 1));
-  const Traffic after = ranks.traffic();
-  report.add("messages", static_cast<double>(after.messages - before.messages));
-  report.add("sent_mb", static_cast<double>(after.bytes - before.bytes) / 1e6);
-  report.add("messages_peak_mb", static_cast<double>(after.peak_bytes) / 1e6);
+  report.add(writer->report());
   report.add("waiting", ranks.waiting_seconds());
   NMB_ASSIGN(const CreateNumbers all,
              ranks.all_reduce(report.numbers(description.counts()), CreateNumbers::of));

@@ -9,18 +9,22 @@
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "description.h"
+#include "nmb/writer_report.h"
 #include "process_cost.h"
 
 namespace nmb::bench {
 
+inline constexpr std::size_t kMostNumbers = 32;
+
 // The numbers of one report or of several. May be sent as bytes.
 struct CreateNumbers {
-  std::array<double, 24> highest, sums;
+  std::array<double, kMostNumbers> highest, sums;
   Counts counts;
   int ranks;
 
@@ -53,6 +57,22 @@ class CreateReport {
     values_.at(names_.size()) = value;
     names_.push_back(name);
   }
+  // What the writer says of itself: its phases in seconds, then counts.
+  void add(const WriterReport& report) {
+    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, double>>{
+             {"writer_create", report.create},
+             {"writer_check", report.check},
+             {"writer_values", report.write_values},
+             {"writer_metadata", report.write_metadata},
+             {"writer_index", report.write_index},
+             {"writer_commit", report.commit},
+             {"messages", static_cast<double>(report.messages)},
+             {"sent_mb", static_cast<double>(report.message_bytes) / 1e6},
+             {"messages_peak_mb", static_cast<double>(report.message_peak) / 1e6},
+             {"written_mb", static_cast<double>(report.bytes_written) / 1e6},
+             {"read_mb", static_cast<double>(report.bytes_read) / 1e6}})
+      add(name, value);
+  }
   // Behind the last phase.
   void finish(double peak_mb) {
     const Time spent = last_ - start_;
@@ -80,7 +100,7 @@ class CreateReport {
   std::function<Time()> clock_;
   Time start_, last_;
   std::vector<std::string> names_;
-  std::array<double, 24> values_{};
+  std::array<double, kMostNumbers> values_{};
 };
 
 }  // namespace nmb::bench

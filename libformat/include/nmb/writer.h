@@ -30,6 +30,7 @@
 #include "nmb/totals.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
+#include "nmb/writer_report.h"
 
 namespace nmb {
 
@@ -375,6 +376,8 @@ class Writer {
   NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
   // Of the last commit; 0 before the first.
   NMB_EXPORT std::uint64_t generation() const;
+  // What this rank has done, also after close(). Not collective.
+  NMB_EXPORT WriterReport report() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;
   // Bytes that the next commit links (link_values), as they are stored.

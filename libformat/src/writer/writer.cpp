@@ -482,6 +482,7 @@ Result<std::uint64_t> Writer::records(BlockId block) {
 }
 Result<std::uint64_t> Writer::global_id(BlockId block) { return impl_->global_id(block); }
 std::uint64_t Writer::generation() const { return impl_->generation(); }
+WriterReport Writer::report() const { return impl_->report(); }
 std::uint64_t Writer::pending_bytes() const { return impl_->pending_bytes(); }
 std::uint64_t Writer::linked_bytes() const { return impl_->linked_bytes(); }
 const std::vector<ExternalFile>& Writer::external_files() const { return impl_->external_files(); }

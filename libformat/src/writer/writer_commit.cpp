@@ -545,7 +545,10 @@ Status Writer::Impl::write_superblock(Superblock& next) {
     std::ranges::copy(kGuard, head.begin() + kGuardPosition);
     return stripes_.write_at(0, head);
   };
-  NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
+  {
+    const PhaseClock::Span metadata(clock_, Phase::kMetadata);
+    NMB_TRY(stripes_.pass_on(leads ? begin() : Status()));
+  }
   auto finish = [&]() -> Status {
     NMB_TRY(buffer_.flush());
     if (options_.before_commit) NMB_TRY(options_.before_commit());
@@ -646,11 +649,18 @@ Status Writer::Impl::write_generation(bool closing) {
           }));
   const bool with_view = closing && options_.hdf5_view != Hdf5View::kOff;
   if (!first && !has.any && (!with_view || view_is_newest(superblock_))) return {};
+  auto in = [&](Phase phase, auto step) -> Status {
+    const PhaseClock::Span span(clock_, phase);
+    return step();
+  };
   auto work = [&]() -> Status {
-    NMB_TRY(place_values());
+    const PhaseClock::Span commit(clock_, Phase::kCommit);
+    NMB_TRY(in(Phase::kValues, [&] { return place_values(); }));
     // Everything that was put is in the file before anybody sums it.
-    NMB_TRY(ranks_.agree(buffer_.flush()));
-    NMB_TRY(collect_values());
+    NMB_TRY(in(Phase::kValues, [&]() -> Status {
+      NMB_TRY(ranks_.agree(buffer_.flush()));
+      return collect_values();
+    }));
     std::sort(dirty_.begin(), dirty_.end());
     dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
     std::vector<Commitment> blocks;
@@ -667,7 +677,7 @@ Status Writer::Impl::write_generation(bool closing) {
       NMB_TRY(sum_links(blocks));
       NMB_TRY(number_files(blocks));
     }
-    NMB_TRY(write_values(blocks));
+    NMB_TRY(in(Phase::kValues, [&] { return write_values(blocks); }));
     NMB_TRY(choose_growth(blocks, with_view));
     Superblock next = superblock_;
     next.generation = new_generation();
@@ -676,19 +686,23 @@ Status Writer::Impl::write_generation(bool closing) {
     index_bytes_ = 0;
     if (commit_.others) {
       const std::uint64_t maps = cursor_;
-      NMB_TRY(write_maps(blocks));
+      NMB_TRY(in(Phase::kIndex, [&] { return write_maps(blocks); }));
       index_bytes_ = cursor_ - maps;
-      NMB_TRY(write_blocks(blocks));
-      NMB_TRY(write_tombstones());
+      NMB_TRY(in(Phase::kMetadata, [&]() -> Status {
+        NMB_TRY(write_blocks(blocks));
+        return write_tombstones();
+      }));
       const std::uint64_t index = cursor_;
-      NMB_TRY(write_index(blocks, next));
-      NMB_TRY(replace_growth(next));
+      NMB_TRY(in(Phase::kIndex, [&]() -> Status {
+        NMB_TRY(write_index(blocks, next));
+        return replace_growth(next);
+      }));
       index_bytes_ += cursor_ - index;
       if (options_.statistics != StatisticsLevel::kNone || !superblock_.statistics.absent() ||
           has.rows)
-        NMB_TRY(write_statistics(blocks, next));
+        NMB_TRY(in(Phase::kIndex, [&] { return write_statistics(blocks, next); }));
     }
-    if (has.rows) NMB_TRY(write_tags(blocks, next));
+    if (has.rows) NMB_TRY(in(Phase::kIndex, [&] { return write_tags(blocks, next); }));
     const std::uint64_t file_table = cursor_;
     if (has.links) NMB_TRY(ranks_.agree(write_file_table(next)));
     index_bytes_ += cursor_ - file_table;

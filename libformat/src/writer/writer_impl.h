@@ -27,9 +27,11 @@
 #include "view/view_encoder.h"
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
+#include "writer/counted_output.h"
 #include "writer/name_index.h"
 #include "writer/name_matching.h"
 #include "writer/output_source.h"
+#include "writer/phase_clock.h"
 #include "writer/piece_exchange.h"
 #include "writer/placement.h"
 #include "writer/statistics_tap.h"
@@ -45,7 +47,8 @@ class Writer::Impl final : public DeadPieces, public PageSink {
        const Aggregation& aggregation)
       : options_(options),
         ranks_(ranks ? *ranks : alone_),
-        file_(std::move(file)),
+        traffic_before_(ranks_.traffic()),
+        file_(std::make_unique<CountedOutput>(std::move(file), counts_)),
         out_of_memory_(out_of_memory_on(ranks_.rank()).in_file(file_->name())),
         buffer_(*file_, ranks_.size() > 1 ? WriteBuffer::kOfSeveral : WriteBuffer::kCapacity),
         stripes_(ranks_, *file_, buffer_, aggregation),
@@ -150,6 +153,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status add_provenance(std::string_view json);
   std::uint64_t generation() const { return superblock_.generation; }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
+  WriterReport report() const;
   std::uint64_t linked_bytes() const { return linked_bytes_; }
   const std::vector<ExternalFile>& external_files() const { return files_; }
   std::uint64_t without_statistics() const { return without_statistics_; }
@@ -354,6 +358,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   WriterOptions options_;
   Communicator alone_;
   Communicator& ranks_;
+  const Traffic traffic_before_;
+  PhaseClock clock_;
+  const std::shared_ptr<CountedOutput::Counts> counts_ = std::make_shared<CountedOutput::Counts>();
   std::unique_ptr<OutputFile> file_;
   Status out_of_memory_;        // made ahead: later there may be no memory for it
   WriteBuffer buffer_;          // values; of one rank alone also all else

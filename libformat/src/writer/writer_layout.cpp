@@ -425,11 +425,15 @@ Status Writer::Impl::lay_out() {
     for (BlockId id : ids) NMB_TRY(work(id));
     return {};
   };
+  const PhaseClock::Span create(clock_, Phase::kCreate);
   NMB_TRY(ranks_.agree(
       for_all([&](BlockId id) { return lay_out_definitions(id).in_file(file_->name()); })));
   bool any_shared = false;
-  if (ranks_.size() > 1) NMB_TRY(match_definitions(ids, &any_shared));
-  if (any_shared) NMB_TRY(unite_shared(ids));
+  if (ranks_.size() > 1) {
+    const PhaseClock::Span check(clock_, Phase::kCheck);
+    NMB_TRY(match_definitions(ids, &any_shared));
+    if (any_shared) NMB_TRY(unite_shared(ids));
+  }
   std::vector<BlockId> kept;
   for (BlockId id : ids)
     if (state(id).kept) kept.push_back(id);
@@ -446,7 +450,10 @@ Status Writer::Impl::lay_out() {
   if (!has_file_id_) NMB_TRY(choose_file_id(kept));
   NMB_TRY(ranks_.agree(keep(keep_extents(kept))));
   NMB_TRY(ranks_.agree(keep(place(kept))));
-  if (any_shared) NMB_TRY(tell_sharers(ids));
+  if (any_shared) {
+    const PhaseClock::Span check(clock_, Phase::kCheck);
+    NMB_TRY(tell_sharers(ids));
+  }
   for (BlockId id : ids) {
     BlockState& block = state(id);
     block.pending = block.edited = false;

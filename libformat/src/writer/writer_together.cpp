@@ -90,6 +90,7 @@ Status Writer::Impl::make_room(std::span<Put* const> puts) {
 
 Status Writer::Impl::extend(BlockId id, std::uint64_t records) {
   return together("extend()", [&]() -> Status {
+    const PhaseClock::Span values(clock_, Phase::kValues);
     auto want = [&]() -> Status {
       NMB_TRY(check_id(id));
       BlockState& block = state(id);
@@ -148,6 +149,7 @@ std::vector<PiecePart> Writer::Impl::parts_of(std::span<Put* const> puts) {
 
 // Collective. checked: what is wrong with this rank's puts.
 Status Writer::Impl::put_together(const Status& checked, std::span<Put> puts) {
+  const PhaseClock::Span values(clock_, Phase::kValues);
   auto prepare = [&]() -> Status {
     NMB_TRY(checked);
     for (const Put& put : puts) {

@@ -1,0 +1,47 @@
+// PhaseClock: how long a writer spends in each phase (see nmb/writer_report.h).
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace nmb {
+
+enum class Phase { kNone, kCreate, kCheck, kValues, kMetadata, kIndex, kCommit };
+
+// One phase at a time. Not thread-safe.
+class PhaseClock {
+ public:
+  // The phase lasts until the span ends; then the one before goes on.
+  class Span {
+   public:
+    Span(PhaseClock& clock, Phase phase) : clock_(clock), before_(clock.change(phase)) {}
+    ~Span() { clock_.change(before_); }
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+
+   private:
+    PhaseClock& clock_;
+    const Phase before_;
+  };
+
+  double seconds(Phase phase) const { return seconds_[static_cast<std::size_t>(phase)]; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Phase change(Phase to) {
+    const Clock::time_point now = Clock::now();
+    seconds_[static_cast<std::size_t>(phase_)] +=
+        std::chrono::duration<double>(now - since_).count();
+    since_ = now;
+    return std::exchange(phase_, to);
+  }
+
+  std::array<double, 7> seconds_{};
+  Phase phase_ = Phase::kNone;
+  Clock::time_point since_ = Clock::now();
+};
+
+}  // namespace nmb
