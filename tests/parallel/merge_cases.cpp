@@ -217,6 +217,31 @@ RANK_CASE(ValuesOfOneInputMovedByAllRanks) {
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
 
+RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  std::vector<Input> parts, steps;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string run = "r" + std::to_string(i);
+    parts.push_back({{run + "e1", run + "e2"}, 50000, "one"});
+    steps.push_back({{"r1e1", "r2e2"}, 50000 + 7 * i, "one"});
+  }
+  constexpr std::uint64_t kBytes = 8 * 50000 * 8;
+  PackOptions united, joined;
+  united.mode = MergeMode::kUnion;
+  joined.mode = MergeMode::kJoin;
+  joined.along = "axis:0";
+  joined.first_values = true;
+  for (PackOptions* options : {&united, &joined}) {
+    std::vector<test::OutputCall> calls;
+    options->writer.layer = test::recording(calls);
+    options->writer.overwrite = true;
+    NMB_TRY(
+        merge_both_ways(ranks, folder, options == &united ? parts : steps, *options, Code::kOk));
+    NMB_TRY(expect_shares(ranks, calls, kBytes));
+  }
+  return {};
+}
+
 RANK_CASE(ConflictsOfInputsOfDifferentRanks) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   std::vector<Input> inputs = many_inputs();

@@ -9,9 +9,9 @@
 #include "conflict/value_text.h"
 #include "convert/laid_values.h"
 #include "convert/repeated_value.h"
+#include "merge/member_array.h"
 #include "merge/value_comparison.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -487,22 +487,26 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
 Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
-  VariableShape shape;
+  MemberValues parts;
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < found.dimensions.size(); ++d) {
     const DimId id = found.dimensions[d];
-    shape.lengths.push_back(joined_[id].is ? joined_[id].counts[place.member] : length_of(id));
-    if (d > 0 || !place.is_record) values *= shape.lengths.back();
+    const std::uint64_t length = joined_[id].is ? joined_[id].counts[place.member] : length_of(id);
+    if (d == 0 && place.is_record)
+      parts.records = length;
+    else
+      values *= length;
   }
-  shape.begin = place.begin;
-  shape.record_size = member.record_size;
   *slice = values * type_size(found.type);
-  const std::uint64_t bytes = values * type_size(place.type);
-  Source array = place.is_record && bytes > 0
-                     ? record_array(member.values, shape, bytes)
-                     : std::make_shared<SharedRange>(member.values, place.begin, bytes);
-  if (place.type == found.type) return array;
-  return widened_array(std::move(array), place.type, found.type, maps_fill(variable, place));
+  parts.values = member.values;
+  parts.begin = place.begin;
+  parts.bytes = values * type_size(place.type);
+  parts.record_size = member.record_size;
+  parts.is_record = place.is_record;
+  parts.type = place.type;
+  parts.to = found.type;
+  parts.maps_fill = place.type != found.type && maps_fill(variable, place);
+  return std::make_shared<MemberArray>(std::move(parts));
 }
 
 // Whether what a dataset has of a variable has default fill values that mean something, and that
