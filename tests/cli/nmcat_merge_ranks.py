@@ -105,11 +105,11 @@ def check(tools, what, *arguments, output="nmb"):
             here = f"{what} by {count} processes of {launcher[0]}"
             tools.check(
                 one.returncode == many.returncode,
-                f"{here}: exit code {many.returncode}, expected {one.returncode}: {many.stderr}",
+                f"{here}: exit code {many.returncode}, expected {one.returncode}: {words_of(many)}",
             )
             expected = [line.replace(f"one.{output}", f"many.{output}") for line in words_of(one)]
             tools.check(words_of(many) == expected, f"{here}: found {words_of(many)}, expected {expected}")
-            tools.check(many.stdout == one.stdout.replace(f"one.{output}", f"many.{output}"), f"{here}: {many.stdout}")
+            tools.check(many.stdout == one.stdout.replace(f"one.{output}", f"many.{output}"), f"{here}: another report")
             made = [tools.work / f"{name}.{output}" for name in ("one", "many")]
             if one.returncode == 0 and many.returncode == 0:
                 tools.check_equal_bytes(*made, here)
@@ -128,6 +128,7 @@ def test(tools):
     classic = write_steps(netcdf, work / "classic", kind="NETCDF3_64BIT_OFFSET")
     fixed = write_steps(netcdf, work / "fixed", kind="NETCDF3_64BIT_DATA", unlimited=False)
     grouped = write_steps(netcdf, work / "grouped", kind="NETCDF4", group=True)
+    flat = write_steps(netcdf, work / "flat", kind="NETCDF4")
     mixed = write_steps(
         netcdf,
         work / "mixed",
@@ -171,6 +172,15 @@ def test(tools):
     sound("tiles", "--mode", "tiles", *tiles)
     sound("tiles with gaps", "--mode", "tiles", "--missing=fill", *tiles[:3], *tiles[4:])
     sound("pack of groups", *grouped)
+    for kind in ("cdf1", "cdf2", "cdf5"):
+        sound(f"join to {kind}", "--mode", "join", "--to", kind, *classic, output="nc")
+    sound("join of groups to classic", "--mode", "join", "--to", "cdf2", *flat, output="nc")
+    sound("join along a fixed dimension to classic", "--mode", "join", "--along", "time", *fixed, output="nc")
+    sound("union to classic", "--mode", "union", *halves["NETCDF3_CLASSIC"], output="nc")
+    sound("union of netCDF-4 to classic", "--mode", "union", *halves["NETCDF4"], output="nc")
+    sound("tiles to classic", "--mode", "tiles", "--missing=fill", *tiles[:3], *tiles[4:], output="nc")
+    sound("one file to classic", "--mode", "join", classic[0], output="nc")
+    check(tools, "join of blocks to classic", "--mode", "join", "--along", "time", *grouped, output="nc")
     conflicts = check(tools, "join with conflicts", "--mode", "join", *wrong)
     tools.check(conflicts.returncode == 1, f"join with conflicts: exit code {conflicts.returncode}")
     tools.check(len(words_of(conflicts)) > 3, f"join with conflicts: {conflicts.stderr}")

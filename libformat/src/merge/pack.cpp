@@ -74,7 +74,9 @@ class Packer {
     NMB_TRY(check_names(is_divided, &names));
     if (planned.ok()) planned = verdict(report_, options_);
     NMB_TRY(said_by_rank_0(planned.ok() ? names : planned));
-    if (classic_) return classic_->write([this] { return check_inputs(); }, &report_);
+    if (classic_)
+      return classic_->write(
+          ranks_, {pool_, views_, read_options()}, [this] { return check_inputs(); }, &report_);
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
@@ -94,9 +96,6 @@ class Packer {
       return Status(Code::kUsage, "found no inputs, expected at least one");
     if (options_.classic && options_.mode == MergeMode::kPack)
       return Status(Code::kUsage, "found a classic output of pack, expected union or join");
-    if (options_.classic && ranks_.size() > 1)
-      return Status(Code::kUnsupported, options_.output, kNoOffset, "",
-                    "found several processes for a classic file, expected one, or an NMB output");
     if (!options_.key.empty() && options_.mode != MergeMode::kJoin)
       return Status(Code::kUsage, "found a partition key, expected join with it");
     if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
@@ -178,8 +177,11 @@ class Packer {
     if (options_.mode != MergeMode::kPack) unions_.emplace(options_, conflicts_, report_, views_);
     if (options_.classic) {
       classic_.emplace(options_, conflicts_, views_);
-      return check_new_output(
-          options_.output, {.overwrite = options_.writer.overwrite, .sync = options_.writer.sync});
+      return said_by_rank_0(
+          ranks_.rank() == 0
+              ? check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
+                                                   .sync = options_.writer.sync})
+              : Status());
     }
     NMB_ASSIGN(writer_, options_.append
                             ? Writer::open(options_.output, writer_options(), ranks_)
@@ -212,7 +214,7 @@ class Packer {
     if (unions_) NMB_TRY(unions_->finish(planned, output));
     unions_.reset();
     for (const auto& [input, extras] : extras_) tell_losses(input, extras);
-    if (classic_ && report_.unreadable.empty()) classic_->check();
+    if (classic_ && ranks_.rank() == 0 && report_.unreadable.empty()) classic_->check();
     return {};
   }
 

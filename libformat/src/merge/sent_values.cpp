@@ -199,27 +199,28 @@ class Sender {
     for (const std::uint64_t number :
          {form.size, form.record_begin, form.record_size, form.in_record})
       out_.put(number);
-    NMB_ASSIGN(const bool fixed, send(form.fixed, 0, wanted));
+    NMB_ASSIGN(const bool fixed,
+               send(form.fixed, [&](const LaidSlice& slice, const LaidPart& part) {
+                 return wanted_of_fixed(slice, part, wanted);
+               }));
     if (!fixed) return false;
-    return send(form.record, form.record_begin, wanted);
+    return send(form.record, [&](const LaidSlice& slice, const LaidPart& part) {
+      return wanted_of_records(form, slice, part, wanted);
+    });
   }
 
-  Result<bool> send(const std::vector<LaidSlice>& slices, std::uint64_t begin, ByteRange wanted) {
+  template <class WantedOf>
+  Result<bool> send(const std::vector<LaidSlice>& slices, const WantedOf& wanted_of) {
     out_.put<std::uint64_t>(slices.size());
     for (const LaidSlice& slice : slices) {
-      out_.put(slice.to);
-      out_.put(slice.length);
-      out_.put(slice.unit);
-      out_.put(slice.indexes);
+      for (const std::uint64_t number : {slice.to, slice.length, slice.unit, slice.indexes})
+        out_.put(number);
       out_.put<std::uint64_t>(slice.parts.size());
       for (const LaidPart& part : slice.parts) {
-        out_.put(part.first);
-        out_.put(part.count);
-        out_.put(part.offset);
-        out_.put(part.step);
-        out_.put(part.row_step);
-        out_.put(part.record_step);
-        NMB_ASSIGN(const bool sent, send(part.source.get(), wanted_of(slice, part, begin, wanted)));
+        for (const std::uint64_t number :
+             {part.first, part.count, part.offset, part.step, part.row_step, part.record_step})
+          out_.put(number);
+        NMB_ASSIGN(const bool sent, send(part.source.get(), wanted_of(slice, part)));
         if (!sent) return false;
       }
     }
@@ -227,19 +228,22 @@ class Sender {
   }
 
   // Bytes of a part's source that lie in `wanted`, and perhaps some more.
-  static ByteRange wanted_of(const LaidSlice& slice, const LaidPart& part, std::uint64_t begin,
-                             ByteRange wanted) {
-    // One piece, as of all values of a variable that nothing is joined along.
-    if (begin == 0 && slice.unit == slice.length && part.count == 1) {
-      const std::uint64_t from = std::max(wanted.begin, slice.to) - slice.to;
-      const std::uint64_t end = std::min(wanted.end, slice.to + slice.length) - slice.to;
-      return {part.offset + from, part.offset + end};
-    }
-    if (slice.unit == 0 && begin > 0) {
-      const std::uint64_t end = part.offset + (part.count - 1) * part.step + slice.length;
-      return {part.offset, end};
-    }
-    return {0, part.source->size()};
+  static ByteRange wanted_of_fixed(const LaidSlice& slice, const LaidPart& part, ByteRange wanted) {
+    // All values of a variable in one piece, as where nothing is joined.
+    if (part.count > 1 || slice.unit != slice.length) return {0, part.source->size()};
+    const std::uint64_t from = std::max(wanted.begin, slice.to) - slice.to;
+    const std::uint64_t end = std::min(wanted.end, slice.to + slice.length) - slice.to;
+    return {part.offset + from, part.offset + end};
+  }
+  static ByteRange wanted_of_records(const LaidForm& form, const LaidSlice& slice,
+                                     const LaidPart& part, ByteRange wanted) {
+    if (slice.unit != 0) return {0, part.source->size()};
+    const std::uint64_t begin = std::max(wanted.begin, form.record_begin) - form.record_begin;
+    const std::uint64_t end = wanted.end - form.record_begin;
+    const std::uint64_t first = std::max(part.first, begin / form.record_size);
+    const std::uint64_t last = std::min(part.first + part.count, (end - 1) / form.record_size + 1);
+    return {part.offset + (first - part.first) * part.step,
+            part.offset + (last - 1 - part.first) * part.step + slice.length};
   }
 
   Result<bool> send(const TiledValues& tiled, ByteRange wanted) {
