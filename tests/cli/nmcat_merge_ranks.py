@@ -6,6 +6,9 @@
 Inputs are classic, netCDF-4 and NMB files; their values are large enough that all processes move some.
 """
 
+import os
+import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -122,9 +125,43 @@ def check(tools, what, *arguments, output="nmb"):
     return one
 
 
+def check_opens(tools, netcdf):
+    """No input is opened more than twice, but where the shares of two processes meet."""
+    if not shutil.which("strace"):
+        return
+    folder = tools.work / "small"
+    folder.mkdir()
+    paths = [folder / f"small{i:03}.nc" for i in range(200)]
+    for i, path in enumerate(paths):
+        with netcdf.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+            file.createDimension("time", None)
+            file.createDimension("x", 4000)
+            file.createVariable("time", "f8", ("time",))[:] = [i]
+            file.createVariable("x", "i2", ("x",))[:] = numpy.arange(4000) % 100
+            file.createVariable("v", "f4", ("time", "x"))[:] = values(i, 1, 4000)
+    # Few of them are open at a time.
+    few = ["prlimit", "--nofile=90:90", "strace", "-f", "-qq", "-e", "trace=openat", "-o"]
+    for launcher in launchers(tools):
+        ranks = 3 if launcher else 1
+        for mode in ("pack", "join"):
+            trace = tools.work / "trace"
+            trace.mkdir()
+            command = [*launcher, "sh", "-c", f'exec {" ".join(few)} {trace}/$$ "$@"', "sh", tools.folder / "nmcat"]
+            command += ["--mode", mode, *paths, "-o", "small.nmb", "-f", "--no-sync"] + ([] if launcher else ["-j1"])
+            env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+            done = subprocess.run(command, cwd=tools.work, env=env, capture_output=True, text=True, timeout=120)
+            here = f"{mode} of small inputs by {' '.join(launcher) or 'one process'}"
+            tools.check(done.returncode == 0, f"{here}: exit code {done.returncode}: {words_of(done)[:3]}")
+            opens = "".join(path.read_text() for path in trace.iterdir()).count(f"{folder}/small")
+            most = 2 * len(paths) + 2 * (ranks - 1)
+            tools.check(len(paths) < opens <= most, f"{here}: {opens} inputs opened, expected at most {most}")
+            shutil.rmtree(trace)
+
+
 def test(tools):
     netcdf = netcdf4()
     work = tools.work
+    check_opens(tools, netcdf)
     classic = write_steps(netcdf, work / "classic", kind="NETCDF3_64BIT_OFFSET")
     fixed = write_steps(netcdf, work / "fixed", kind="NETCDF3_64BIT_DATA", unlimited=False)
     grouped = write_steps(netcdf, work / "grouped", kind="NETCDF4", group=True)

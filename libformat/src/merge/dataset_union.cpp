@@ -734,6 +734,35 @@ Status DatasetUnion::add_column(const std::string& name, VarId like, std::vector
   return {};
 }
 
+std::vector<JoinedCoordinate> DatasetUnion::coordinates() const {
+  std::vector<JoinedCoordinate> all;
+  for (const DimId along : joined()) {
+    const auto id = coordinate_of(all_.metadata, along);
+    if (!id || columns_.contains(*id)) continue;
+    const Variable variable = all_.metadata.variable(*id);
+    JoinedCoordinate& coordinate =
+        all.emplace_back(JoinedCoordinate{along, std::string(variable.name), variable.type, {}});
+    const Joined& joined = joined_[along];
+    const auto fill = [&](std::uint64_t count) {
+      if (count > 0) coordinate.parts.push_back({fill_of(*id), count});
+    };
+    auto place = placed_[*id].places.begin();
+    for (std::uint32_t m = 0; m <= members_.size(); ++m) {
+      if (const auto gap = joined.gaps.find(m); gap != joined.gaps.end()) fill(gap->second);
+      if (m == members_.size()) break;
+      if (place == placed_[*id].places.end() || place->member != m) {
+        fill(joined.counts[m]);
+      } else {
+        std::uint64_t slice;
+        if (joined.counts[m] > 0)
+          coordinate.parts.push_back({array_of(*id, *place, &slice), joined.counts[m]});
+        ++place;
+      }
+    }
+  }
+  return all;
+}
+
 Result<Dataset> DatasetUnion::take(const std::string& name) {
   NMB_ASSIGN(all_.records, join_lengths());
   NMB_ASSIGN(all_.layout, layout_classic(all_.metadata, Kind::kCdf5));

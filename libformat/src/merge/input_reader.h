@@ -30,6 +30,9 @@ namespace nmb {
 // Blocks that are kept of an NMB input, in bytes.
 inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
+// Headers and small values that are kept of all classic inputs of a rank, in bytes.
+inline constexpr std::uint64_t kHeldBytes = 64 << 20;
+
 // What an NMB input has beside its blocks' definitions and values.
 struct InputExtras {
   std::shared_ptr<const KeptRows> rows;  // nullptr: none
@@ -80,6 +83,7 @@ class InputReader {
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // where values are linked
     bool coded_pieces = false;
+    bool compares = false;      // values of blocks are compared with those of other inputs
     bool origins = false;       // packed.origin is wanted
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
@@ -149,6 +153,7 @@ class InputReader {
   std::shared_ptr<SpoolFile> moved_;            // values that lead to paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
+  std::uint64_t held_room_ = kHeldBytes;             // of headers and values of classic inputs
   bool is_placed_ = false;                           // the one that is read
   bool is_surveyed_ = false;                         // by Options::survey
   std::shared_ptr<const DimensionLengths> lengths_;  // of that

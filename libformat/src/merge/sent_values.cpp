@@ -12,6 +12,7 @@
 #include "convert/tiled_values.h"
 #include "interop/group_block.h"
 #include "merge/classic_form.h"
+#include "merge/held_values.h"
 #include "merge/input_block.h"
 #include "merge/member_array.h"
 #include "merge/partition_key.h"
@@ -66,7 +67,8 @@ class Sender {
  private:
   static bool is_cut(const ByteSource& source) {
     return dynamic_cast<const LaidValues*>(&source) || dynamic_cast<const TiledValues*>(&source) ||
-           dynamic_cast<const SplicedSource*>(&source) || dynamic_cast<const SharedRange*>(&source);
+           dynamic_cast<const SplicedSource*>(&source) ||
+           dynamic_cast<const SharedRange*>(&source) || dynamic_cast<const HeldValues*>(&source);
   }
 
   bool put(Kind kind) {
@@ -75,6 +77,8 @@ class Sender {
   }
 
   Result<bool> send_new(const ByteSource& source, ByteRange wanted) {
+    if (const auto* held = dynamic_cast<const HeldValues*>(&source))
+      return send_new(*held->base(), wanted);
     if (const auto* file = dynamic_cast<const PooledFile*>(&source)) {
       put(Kind::kFile);
       out_.put_text(file->name());
