@@ -38,12 +38,29 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   return chunk;
 }
 
+// Cuts an array of a classic block as was asked for.
+void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& space,
+                       Creation* creation) {
+  if (space.space_class != SpaceClass::kSimple) return;
+  const Variable v = source.metadata().variable(variable);
+  for (std::size_t i = 0; i < v.dimensions.size(); ++i)
+    for (const Compression::ChunkLength& asked : source.classic_style().chunk) {
+      if (asked.dimension != source.metadata().dimension(v.dimensions[i]).name) continue;
+      if (creation->layout != Layout::kChunked) {
+        creation->layout = Layout::kChunked;
+        creation->allocation = Allocation::kIncremental;
+        creation->chunk = usual_chunk(space, source.metadata().value_size(v.type));
+      }
+      creation->chunk[i] = std::min(asked.length, space.maximum[i]);
+    }
+}
+
 // Compresses an array of a classic block if it is large or has chunks anyway.
 void add_classic_filters(const SourceBlock& source, VarId variable, const Space& space,
                          Creation* creation) {
   constexpr std::uint64_t kSmall = 64 << 10;  // bytes
   constexpr std::uint32_t kOptional = 1;
-  const ClassicStyle wanted = source.classic_style();
+  const ClassicStyle& wanted = source.classic_style();
   if (wanted.deflate == 0 || space.space_class != SpaceClass::kSimple || space.lengths.empty())
     return;
   const std::uint64_t size =
@@ -236,6 +253,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
   if (source.is_classic()) {
     creation.fill_state = FillState::kUser;
     creation.fill_value = fill_value(source.metadata(), variable);
+    set_classic_chunk(source, variable, space, &creation);
     add_classic_filters(source, variable, space, &creation);
   }
   if (has_chunks) {

@@ -21,10 +21,10 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"export", 5,
+    {"export", 6,
      [](char** a) {
-       return nmb::hdf5::export_file(a[0], a[1],
-                                     {std::atoi(a[2]), std::atoi(a[3]) != 0, std::atoi(a[4]) != 0});
+       return nmb::hdf5::export_file(
+           a[0], a[1], {std::atoi(a[2]), std::atoi(a[3]) != 0, std::atoi(a[4]) != 0}, a[5]);
      }},
     {"import", 3,
      [](char** a) {

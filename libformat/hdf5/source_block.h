@@ -6,9 +6,11 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "interop/shared_dimensions.h"
+#include "nmb/compression.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/reader.h"
 #include "types_out.h"
@@ -20,6 +22,7 @@ struct ClassicStyle {
   int deflate = 0;  // of values: level, 1 to 9; 0: none
   bool shuffle = false;
   bool plain = false;  // without scales of dimensions that netCDF made up
+  std::vector<Compression::ChunkLength> chunk{};  // of data sets with these dimensions
 };
 
 class SourceBlock {
@@ -33,8 +36,8 @@ class SourceBlock {
   const Metadata& metadata() const { return block_->metadata; }
   // A classic dataset: written as netCDF-4 writes it.
   bool is_classic() const { return is_classic_; }
-  void set_classic_style(ClassicStyle style) { classic_style_ = style; }
-  ClassicStyle classic_style() const { return classic_style_; }
+  void set_classic_style(ClassicStyle style) { classic_style_ = std::move(style); }
+  const ClassicStyle& classic_style() const { return classic_style_; }
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;

@@ -86,6 +86,7 @@ int main(int argc, char** argv) try {
   CLI::App app("Writes arrays that ranks share, with PnetCDF.", "bench_arrays_pnetcdf");
   nmb::bench::ArraySteps work;
   work.add_to(app);
+  app.set_version_flag("--version", ncmpi_inq_libvers());
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);
   int rank = 0, size = 1;

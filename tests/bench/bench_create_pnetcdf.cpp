@@ -132,6 +132,7 @@ int main(int argc, char** argv) try {
   app.add_option("--times", times, "as many again")->check(CLI::Range(1, 100));
   app.add_option("--hash-size", hash_size,
                  "hints nc_hash_size_dim and nc_hash_size_var (1.13 and later)");
+  app.set_version_flag("--version", ncmpi_inq_libvers());
   CLI11_PARSE(app, argc, argv);
 
   if (samples == 0) samples = nmb::bench::usual_samples(shape);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the benchmarks beside their peers and writes docs/benchmarks.md and docs/benchmarks.json.
 
-    cmake -S . -B build/bench -DCMAKE_BUILD_TYPE=Release -DNMB_BUILD_BENCHMARKS=ON && cmake --build build/bench
+    cmake --preset bench && cmake --build --preset bench
     tests/bench/run_benchmarks.py build/bench --work FOLDER
 
 Ours and the peer's run in turn, the first of a turn alternating. A figure is the median of the turns, a ratio that of their
@@ -26,13 +26,14 @@ from pathlib import Path
 import numpy
 
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
-GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "ranks", "lookup", "count")
+GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "ranks", "arrays", "lookup", "count")
 
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
 CAT_SECONDS = 0.57  # `cat` of the 64 files of the pack benchmark
 WARM_BYTES = 3_000_000_000
-PNETCDF_SECONDS = 22  # CPU of PnetCDF 1.12.3 for the creation benchmark
+PNETCDF_CPU = 1 / 10  # most of PnetCDF's CPU that creation may take
+HASH_SIZE = 1 << 20  # the size of PnetCDF's hash tables: of 16,384 to 4,194,304 the quickest for this many names
 
 
 class Bench:
@@ -54,6 +55,17 @@ class Bench:
             if path.exists():
                 return str(path)
         return None
+
+    def pnetcdf(self, name):
+        """The command of a benchmark with PnetCDF, tuned; None: it is not built, or not to be run."""
+        program = self.program(name)
+        return [program] if program and self.peer_runs else None
+
+    def pnetcdf_creation(self):
+        command = self.pnetcdf("bench_create_pnetcdf")
+        # 1.12 has no hints for its hash tables.
+        tuned = command and pnetcdf_version(self) >= (1, 13)
+        return command + ["--hash-size", str(HASH_SIZE)] if tuned else command
 
     def scaled(self, number):
         return max(1, int(number * self.scale))
@@ -97,6 +109,14 @@ class Bench:
         row["met"] = all(checks) if checks else None
         self.rows.append(row)
         print(table([row]).splitlines()[-1], flush=True)
+
+
+def pnetcdf_version(b):
+    """(major, minor), (0, 0) without PnetCDF"""
+    program = b.program("bench_create_pnetcdf")
+    if not program:
+        return 0, 0
+    return tuple(map(int, b.run([program, "--version"]).split()[0].split(".")[:2]))
 
 
 def middle(values):
@@ -445,7 +465,7 @@ def bench_pack_hdf5(b):
 
 def bench_create(b):
     """568,480 variables and 852,715 dimensions, all in one block or in 35,530, and ten times as many."""
-    peer_program = b.program("bench_create_pnetcdf")
+    peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "create.nmb", b.work / "create.nc"
 
     def clean():
@@ -460,13 +480,13 @@ def bench_create(b):
             return lambda: b.report([b.program("bench_create"), str(ours), *size, *more])
 
         theirs = {}
-        if peer_program and b.peer_runs:
+        if peer_command:
             clean()
-            theirs = by_name([b.report([peer_program, str(peer), *size]) for _ in range(b.peer_runs)])
+            theirs = by_name([b.report([*peer_command, str(peer), *size]) for _ in range(b.peer_runs)])
         once, none, ten = in_turn(b.runs, clean, create(), create("--codec", "none"), create("--times", "10"))
         clean()
         b.add(f"create, {text}: CPU", once["cpu"], limit=cpu)
-        b.add(f"create, {text}: CPU, beside PnetCDF", once["cpu"], theirs.get("cpu"), target=cpu / PNETCDF_SECONDS)
+        b.add(f"create, {text}: CPU, beside PnetCDF", once["cpu"], theirs.get("cpu"), target=PNETCDF_CPU)
         b.add(f"create, {text}: wall, beside PnetCDF", once["wall"], theirs.get("wall"))
         b.add(f"create, {text}: memory, beside PnetCDF", once["peak_mb"], theirs.get("peak_mb"), unit="MB", limit=memory)
         b.add(f"create, {text}: bytes, beside PnetCDF", once["bytes"] / 1e6, unit="MB",
@@ -485,7 +505,7 @@ def bench_ranks(b):
     """The same dealt to ranks, in 35,530 blocks or one a rank. What a rank costs, times the ranks, beside one process: CPU
     outside waits, and memory above that of the description and of MPI. PnetCDF's ranks learn all definitions and make them
     all. Threads, of which thousands are run, show messages and memory of a rank; their time is that of a few cores."""
-    peer_program = b.program("bench_create_pnetcdf")
+    peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "ranks.nmb", b.work / "ranks.nc"
 
     def clean():
@@ -525,9 +545,9 @@ def bench_ranks(b):
                   target=1.3)
             if ranks == 2:
                 theirs = {}
-                if peer_program and b.peer_runs:
+                if peer_command:
                     clean()
-                    theirs = by_name([launch(ranks, peer_program, str(peer), "--shape", alone, *samples)()
+                    theirs = by_name([launch(ranks, *peer_command, str(peer), "--shape", alone, *samples)()
                                       for _ in range(b.peer_runs)])
                 b.add(f"{text}, 2 ranks: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), target=1 / 8)
                 ten, once = in_turn(max(1, b.runs // 2), clean, launch(ranks, program, *words, "--times", "10"),
@@ -543,6 +563,34 @@ def bench_ranks(b):
             b.add(f"{text}, {ranks:,} threads: sent by a rank, most and mean", mine["sent_mb"] * 1e3,
                   mine["sent_mb_sum"] / ranks * 1e3, unit="kB", note="peer: mean")
             b.add(f"{text}, {ranks:,} threads: memory of a rank", mine["peak_mb"] * 1e3, unit="kB")
+    clean()
+
+
+def bench_arrays(b):
+    """10 steps of 537 MB: 8 variables that 4 ranks share, divided along one dimension or two, by a collective put a variable
+    or by one wait for the requests of a step. Nobody waits for the device."""
+    peer_command = b.pnetcdf("bench_arrays_pnetcdf")
+    ours, peer = b.work / "arrays.nmb", b.work / "arrays.nc"
+
+    def clean():
+        ours.unlink(missing_ok=True)
+        peer.unlink(missing_ok=True)
+
+    steps = ["--steps", str(b.scaled(10))]
+    for way, text in (([], "put_all"), (["--requests"], "wait_all")):
+        for split in ("z", "y", "x", "yx"):
+            words = ["--split", split, *steps, *way]
+            launched = [lambda command=command: b.report([b.mpiexec, "-n", "4", *command, *words])
+                        for command in ([b.program("bench_arrays"), str(ours)], peer_command and [*peer_command, str(peer)])
+                        if command]
+            mine, *others = in_turn(b.runs, clean, *launched)
+            theirs = others[0] if others else {}
+            what = f"{text}, divided along {' and '.join(split)}"
+            b.add(f"{what}: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), target=1.0)
+            b.add(f"{what}: CPU of all, beside PnetCDF", mine["cpu_sum"], theirs.get("cpu_sum"), target=1.0)
+            b.add(f"{what}: memory of a rank, beside PnetCDF", mine["peak_mb"], theirs.get("peak_mb"), unit="MB")
+            b.add(f"{what}: bytes, beside PnetCDF", mine["bytes"] / 1e6, theirs["bytes"] / 1e6 if theirs else None, unit="MB",
+                  target=1.05)
     clean()
 
 
@@ -620,7 +668,7 @@ def main():
     parser.add_argument("--work", type=Path, required=True, help="folder for inputs and targets")
     parser.add_argument("--runs", type=int, default=7, help="runs of each (default 7)")
     parser.add_argument("--peer-runs", type=int, default=1,
-                        help="runs of PnetCDF, which takes minutes where names are many (default 1; 0: none)")
+                        help="runs of PnetCDF where it takes minutes (default 1; 0: none at all)")
     parser.add_argument("--scale", type=float, default=1, help="fraction of the size, to try the script")
     parser.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or "mpiexec",
                         help="launcher of ranks, of the MPI that PnetCDF uses (default %(default)s)")
@@ -635,7 +683,8 @@ def main():
     about = {**machine(), "runs": options.runs, "peer_runs": options.peer_runs, "scale": options.scale}
     text = ["# Benchmarks", "",
             f"Written by `tests/bench/run_benchmarks.py`. {about['cpu']}, {about['cores']} cores, {about['system']}, load "
-            f"{about['load']:.1f} at the start; medians of {options.runs} turns ({options.peer_runs} of PnetCDF).", ""]
+            f"{about['load']:.1f} at the start; medians of {options.runs} turns ({options.peer_runs} of PnetCDF "
+            f"{'.'.join(map(str, pnetcdf_version(bench)))}).", ""]
     if options.scale != 1:
         text += [f"A trial at {options.scale:g} of the size: not to be compared with the limits.", ""]
     for name in options.only or GROUPS:

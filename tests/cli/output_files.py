@@ -125,6 +125,19 @@ def make(tools, folder):
     run("nmcat", "nested.h5", "to_link.h5", "-o", "nested.nmb")
     with h5py.File(folder / "gone.h5", "w") as file:
         file.create_dataset("r", (100,), "i1", external=[("gone.bin", 0, 100)])
+    # Files that lead at several steps to others that do not exist.
+    shutil.copy(folder / "a.nc", folder / "gone.nc")
+    run("nmcat", "gone.nc", "--link", "-o", "gone.nmb")
+    (folder / "gone.nc").unlink()
+    for name, source in (("gone_virtual", "gone_source.h5"), ("to_gone_virtual", "gone_virtual.h5")):
+        layout = h5py.VirtualLayout((100,), "i8")
+        layout[:] = h5py.VirtualSource(source, "v", (100,))
+        with h5py.File(folder / f"{name}.h5", "w") as file:
+            file.create_virtual_dataset("v", layout)
+    for name, target in (("to_gone_raw", "gone.h5"), ("deep/to_gone_raw", "../to_gone_raw.h5"), ("gone_link", "deep/gone_target.h5"),
+                         ("to_gone_link", "gone_link.h5"), ("to_gone_table", "gone.nmb")):  # fmt: skip
+        with h5py.File(folder / f"{name}.h5", "w") as file:
+            file["far"] = h5py.ExternalLink(target, "/")
     run("nmconvert", "raw.h5", "raw.nmb")
     (folder / "list").write_text("a.nc\nb.nc\n")
     (folder / "list.nmb").write_text("list.nc\n")
@@ -208,6 +221,14 @@ DEEP = (
     ("src.h5", "round.h5"),
     ("deep/src.h5", "to_symlink.h5"),
 )
+# The same of files that do not exist.
+GONE = (
+    ("gone.bin", "to_gone_raw.h5"),
+    ("gone.bin", "deep/to_gone_raw.h5"),
+    ("gone_source.h5", "to_gone_virtual.h5"),
+    ("deep/gone_target.h5", "to_gone_link.h5"),
+    ("gone.nc", "to_gone_table.h5"),
+)
 
 
 def calls():
@@ -246,6 +267,13 @@ def calls():
         yield "nmcat", "--output", name, [input_, "a.nc", "-o", "OUT", "--to", "nmb", "-f", "--resume"]
     # A file that does not exist but is referred to.
     yield "nmcat", "--output", "gone.bin", ["gone.h5", "-o", "OUT", "--to", "nmb"]
+    for name, input_ in GONE:
+        for kind in KINDS:
+            yield "nmcat", "--output", name, [input_, "-o", "OUT", "--to", kind]
+            yield "nmconvert", "output", name, [input_, "OUT", "--to", kind]
+        yield "nmcat", "--report", name, [input_, "-o", "new.nmb", "--report", "OUT"]
+        yield "nmcat", "--output", name, ["a.nc", input_, "-o", "OUT", "--to", "nmb", "--resume"]
+        yield "nmconvert", "output", name, [input_, "OUT", "--materialise", "--to", "nmb"]
     # The files of --resume.
     for name in (".out.nmb.part", ".out.nmb.journal"):
         yield "nmcat", "--output", name, ["OUT", "-o", "out.nmb", "--resume"]

@@ -349,10 +349,40 @@ def check_hdf5(tools, numpy):
             print(f"{path.name}: not read by h5py: {error}")
 
 
+def check_dimensions(tools, netcdf, numpy):
+    """What netCDF stores of dimensions without a variable is none of the variables that netCDF's users see."""
+    with netcdf.Dataset(tools.work / "dims.nc", "w") as file:
+        file.createDimension("x", 5)
+        file.createDimension("time", None)
+        file.createDimension("seen", 4)
+        file.createVariable("a", "f8", ("time", "x"))[:] = numpy.ones((3, 5))
+        file.createVariable("seen", "f4", ("seen",))[:] = range(4)
+        file.createGroup("only").createDimension("y", 3)
+    for level in ("basic", "histogram"):
+        done = tools.run("nmconvert", "dims.nc", "dims.nmb", "-f", "--stats", level)
+        tools.check(b"without statistics" not in done.stderr, f"dims.nc: {done.stderr!r}")
+        tools.run("nmverify", "-q", "dims.nmb")
+        blocks = {b["block"]: [v["variable"] for v in b["variables"]] for b in told(tools, "dims.nmb")["blocks"]}
+        tools.check(blocks == {"": ["seen", "a"]} or blocks == {"": ["a", "seen"]}, f"dims.nc: statistics of {blocks}")
+        rows = tools.run("nminspect", "stats", "dims.nmb").stdout.decode()
+        tools.check(sorted(line.split()[0] for line in rows.splitlines()) == ["a", "seen"], f"dims.nc: {rows}")
+    for name in ("x.max", "time.elements", "y.missing"):
+        tools.run("nminspect", "find", "dims.nmb", f"{name} == 0", exit_code=2)
+    tools.check(tools.run("nminspect", "find", "dims.nmb", "seen.max == 3").stdout != b"", "seen.max == 3: not found")
+    # A block with x as a dimension has no statistics of x that a warning could miss.
+    with netcdf.Dataset(tools.work / "coordinate.nc", "w") as file:
+        file.createDimension("x", 5)
+        file.createVariable("x", "f4", ("x",))[:] = range(5)
+    tools.run("nmcat", "dims.nc", "coordinate.nc", "-o", "both.nmb", "--stats", "basic")
+    done = tools.run("nminspect", "find", "both.nmb", "x.max == 4")
+    tools.check(done.stdout.split() == [b"coordinate"] and done.stderr == b"", f"x.max == 4: {done.stdout!r}, {done.stderr!r}")
+
+
 def test(tools):
     netcdf = netcdf4()
     import numpy
 
+    check_dimensions(tools, netcdf, numpy)
     files = check_values(tools, netcdf, numpy)
     check_refusals(tools, files)
     check_append(tools, files)

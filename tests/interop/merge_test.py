@@ -770,6 +770,16 @@ def tiles(*parts):
     return files
 
 
+def tiles_with_groups(work):
+    for i, name in enumerate("ab"):
+        with netCDF4.Dataset(work / f"{name}.nc", "w") as out:
+            out.createDimension("x", 2)
+            x = out.createVariable("x", "f4", ("x",))
+            x.domain_decomposition = numpy.int32([1, 4, 2 * i + 1, 2 * i + 2])
+            x[:] = numpy.arange(2) + 2 * i
+            out.createGroup("g").createVariable("v", "f4", ("x",))[:] = x[:]
+
+
 def sets(*counts):
     """Tiles that are all there, and how many files each says that there are."""
     def files(work):
@@ -838,6 +848,8 @@ ROWS = {
     "a group that one file lacks": Row(JOIN, 1, "missing block evt1: found none", files=two_groups),
     "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and 1 more of 2",
                            files=compounds),
+    "a group below the root none of whose own variables has `domain_decomposition`": Row(
+        TILES, 1, "decomposition g: found no domain_decomposition", files=tiles_with_groups),
     "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file that has it",
                                    files=tiles((1, 2, 0), (5, 6, 0))),
     "a tile that no file has, `--missing=fill`": Row(

@@ -5,7 +5,7 @@ file, read back by h5py."""
 import sys
 
 sys.dont_write_bytecode = True
-from tool_runs import h5py, main, numpy  # noqa: E402
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 
 
 def convert(test, *options):
@@ -70,11 +70,28 @@ def check_zstd(test):
     with convert(test, "--compress", "zstd:3") as back:
         test.check(filters(back["packed"]) == [SHUFFLE, ZSTD, FLETCHER32], "packed: other filters")
         test.check(filters(back["array"]) == [ZSTD], "array: other filters")
+    check_zstd_warning(test)
     # What HDF5 cannot read here is read by the library, and becomes what HDF5 reads.
     test.run("nmconvert", "made.nmb", "again.nmb", "-f", "--compress", "deflate:1")
     test.run("nmconvert", "again.nmb", "back.h5", "-f")
     with h5py.File(test.work / "back.h5") as back:
         check_values(test, back, "zstd, then deflate")
+
+
+def check_zstd_warning(test):
+    """Other programs need a plug-in: one line for each output that has such chunks, by its name."""
+    with h5py.File(test.work / "other.h5", "w") as f:
+        f.create_dataset("g/w", data=numpy.zeros(50_000), chunks=(5000,))
+    for call in (["nmconvert", "in.h5", "zstd.h5", "-f"], ["nmcat", "in.h5", "other.h5", "-o", "zstd.nc", "-f"]):
+        output = next(word for word in call if word.startswith("zstd."))
+        test.run(*call, "--compress", "zstd", says=f"{output}: values are compressed by HDF5 filter 32015 (zstd)")
+        test.check(test.said.count("32015") == 1 and test.said.count("HDF5_PLUGIN_PATH") == 1, f"{call}: {test.said}")
+        test.run(*call, "--compress", "zstd", "--strict", exit_code=1, says="32015")
+        for others in (["--compress", "deflate"], []):
+            test.run(*call, *others)
+            test.check("32015" not in test.said, f"{call}, {others}: {test.said}")
+    test.run("nmconvert", "in.h5", "zstd.nmb", "-f", "--compress", "zstd")
+    test.check("32015" not in test.said, f"zstd.nmb: {test.said}")
 
 
 def make_allocated(path):
@@ -149,11 +166,92 @@ def check_chunk_names(test):
     test.run("nmconvert", "in.h5", "no.nmb", "--chunk", "nope:1", exit_code=2, says='dimension "nope"')
     test.run("nmconvert", "in.h5", "no.h5", "--chunk", "phony_dim_0:16,nope:1", exit_code=2, says='dimension "nope"')
     with h5py.File(test.work / "tiny.h5", "w") as f:
-        f["v"] = numpy.arange(3)
+        f.create_dataset("v", (3,), "<i4", external=[("raw.bin", 0, 12)])
+        f.create_dataset("z", (0, 2), "<i4")
     for output in ("no.nmb", "no.h5"):
-        test.run("nmconvert", "tiny.h5", output, "--chunk", "phony_dim_0:1", "--strict", exit_code=1, says='along "phony_dim_0"')
+        test.run("nmconvert", "tiny.h5", output, "--chunk", "phony_dim_0:1,phony_dim_1:1", "--strict", exit_code=1,
+                 says=f'{output}: no variable is cut into chunks along "phony_dim_0"')
+        said = test.said
+        for reason in ("variable v: its values lie in other files", "variable z: a dimension that cannot grow"):
+            test.check(reason in said, f"{output}: {said}")
+        test.check(".part" not in said, f"{output}: names a temporary file: {said}")
     left = [path.name for path in test.work.iterdir() if path.name.startswith(("no.", "."))]
     test.check(not left, f"left behind: {left}")
+
+
+def make_records(test):
+    """Variables with an unlimited dimension that has no coordinate variable, in and below its group, and without records."""
+    with netCDF4.Dataset(test.work / "rec.nc", "w") as f:
+        f.createDimension("time", None)
+        f.createDimension("none", None)
+        f.createDimension("lat", 6)
+        f.createVariable("rec", "f4", ("time", "lat"), fill_value=-5, chunksizes=(1, 6))[:] = numpy.arange(30).reshape(5, 6)
+        f.createVariable("packed", "i2", ("time", "lat"), zlib=True, chunksizes=(1, 6))[:] = numpy.arange(30).reshape(5, 6)
+        f.createVariable("names", str, ("time",))[:] = numpy.array([f"n{i}" for i in range(5)], object)
+        f.createVariable("words", str, ("lat",))[:] = numpy.array([f"w{i}" for i in range(6)], object)
+        f.createVariable("fixed", "f8", ("lat",))[:] = numpy.arange(6)
+        f.createVariable("unwritten", "f8", ("lat",))
+        f.createVariable("empty", "f4", ("none", "lat"), chunksizes=(1, 6))
+        f.createGroup("g").createVariable("short", "f4", ("time", "lat"), fill_value=-5)[:3] = numpy.ones((3, 6))
+    with netCDF4.Dataset(test.work / "old.nc", "w", format="NETCDF3_64BIT_DATA") as f:
+        f.createDimension("time", None)
+        f.createDimension("lat", 6)
+        f.createVariable("rec", "f4", ("time", "lat"))[:] = numpy.arange(30).reshape(5, 6)
+        f.createVariable("fixed", "f8", ("lat",))[:] = numpy.arange(6)
+
+
+def chunks_seen(test, name):
+    """By netCDF4-python; h5py must see the same."""
+    with netCDF4.Dataset(test.work / name) as f:
+        variables = {**f.variables, **{f"{g}/{n}": v for g in f.groups for n, v in f[g].variables.items()}}
+        seen = {n: v.chunking() for n, v in variables.items()}
+    with h5py.File(test.work / name) as f:
+        for n, chunks in seen.items():
+            test.check(f[n].chunks == (None if chunks == "contiguous" else tuple(chunks)), f"{name}: {n}: {f[n].chunks}, {chunks}")
+    return seen
+
+
+def check_records(test):
+    make_records(test)
+    for chunk, time, lat, none in (
+        ("time:2", 2, None, 1), ("time:2,lat:4", 2, 4, 1), ("lat:4,none:3,time:100", 100, 4, 3), ("none:7", 1, None, 7),
+    ):
+        along = lat or 6
+        for output in ("rec.h5", "made.nc4"):
+            test.run("nmconvert", "rec.nc", output, "-f", "--strict", "--chunk", chunk)
+            seen = chunks_seen(test, output)
+            of_fixed = [lat] if lat else "contiguous"
+            expected = {
+                "rec": [time, along], "packed": [time, along], "empty": [none, along], "g/short": [time, along],
+                "words": of_fixed, "fixed": of_fixed, "unwritten": of_fixed,
+            }
+            if "time" in chunk:
+                expected["names"] = [time]
+            for name, chunks in expected.items():
+                test.check(seen[name] == chunks, f"--chunk {chunk}: {output}: {name}: {seen[name]}, expected {chunks}")
+            with netCDF4.Dataset(test.work / "rec.nc") as a, netCDF4.Dataset(test.work / output) as b:
+                for name in ("rec", "packed", "names", "words", "fixed", "unwritten", "empty", "g/short"):
+                    test.check(a[name].shape == b[name].shape, f"--chunk {chunk}: {name}: {b[name].shape}")
+                    test.check(numpy.array_equal(numpy.ma.getdata(a[name][...]), numpy.ma.getdata(b[name][...])),
+                               f"--chunk {chunk}: {name}: other values")
+    # What a chunk has behind the last record shows as soon as there are more records.
+    test.run("nmconvert", "rec.nc", "rec.h5", "-f", "--chunk", "time:4")
+    with h5py.File(test.work / "rec.h5", "a") as f:
+        f["rec"].resize(8, axis=0)
+        test.check((f["rec"][5:] == -5).all(), f"values behind the last record: {f['rec'][5:]}")
+    # Of a classic dataset, written as HDF5.
+    for options in ((), ("--compress", "deflate")):
+        test.run("nmconvert", "old.nc", "old.h5", "-f", "--strict", "--chunk", "time:2,lat:4", *options)
+        test.check(chunks_seen(test, "old.h5") == {"rec": [2, 4], "fixed": [4]}, f"old.h5: {chunks_seen(test, 'old.h5')}")
+        with h5py.File(test.work / "old.h5") as f:
+            test.check((f["rec"][...].ravel() == numpy.arange(30)).all(), "old.h5: other values")
+    test.run("nmconvert", "old.nc", "no.nmb", "--chunk", "time:2", exit_code=2, says="classic dataset")
+    for source in ("rec.nc", "old.nc"):
+        test.run("nmconvert", source, "long.h5", "-f", "--chunk", "lat:7", says='long.h5: a chunk length of 7 is more than dimension "lat"')
+        test.check(chunks_seen(test, "long.h5")["fixed"] == [6], "lat:7: other chunks")
+        test.run("nmconvert", source, "no.h5", "--chunk", "time:2,nope:1", exit_code=2, says='dimension "nope"')
+        test.run("nmconvert", source, "no.h5", "--chunk", "time:1000000000", exit_code=2)
+        test.check(not (test.work / "no.h5").exists(), "wrote a file")
 
 
 def check_same_bytes(test):
@@ -180,6 +278,7 @@ def check(test):
     check_zstd(test)
     check_chunks(test)
     check_chunk_names(test)
+    check_records(test)
     check_same_bytes(test)
     check_usage(test)
     check_allocated(test)

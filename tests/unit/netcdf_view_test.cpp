@@ -51,6 +51,50 @@ TEST(NetcdfView, PlaceWithoutScaleTakesTheFirstDimensionOfItsLength) {
             "x=3 phony_dim_5=3 phony_dim_6=3*");
 }
 
+// Behind all scales; groups of a group by name, ahead of it.
+TEST(NetcdfView, MadeUpNumbersCountTheGroupsOfAFile) {
+  const auto group = [](const char* name, bool has_scale) {
+    ExtendedDataset made;
+    const DimId a = made.dimension("phony_dim_0", 3), x = made.dimension("x", 5);
+    made.unwritten("v", Type::kInt, {a, a});
+    if (has_scale) made.scale(made.unwritten("x", Type::kFloat, {x}), "x", 4);
+    Dataset dataset = *made.dataset();
+    dataset.name = name;
+    return dataset;
+  };
+  MadeUpNumbers numbers;
+  for (const char* name : {"", "b", "a/c", "a"})
+    ASSERT_TRUE(numbers.add(group(name, std::string(name) == "b")).ok());
+  const MadeUpNumbers::First expected{{"a/c", 5}, {"a", 7}, {"b", 9}, {"", 11}};
+  EXPECT_EQ(numbers.first(), expected);
+  EXPECT_EQ(shown(netcdf_view(group("a", false), nullptr, 7)),
+            "v(phony_dim_7, phony_dim_8): x=5 phony_dim_7=3 phony_dim_8=3");
+}
+
+// As netCDF-C has it, which asks the first place alone for scales; by itself a block keeps them.
+TEST(NetcdfView, FirstPlaceWithoutScaleMeansNone) {
+  ExtendedDataset made;
+  const DimId a = made.dimension("phony_dim_0", 2), x = made.dimension("x", 3),
+              y = made.dimension("y", 3), far = made.dimension("far", 4);
+  made.scale(made.unwritten("x", Type::kFloat, {x}), "x", 0);
+  made.scale(made.unwritten("y", Type::kFloat, {y}), "y", 1);
+  made.scales(made.unwritten("v", Type::kInt, {a, y, far}), {"", "/y", "/g/far"});
+  EXPECT_EQ(shown(netcdf_view(*made.dataset())),
+            "x(x) y(y) v(phony_dim_2, y, far): x=3 y=3 far=4 phony_dim_2=2");
+  EXPECT_EQ(shown(netcdf_view(*made.dataset(), nullptr, 2)),
+            "x(x) y(y) v(phony_dim_2, x, phony_dim_3): x=3 y=3 phony_dim_2=2 phony_dim_3=4");
+}
+
+// netCDF-C takes a dimension of length 0 for an unlimited one.
+TEST(NetcdfView, PlacesOfLengthZeroShareNoDimension) {
+  ExtendedDataset made;
+  const DimId a = made.dimension("phony_dim_0", 0);
+  made.unwritten("v", Type::kInt, {a});
+  made.unwritten("w", Type::kInt, {a});
+  EXPECT_EQ(shown(netcdf_view(*made.dataset(), nullptr, 0)),
+            "v(phony_dim_0) w(phony_dim_1): phony_dim_0=0 phony_dim_1=0");
+}
+
 TEST(NetcdfView, DimensionWithoutVariableIsNone) {
   ExtendedDataset made;
   const DimId x = made.dimension("x", 2);

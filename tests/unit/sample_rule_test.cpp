@@ -21,7 +21,7 @@ Metadata block(std::uint32_t variables) {
 std::int64_t samples(std::string_view rule, const Metadata& metadata, std::string_view group = "") {
   Result<SampleRule> parsed = SampleRule::parse(rule);
   if (!parsed.ok()) return -1;
-  Result<std::uint64_t> count = parsed->count(metadata, 9, group);
+  Result<std::uint64_t> count = parsed->count(parsed->objects_of(metadata, 9), group);
   return count.ok() ? static_cast<std::int64_t>(*count) : -1;
 }
 

@@ -300,7 +300,11 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
     if (status.ok() || status.file() != between.path()) return status;
     return Status(status.code(), options.output, kNoOffset, status.rule(), status.message());
   };
-  NMB_TRY(named(pack(first, report, ranks)));
+  const Status packed = pack(first, report, ranks);
+  for (std::string& text : report->warnings)
+    if (text.starts_with(between.path() + ": "))
+      text.replace(0, between.path().size(), options.output);
+  NMB_TRY(named(packed));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
   std::vector<Loss> changes;
   Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
@@ -435,11 +439,13 @@ Status PackCommand::add_outputs() {
   return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
 }
 
-// Before anything is written: that none of them is read. pack() checks what else inputs refer to.
+// Before anything is written: that none of them is read, and that the report can be written. pack()
+// checks what else inputs refer to.
 Status PackCommand::check_files() const {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
+  if (!report_path_.empty()) NMB_TRY(check_new_output(report_path_, {.overwrite = true}));
   if (!options_.append || report_path_.empty()) return {};
   // An output that blocks are added to is read too.
   OutputSet report;
@@ -570,7 +576,10 @@ Status PackCommand::execute() {
     may_report_ = false;
   tell(report);
   if (!status.ok()) tell_what_stays();
-  NMB_TRY(tell_report(report, status));
+  const Status told = tell_report(report, status);
+  if (!told.ok() && status.ok() && !options_.writer.dry_run)
+    return told.with(options_.output + " was written");
+  NMB_TRY(told);
   const std::uint64_t memory = tool_.options().memory;
   if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
     return Status(Code::kLimit, "found a peak memory of " + human_bytes(report.plan->peak_memory) +

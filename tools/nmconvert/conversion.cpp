@@ -170,7 +170,11 @@ class Converter {
       return Status(status.code(), file, kNoOffset, status.rule(), status.message());
     };
     PackReport report;
-    NMB_TRY(named(pack_input(options, &report), record_.of.output));
+    const Status packed = pack_input(options, &report);
+    for (std::string& text : record_.warnings)
+      if (text.starts_with(between.path() + ": "))
+        text.replace(0, between.path().size(), record_.of.output);
+    NMB_TRY(named(packed, record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
     // Of a whole NMB file, from_nmb() has warned.
     if (record_.of.block) {
@@ -328,10 +332,10 @@ class Converter {
       return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
-    DimensionLengths lengths;
+    FileDimensions dimensions;
     const auto load = [&]() -> Status {
       NMB_ASSIGN(block, reader->block(*entry));
-      NMB_TRY(add_lengths(*reader, *block, &lengths));
+      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(*reader)).of(*block));
       if (record_.of.block || !is_extended(entry)) return {};
       return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
         if (other.name == entry->name) return true;
@@ -342,29 +346,18 @@ class Converter {
     };
     NMB_TRY(ranks_.agree(load()));
     return to_classic(std::move(block), extract.kind.value_or(Kind::kCdf5), std::move(losses),
-                      &lengths);
+                      dimensions);
   }
 
-  // Those of dimensions that the block has or uses, where other blocks may use them.
-  static Status add_lengths(const Reader& reader, const Block& block, DimensionLengths* lengths) {
-    std::optional<std::string> top;  // the uppermost block with such a dimension
-    for (const NetcdfView::Dimension& dimension : netcdf_view(block).dimensions) {
-      if (!dimension.may_grow || dimension.path.empty()) continue;
-      const std::size_t slash = dimension.path.rfind('/');
-      const std::string owner = slash > 0 && slash != std::string::npos
-                                    ? dimension.path.substr(1, slash - 1)
-                                    : std::string();
-      if (!top || owner.size() < top->size()) top = owner;
-    }
-    if (!top) return {};
-    return reader.for_each_entry(*top, [&](const BlockEntry& entry) -> Result<bool> {
-      const bool is_below = top->empty() || entry.name == *top ||
-                            (entry.name.starts_with(*top) && entry.name[top->size()] == '/');
-      if (!is_below || !is_extended(entry)) return true;
-      NMB_ASSIGN(const std::shared_ptr<const Block> other, reader.block(entry));
-      add_dimension_lengths(*other, lengths);
-      return true;
-    });
+  static FileBlocks blocks_of(const Reader& reader) {
+    return {[&](std::string_view name) { return reader.find(name); },
+            [&](std::string_view prefix, const auto& visit) {
+              return reader.for_each_entry(prefix, visit);
+            },
+            [&](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
+              NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(entry));
+              return std::shared_ptr<const Dataset>(std::move(block));
+            }};
   }
 
   static bool is_extended(const std::optional<BlockEntry>& entry) {
@@ -388,11 +381,12 @@ class Converter {
   }
 
   // losses: of what is around the dataset.
-  // lengths: of dimensions that it shares with groups that are left out.
+  // dimensions: of groups that are left out, as far as the dataset's depend on these.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
-                    const DimensionLengths* lengths = nullptr) {
+                    const FileDimensions& dimensions = {}) {
     const ExtractOptions options = extract_options();
-    Result<ClassicView> view = classic_view(std::move(dataset), kind, lengths);
+    Result<ClassicView> view =
+        classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
     losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
     NMB_TRY(check_losses(losses, "a classic file"));
@@ -416,11 +410,15 @@ class Converter {
       NMB_TRY(lose_group(
           group->entry, [&] { return Result<std::shared_ptr<const Block>>(group); }, &losses));
     }
-    DimensionLengths lengths;
-    for (const std::shared_ptr<const Block>& group : *blocks)
-      add_dimension_lengths(*group, &lengths);
+    FileDimensions dimensions;
+    MadeUpNumbers numbers;
+    for (const std::shared_ptr<const Block>& group : *blocks) {
+      add_dimension_lengths(*group, &dimensions.lengths);
+      NMB_TRY(ranks_.agree(numbers.add(*group)));
+    }
+    dimensions.first_made_up = numbers.first().at("");
     return to_classic(blocks->front(), classic_kind(record_.of.to).value_or(Kind::kCdf5),
-                      std::move(losses), &lengths);
+                      std::move(losses), dimensions);
   }
 
   Status from_classic() {
@@ -451,6 +449,7 @@ class Converter {
     options.check = options_.check;
     options.lossy = options_.lossy;
     options.plain = record_.of.to == "hdf5";
+    if (options_.compression) options.chunk = options_.compression->chunk;
     if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
       options.deflate = options_.compression->level;
       options.shuffle = options_.compression->shuffle;

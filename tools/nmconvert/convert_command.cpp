@@ -42,12 +42,14 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
       ->type_name("RULE");
   app.add_option("--compress", compress_,
                  "of an NMB output: none, deflate[:1-9] or zstd[:1-19]; of an HDF5 one, what came "
-                 "from HDF5 (default: as in INPUT)")
+                 "from HDF5 (default: as in INPUT); HDF5 programs read zstd only with its plug-in")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", shuffle_,
                "of what came from HDF5: bytes of one significance lie together ahead of the codec");
-  app.add_option("--chunk", chunk_,
-                 "of what came from HDF5: lengths of chunks along dimensions: time:1,lat:180,...")
+  app.add_option(
+         "--chunk", chunk_,
+         "of what came from HDF5 and of an HDF5 output: lengths of chunks along dimensions: "
+         "time:1,lat:180,...")
       ->type_name("DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
                  "of an NMB output, blocks with at most so many bytes of values have them beside "

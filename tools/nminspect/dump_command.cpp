@@ -83,7 +83,8 @@ Status DumpCommand::run(const InspectedFile& file) {
   const std::string_view block = slash == object.npos ? "" : object.substr(0, slash);
   const std::string_view variable = slash == object.npos ? object : object.substr(slash + 1);
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(block));
-  NMB_ASSIGN(const std::optional<NetcdfView> view, view_.of(file, block, *dataset));
+  NMB_ASSIGN(const std::optional<NetcdfView> view,
+             view_.of(file, block, *dataset, MadeUpNames::kOfNoMatter));
   const std::optional<VarId> id =
       find_variable(dataset->metadata, view ? &*view : nullptr, variable);
   if (!id)

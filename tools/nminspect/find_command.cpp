@@ -16,6 +16,7 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "nmb/dump.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/text.h"
 #include "nminspect/block_name.h"
 #include "nminspect/ls_rows.h"
@@ -73,13 +74,16 @@ class BlockValues {
       const auto inserted = statistics_.try_emplace(std::string(name.variable));
       if (!inserted.second) continue;
       auto& rows = inserted.first->second;
-      NMB_TRY(reader_->for_each_statistics(
-          name.variable, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
-            has_histograms_ |= !v.histogram.buckets.empty();
-            rows[order] = v;
-            rows[order].histogram = {};
-            return true;
-          }));
+      // A block that has both stores a dimension by the first one.
+      for (const std::string& stored :
+           {std::string(name.variable), stored_as_no_coordinate(name.variable)})
+        NMB_TRY(reader_->for_each_statistics(
+            stored, [&](std::uint64_t order, const VariableStatistics& v) -> Result<bool> {
+              has_histograms_ |= !v.histogram.buckets.empty();
+              rows[order] = v;
+              rows[order].histogram = {};
+              return true;
+            }));
     }
     return {};
   }
@@ -105,7 +109,7 @@ class BlockValues {
       }
       VarId variable = kGlobal;
       if (name.kind != FindName::Kind::kBlockAttribute) {
-        const std::optional<VarId> id = dataset_->metadata.find_variable(name.variable);
+        const std::optional<VarId> id = find_netcdf_variable(dataset_->metadata, name.variable);
         if (!id) return std::optional<FindValue>();
         variable = *id;
       }
@@ -171,7 +175,7 @@ class BlockValues {
     if (!dataset_) {
       NMB_ASSIGN(dataset_, load_());
     }
-    is_noted_ = dataset_->metadata.find_variable(name.variable).has_value();
+    is_noted_ = find_netcdf_variable(dataset_->metadata, name.variable).has_value();
     without_statistics_ += is_noted_;
     return {};
   }

@@ -11,6 +11,7 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "nmb/dump.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/text.h"
 
 namespace nmb::tools {
@@ -76,15 +77,18 @@ class StatsListing {
   }
   // statistics: nullopt: the block has none.
   Status block(const Block& block, const std::optional<BlockStatistics>& statistics) {
-    if (block.metadata.variable_count() == 0) return {};  // nothing is to be counted
+    std::vector<VarId> variables;
+    for (VarId v = 0; v < block.metadata.variable_count(); ++v)
+      if (!is_dimension_only(block.metadata, v)) variables.push_back(v);
+    if (variables.empty()) return {};  // nothing is to be counted
     ++blocks_;
     if (!statistics) ++without_;
     const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
     if (has_histogram) ++histograms_;
-    if (json_) return block_json(block, statistics, has_histogram);
+    if (json_) return block_json(block, variables, statistics, has_histogram);
     if (!statistics) return {};
-    for (VarId v = 0; v < statistics->variables.size(); ++v) {
-      const std::string name = full_name(block.name, block.metadata.variable(v).name);
+    for (const VarId v : variables) {
+      const std::string name = full_name(block.name, netcdf_name(block.metadata, v));
       NMB_TRY(histogram_ ? bucket_rows(name, statistics->variables[v])
                          : row(name, statistics->variables[v]));
     }
@@ -124,15 +128,15 @@ class StatsListing {
     }
     return {};
   }
-  Status block_json(const Block& block, const std::optional<BlockStatistics>& statistics,
-                    bool has_histogram) {
+  Status block_json(const Block& block, const std::vector<VarId>& variables,
+                    const std::optional<BlockStatistics>& statistics, bool has_histogram) {
     Json json{{"block", json_text(block.name)},
               {"level", !statistics ? Json() : Json(has_histogram ? "histogram" : "basic")}};
     if (statistics) {
       json["variables"] = Json::array();
-      for (VarId v = 0; v < statistics->variables.size(); ++v)
-        json["variables"].push_back(variable_json(block.metadata.variable(v).name,
-                                                  statistics->variables[v], has_histogram));
+      for (const VarId v : variables)
+        json["variables"].push_back(
+            variable_json(netcdf_name(block.metadata, v), statistics->variables[v], has_histogram));
     }
     return out_.write((blocks_ == 1 ? "\n" : ",\n") + json.dump(-1, ' ', true));
   }

@@ -34,27 +34,12 @@ Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, con
   return false;
 }
 
-// Lengths of the view's dimensions that may grow, which variables of other groups may use: of the
-// blocks at and below the uppermost one with such a dimension.
-Status add_lengths(const InspectedFile& file, const NetcdfView& view, DimensionLengths* lengths) {
-  std::optional<std::string> top;
-  for (const NetcdfView::Dimension& dimension : view.dimensions) {
-    if (!dimension.may_grow || dimension.path.empty()) continue;
-    const std::size_t slash = dimension.path.rfind('/');
-    const std::string owner = slash > 0 && slash != std::string::npos
-                                  ? dimension.path.substr(1, slash - 1)
-                                  : std::string();
-    if (!top || owner.size() < top->size()) top = owner;
-  }
-  if (!top) return {};
-  return file.for_each_entry(*top, [&](const BlockEntry& entry) -> Result<bool> {
-    const bool is_below = top->empty() || entry.name == *top ||
-                          (entry.name.starts_with(*top) && entry.name[top->size()] == '/');
-    if (!is_below || entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Dataset> other, file.dataset(entry));
-    add_dimension_lengths(*other, lengths);
-    return true;
-  });
+FileBlocks blocks_of(const InspectedFile& file) {
+  return {[&](std::string_view name) { return file.find(name); },
+          [&](std::string_view prefix, const auto& visit) {
+            return file.for_each_entry(prefix, visit);
+          },
+          [&](const BlockEntry& entry) { return file.dataset(entry); }};
 }
 
 }  // namespace
@@ -66,17 +51,23 @@ void ViewOption::offer(CLI::App& command) {
 }
 
 Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std::string_view block,
-                                                 const Dataset& dataset) const {
+                                                 const Dataset& dataset, MadeUpNames names) const {
   if (view_ == "stored" || !dataset.metadata.extension()) return std::optional<NetcdfView>();
   NetcdfView view = netcdf_view(dataset);
   bool wanted = view.is_netcdf;
   if (wanted && view_ == "auto") {
     NMB_ASSIGN(wanted, is_of_netcdf(file, block, dataset, view));
   }
-  if (!wanted) return std::optional<NetcdfView>();
-  DimensionLengths lengths;
-  NMB_TRY(add_lengths(file, view, &lengths));
-  return std::optional(netcdf_view(dataset, &lengths));
+  if (!dimensions_) dimensions_.emplace(blocks_of(file));
+  NMB_ASSIGN(const FileDimensions dimensions, dimensions_->of(dataset, names));
+  // Dimensions that HDF5 does not name have netCDF's names also in what netCDF did not write.
+  if (!wanted && !dimensions.first_made_up) return std::optional<NetcdfView>();
+  view = netcdf_view(dataset, &dimensions.lengths, dimensions.first_made_up);
+  if (!wanted) view.is_netcdf = false;
+  // netCDF-C takes a length of 0 for an unlimited one.
+  for (NetcdfView::Dimension& dimension : view.dimensions)
+    dimension.may_grow = dimension.may_grow || dimension.length == 0;
+  return std::optional(std::move(view));
 }
 
 }  // namespace nmb::tools

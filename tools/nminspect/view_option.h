@@ -20,15 +20,20 @@ class ViewOption {
       "_Netcdf4Coordinates, _nc3_strict, DIMENSION_LIST, REFERENCE_LIST; CLASS and NAME of "
       "dimension scales), with netCDF's names and dimensions. --view=stored shows all. "
       "--view=auto is netcdf for what netCDF wrote (_NCProperties in the block or one above it, "
-      "a _Netcdf4Dimid, a data set that is only a dimension), else stored.";
+      "a _Netcdf4Dimid, a data set that is only a dimension), else stored. Dimensions that HDF5 "
+      "does "
+      "not name (phony_dim_0) have netCDF's names but with --view=stored.";
 
   void offer(CLI::App& command);
-  // nullopt: as it is stored. block: the dataset's name in the file.
+  // nullopt: as it is stored. block: the dataset's name in the file, which is the same at each call
+  // and outlives this. Without names of dimensions that HDF5 does not name, fewer blocks are read.
   Result<std::optional<NetcdfView>> of(const InspectedFile& file, std::string_view block,
-                                       const Dataset& dataset) const;
+                                       const Dataset& dataset,
+                                       MadeUpNames names = MadeUpNames::kWanted) const;
 
  private:
   std::string view_ = "auto";
+  mutable std::optional<FileDimensionsReader> dimensions_;  // of the file
 };
 
 }  // namespace nmb::tools

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,9 @@ NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 // below it. kDamaged: the hdf5 section, values of attributes, or values that are read; kLimit:
 // sizes past 2^62.
 // lengths: of dimensions of the file that the block came from, where other groups may use them;
-// read during the call.
+// read during the call. first_made_up: as for netcdf_view().
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
-                                            const DimensionLengths* lengths = nullptr);
+                                            const DimensionLengths* lengths = nullptr,
+                                            std::optional<std::int64_t> first_made_up = {});
 
 }  // namespace nmb

@@ -6,8 +6,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nmb/communicator.h"
+#include "nmb/compression.h"
 #include "nmb/output_file.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
@@ -33,6 +35,9 @@ struct ExtractOptions {
   // have records or more than 64 KiB.
   int deflate = 0;
   bool shuffle = false;
+  // HDF5 outputs: lengths of chunks of classic blocks' arrays with these dimensions; of one that is
+  // not unlimited at most its length.
+  std::vector<Compression::ChunkLength> chunk{};
   // An HDF5 file that need not be netCDF: dimensions that netCDF made up names for (phony_dim_0)
   // become no data sets.
   bool plain = false;

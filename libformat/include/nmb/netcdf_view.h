@@ -4,15 +4,27 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "nmb/block_entry.h"
 #include "nmb/dataset.h"
+#include "nmb/export.h"
 #include "nmb/metadata.h"
+#include "nmb/reader.h"
+#include "nmb/status.h"
 
 namespace nmb {
+
+namespace hdf5 {
+class GroupTree;
+}
 
 struct NetcdfView {
   struct Dimension {
@@ -50,11 +62,86 @@ struct NetcdfView {
 using DimensionLengths = std::map<std::string, std::uint64_t>;
 
 // dataset: of any kind; of a classic one all is shown. Marks that are not as HDF5 and netCDF write
-// them say nothing. lengths: of the file; nullptr: the block is shown by itself.
-NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset,
-                                  const DimensionLengths* lengths = nullptr);
+// them say nothing. lengths: of the file; nullptr: the block is shown by itself. first_made_up: the
+// number N of the first phony_dim_N, by MadeUpNumbers; all dimensions are then those that netCDF-C
+// shows of the file. Without it they are counted in the block alone, and a place with a scale keeps
+// its scale also where netCDF-C does not see that.
+NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths = nullptr,
+                                  std::optional<std::int64_t> first_made_up = {});
+
+// Whether a data set of HDF5 is for netCDF a dimension without a variable. false: of metadata
+// without an extension.
+NMB_EXPORT bool is_dimension_only(const Metadata& metadata, VarId variable);
+// The name by which netCDF shows a variable; it is stored as another one where it is that of a
+// dimension which is not the variable's first. Refers to the metadata.
+NMB_EXPORT std::string_view netcdf_name(const Metadata& metadata, VarId variable);
+// The variable that netCDF shows by this name.
+NMB_EXPORT std::optional<VarId> find_netcdf_variable(const Metadata& metadata,
+                                                     std::string_view name);
+// The other name by which a variable of this name may be stored.
+NMB_EXPORT std::string stored_as_no_coordinate(std::string_view name);
 
 // Adds the lengths that a group of a file has. Its name is its path, without the first '/'.
 NMB_EXPORT void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths);
+
+// The numbers N that netCDF-C gives dimensions without a scale (phony_dim_N): it counts those of
+// all groups of a file. Not thread-safe.
+class NMB_EXPORT MadeUpNumbers {
+ public:
+  MadeUpNumbers();
+  ~MadeUpNumbers();
+  MadeUpNumbers(const MadeUpNumbers&) = delete;
+  MadeUpNumbers& operator=(const MadeUpNumbers&) = delete;
+
+  // Adds a group of the file, in any order. Its name is its path, without the first '/'; or below
+  // the name of a block, if that of each group is. kDamaged: the hdf5 section.
+  Status add(const Dataset& group);
+  // By group, the number of its first such dimension, or of the next group's where it has none.
+  using First = std::map<std::string, std::int64_t, std::less<>>;
+  First first() const;
+
+ private:
+  struct Group {
+    std::vector<std::int64_t> scales;  // numbers in the order of the group; -1: netCDF-C counts
+    std::int64_t made_up = 0;          // dimensions without a scale
+  };
+  std::unique_ptr<hdf5::GroupTree> tree_;
+  std::map<std::string, Group, std::less<>> groups_;
+};
+
+// How a file's blocks are found; as the functions of Reader.
+struct FileBlocks {
+  std::function<Result<std::optional<BlockEntry>>(std::string_view name)> find;
+  std::function<Status(std::string_view prefix,
+                       const std::function<Result<bool>(const BlockEntry&)>& visit)>
+      for_each_entry;
+  std::function<Result<std::shared_ptr<const Dataset>>(const BlockEntry&)> dataset;
+};
+
+// What a view of a block takes from other blocks of its file.
+struct FileDimensions {
+  DimensionLengths lengths;
+  std::optional<std::int64_t> first_made_up{};  // nothing: each place has a scale
+};
+
+// Whether phony_dim_N shall have netCDF-C's number.
+enum class MadeUpNames : std::uint8_t { kWanted, kOfNoMatter };
+
+// The same for blocks of one file. Not thread-safe.
+class NMB_EXPORT FileDimensionsReader {
+ public:
+  explicit FileDimensionsReader(FileBlocks blocks) : blocks_(std::move(blocks)) {}
+
+  // Reads other blocks only if the block has dimensions that may grow and have a scale, or
+  // dimensions without a scale. The file that a block came from is taken to be the uppermost block
+  // above it, with all below that. Errors of `blocks`; kDamaged.
+  Result<FileDimensions> of(const Dataset& block, MadeUpNames names = MadeUpNames::kWanted);
+
+ private:
+  Result<std::string> source_of(const std::string& block) const;
+
+  FileBlocks blocks_;
+  std::map<std::string, MadeUpNumbers::First> numbers_;  // by the uppermost block
+};
 
 }  // namespace nmb

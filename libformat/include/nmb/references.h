@@ -13,11 +13,12 @@
 
 namespace nmb {
 
-// Where one of the outputs exists, the functions follow references at any depth: virtual data sets
-// and external links of a file that is referred to are looked for in the folder of that file. Each
-// file is read once for an OutputSet. A file that is damaged or cannot be opened is passed over. At
-// most 65,536 files are read, for about 5 minutes; beyond that, and where this version does not
-// read a file, nobody can tell whether an output is one that is referred to: kUsage. Thread-safe.
+// The functions follow references at any depth, and compare outputs that do not exist yet by folder
+// and name: virtual data sets and external links of a file that is referred to are looked for in
+// the folder of that file. Each file is read once for an OutputSet. A file that is damaged or
+// cannot be opened is passed over. At most 65,536 files are read, for about 5 minutes; beyond that,
+// and where this version does not read a file, nobody can tell whether an output is one that is
+// referred to: kUsage where an output exists, which would be replaced. Thread-safe.
 
 // kUsage: an output is a file that the NMB file refers to: a file of its file table, whatever
 // ReadOptions::external allows, or one that a block from HDF5 leads to. Reads the metadata of all

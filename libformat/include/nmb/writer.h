@@ -34,6 +34,7 @@
 namespace nmb {
 
 class KeptRows;
+struct LostRecords;  // nmb/write_hdf5.h
 
 // A writer's handle of a block, valid from its definition to close().
 using BlockId = std::uint32_t;
@@ -117,6 +118,9 @@ struct WriterOptions {
   // of the first commit that the file's view does not show. A status that is not ok ends the
   // commit, and the file is as before.
   std::function<Status(const std::string& reason)> on_no_view{};
+  // Called on rank 0 by close() where the view that it makes has no place for records
+  // (lost_records()). A status that is not ok ends the commit, and the file is as before.
+  std::function<Status(const LostRecords&)> on_lost_records{};
   // Called on rank 0 by open(), also where it fails then, with a sentence for each thing that it
   // took over, left behind or restored (spec/format.md, section 5.4): a generation that was not
   // committed, bytes behind the newest one, damaged places of the head. A writer that calls nothing

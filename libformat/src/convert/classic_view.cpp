@@ -71,12 +71,13 @@ class Properties {
 
 class ClassicMaker {
  public:
-  ClassicMaker(std::shared_ptr<const Dataset> dataset, Kind target, const DimensionLengths* lengths)
+  ClassicMaker(std::shared_ptr<const Dataset> dataset, Kind target, const DimensionLengths* lengths,
+               std::optional<std::int64_t> first_made_up)
       : dataset_(std::move(dataset)),
         from_(dataset_->metadata),
         types_(from_.extension()->types),
         target_(target),
-        view_(netcdf_view(*dataset_, lengths)),
+        view_(netcdf_view(*dataset_, lengths, first_made_up)),
         cache_(std::make_shared<ChunkCache>(kCache)) {
     to_.check_names_at_once();
   }
@@ -463,8 +464,9 @@ Loss lost_type(std::string object, Type type, Kind target) {
 
 // A view with all types of CDF-5, and of that one with those of the target.
 Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
-                                  const DimensionLengths* lengths) {
-  ClassicMaker maker(std::move(dataset), target, lengths);
+                                  const DimensionLengths* lengths,
+                                  std::optional<std::int64_t> first_made_up) {
+  ClassicMaker maker(std::move(dataset), target, lengths, first_made_up);
   NMB_ASSIGN(ClassicView all, maker.make());
   NMB_ASSIGN(ClassicView view, with_types_of(all.dataset, target, maker.unheld()));
   const std::vector<VarId> origins = maker.origins();
@@ -501,13 +503,14 @@ std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
 }
 
 Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
-                                 const DimensionLengths* lengths) {
+                                 const DimensionLengths* lengths,
+                                 std::optional<std::int64_t> first_made_up) {
   if (is_classic_dataset(dataset->metadata))
     return with_types_of(as_classic(std::move(dataset)), target);
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;
   const std::string block = is_file ? "" : "block " + in_quotes(dataset->name) + ": ";
-  Result<ClassicView> view = view_of_types(std::move(dataset), target, lengths);
+  Result<ClassicView> view = view_of_types(std::move(dataset), target, lengths, first_made_up);
   if (view.ok()) return view;
   const Status& status = view.status();
   return Status(status.code(), file, status.offset(), status.rule(), block + status.message());

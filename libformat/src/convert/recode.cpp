@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "convert/asked_chunks.h"
 #include "nmb/classic_header.h"
 #include "nmb/hdf5_section.h"
 #include "parallel/workers.h"
@@ -33,9 +34,14 @@ std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) {
 // The chunk of a number of the array that `lengths` and `chunk` cut, as it is ahead of filters.
 class ChunkCutter {
  public:
+  // fill: one value.
   ChunkCutter(const ByteSource& array, const std::vector<std::uint64_t>& lengths,
-              const std::vector<std::uint64_t>& chunk, std::uint64_t value_size)
-      : array_(array), lengths_(lengths), chunk_(chunk), value_size_(value_size) {
+              const std::vector<std::uint64_t>& chunk, std::vector<std::byte> fill)
+      : array_(array),
+        lengths_(lengths),
+        chunk_(chunk),
+        fill_(std::move(fill)),
+        value_size_(fill_.size()) {
     // Dimensions from here on are whole in a chunk: what it has of them is one run.
     first_whole_ = lengths_.size();
     while (first_whole_ > 1 && chunk_[first_whole_ - 1] == lengths_[first_whole_ - 1])
@@ -44,9 +50,9 @@ class ChunkCutter {
     for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
   }
 
-  // Zero past the array's ends.
+  // The fill value past the array's ends: it is what HDF5 shows there once the array grows.
   Status cut(std::uint64_t number, std::vector<std::byte>* out) const {
-    out->assign(chunk_bytes_, std::byte{0});
+    out->resize(chunk_bytes_);
     const std::size_t rank = lengths_.size();
     std::vector<std::uint64_t> first(rank), count(rank), at(rank, 0);
     for (std::size_t i = rank; i-- > 0;) {
@@ -55,6 +61,9 @@ class ChunkCutter {
       number /= chunks;
       count[i] = std::min(chunk_[i], lengths_[i] - first[i]);
     }
+    if (count != chunk_)
+      for (std::uint64_t byte = 0; byte < chunk_bytes_; byte += value_size_)
+        std::ranges::copy(fill_, out->begin() + static_cast<std::ptrdiff_t>(byte));
     // Of the run's slowest dimension.
     const std::size_t last = first_whole_ - 1;
     std::uint64_t run = count[last] * value_size_;
@@ -79,6 +88,7 @@ class ChunkCutter {
   const ByteSource& array_;
   const std::vector<std::uint64_t>& lengths_;
   const std::vector<std::uint64_t>& chunk_;
+  const std::vector<std::byte> fill_;
   const std::uint64_t value_size_;
   std::size_t first_whole_;
   std::uint64_t chunk_bytes_;
@@ -87,8 +97,21 @@ class ChunkCutter {
 class Recoder {
  public:
   Recoder(const Dataset& block, const RecodeOptions& options, std::shared_ptr<SpoolFile> spool,
-          std::vector<std::string>* left, std::set<std::size_t>* used)
-      : block_(block), options_(options), spool_(std::move(spool)), left_(*left), used_(*used) {}
+          std::vector<std::string>* left, std::vector<ChunkUse>* uses)
+      : block_(block),
+        options_(options),
+        view_(netcdf_view(block)),
+        asked_(block, view_, options.compression.chunk),
+        spool_(std::move(spool)),
+        left_(*left),
+        uses_(*uses),
+        is_shown_(block.metadata.variable_count()) {
+    for (const NetcdfView::Variable& variable : view_.variables) {
+      is_shown_[variable.id] = true;
+      for (std::size_t i = 0; i < variable.dimensions.size(); ++i)
+        if (const auto place = asked_.find(variable.id, i)) uses_[*place].is_known = true;
+    }
+  }
 
   Result<std::optional<RecodedBlock>> recode() {
     const auto kAsItIs = std::optional<RecodedBlock>();
@@ -109,11 +132,15 @@ class Recoder {
       NMB_ASSIGN(std::optional<Storage> coded, plan(v, storage));
       if (coded) {
         any = true;
+        has_zstd_ = has_zstd_ ||
+                    std::ranges::find(coded->filters, kZstd, &Filter::id) != coded->filters.end();
         NMB_TRY(code(v, storage, &*coded, begin));
         extension.storage.push_back(std::move(*coded));
         metadata.set_begin(v, begin);
         continue;
       }
+      NMB_ASSIGN(const bool is_cut_later, cut_later(v, storage));
+      any = any || is_cut_later;
       if (storage) extension.storage.push_back(*storage);
       const std::uint64_t length = block_.metadata.slice_bytes(v).value_or(0);
       // Chunks begin at a multiple of 8, be there one or none.
@@ -126,6 +153,7 @@ class Recoder {
     put_properties(&extension);
     metadata.set_extension(std::make_shared<const Extension>(std::move(extension)));
     RecodedBlock out;
+    out.has_zstd = has_zstd_;
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
     out.extent = std::make_shared<SplicedSource>(
@@ -150,38 +178,121 @@ class Recoder {
   Result<std::optional<Storage>> plan(VarId variable, const Storage* now) {
     const auto kAsItIs = std::optional<Storage>();
     const Variable v = block_.metadata.variable(variable);
-    if (now && now->kind != StorageKind::kChunked) return kAsItIs;
-    if (now)
+    if (v.dimensions.empty() || !is_shown_[variable]) return kAsItIs;
+    const bool asked_for = is_asked_for(variable), has_chunks = is_chunked(now);
+    if (now && !has_chunks && !(asked_for && is_hole(variable, *now))) return kAsItIs;
+    if (has_chunks)
       if (const Status known = check_filters(now->filters); !known.ok()) {
         left_.push_back("variable " + std::string(v.name) + ": " + known.message() +
                         "; kept as they are");
         return kAsItIs;
       }
     const std::uint64_t bytes = block_.metadata.array_bytes(variable).value_or(0);
-    if (v.dimensions.empty() || bytes == 0) return kAsItIs;
-    if (!now && bytes <= kSmallArray) return kAsItIs;
+    if (!has_chunks && (bytes == 0 || (bytes <= kSmallArray && !asked_for))) return kAsItIs;
     Storage out;
     out.variable = variable;
     out.kind = StorageKind::kChunked;
-    out.chunk = now ? now->chunk : usual_chunk(variable);
-    bool asked_for = false;
-    for (std::size_t i = 0; i < v.dimensions.size(); ++i)
-      for (const Compression::ChunkLength& asked : options_.compression.chunk) {
-        const Dimension dimension = block_.metadata.dimension(v.dimensions[i]);
-        if (asked.dimension != dimension.name) continue;
-        out.chunk[i] = std::min(asked.length, dimension.length);
-        asked_for = true;
-        used_.insert(static_cast<std::size_t>(&asked - options_.compression.chunk.data()));
+    out.chunk = has_chunks ? now->chunk : usual_chunk(variable);
+    NMB_TRY(set_asked_lengths(variable, &out.chunk));
+    out.filters = filters(now, block_.metadata.value_size(v.type));
+    if (!asked_for && (has_chunks ? out.filters == now->filters : out.filters.empty()))
+      return kAsItIs;
+    return std::optional(std::move(out));
+  }
+
+  static bool is_chunked(const Storage* storage) {
+    return storage && storage->kind == StorageKind::kChunked;
+  }
+
+  // Whether it has values of one length, in this file, of which none was ever written.
+  bool is_hole(VarId variable, const Storage& now) const {
+    return now.kind == StorageKind::kNone && !are_elsewhere(variable) &&
+           !block_.metadata.extension()->types.needs_heap(block_.metadata.variable(variable).type);
+  }
+
+  bool are_elsewhere(VarId variable) const {
+    using Number = hdf5::Property::Number;
+    return std::ranges::any_of(properties_, [&](const hdf5::Property& p) {
+      return p.owner == variable &&
+             (p.number == Number::kExternalFiles || p.number == Number::kVirtual);
+    });
+  }
+
+  bool is_asked_for(VarId variable) const {
+    for (std::size_t i = 0; i < block_.metadata.variable(variable).dimensions.size(); ++i)
+      if (asked_.find(variable, i)) return true;
+    return false;
+  }
+
+  // How long a dimension of a variable can get.
+  std::uint64_t most_along(VarId variable, std::size_t i) const {
+    for (const hdf5::Property& p : properties_)
+      if (p.owner == variable && p.attribute == hdf5::kNoAttribute &&
+          p.number == hdf5::Property::Number::kSpace && i < p.space.maximum.size())
+        return p.space.maximum[i];
+    const DimId dimension = block_.metadata.variable(variable).dimensions[i];
+    const std::vector<Unlimited>& unlimited = block_.metadata.extension()->unlimited;
+    return std::ranges::find(unlimited, dimension, &Unlimited::dimension) != unlimited.end()
+               ? hdf5::kUnlimitedLength
+               : block_.metadata.dimension(dimension).length;
+  }
+
+  // chunk: as the variable would have it else.
+  Status set_asked_lengths(VarId variable, std::vector<std::uint64_t>* chunk) {
+    std::uint64_t chunk_bytes = block_.metadata.value_size(block_.metadata.variable(variable).type);
+    for (std::size_t i = 0; i < chunk->size(); ++i) {
+      if (const auto place = asked_.find(variable, i)) {
+        const std::uint64_t asked = options_.compression.chunk[*place].length;
+        const std::uint64_t most = most_along(variable, i);
+        (*chunk)[i] = std::min(asked, most);
+        (asked > most ? uses_[*place].is_clipped : uses_[*place].is_cut) = true;
       }
-    const std::uint64_t size = block_.metadata.value_size(v.type);
-    std::uint64_t chunk_bytes = size;
-    for (const std::uint64_t n : out.chunk)
-      if (!checked_mul(chunk_bytes, n, &chunk_bytes) || chunk_bytes > kMostChunk)
+      if (!checked_mul(chunk_bytes, (*chunk)[i], &chunk_bytes) || chunk_bytes > kMostChunk)
         return of_variable(variable,
                            Status(Code::kUsage, "found chunks of 4 GiB or more, expected less"));
-    out.filters = filters(now, size);
-    if (!asked_for && (now ? out.filters == now->filters : out.filters.empty())) return kAsItIs;
-    return std::optional(std::move(out));
+    }
+    return {};
+  }
+
+  // Asked-for chunks of values that are not stored in chunks: HDF5 makes them when it is written.
+  // false: the variable stays as it is.
+  Result<bool> cut_later(VarId variable, const Storage* now) {
+    if (!is_asked_for(variable) || is_chunked(now)) return false;
+    const Variable v = block_.metadata.variable(variable);
+    const auto kept = [&](const std::string& reason) {
+      left_.push_back("variable " + std::string(v.name) + ": " + reason + "; not cut into chunks");
+      return false;
+    };
+    if (are_elsewhere(variable)) return kept("its values lie in other files");
+    if (!now) return kept("a dimension that cannot grow has length 0");
+    auto place = std::ranges::find_if(properties_, [&](const hdf5::Property& p) {
+      return p.owner == variable && p.number == hdf5::Property::Number::kCreation;
+    });
+    std::vector<std::uint64_t> chunk = usual_chunk(variable);
+    if (place != properties_.end() && place->creation.layout == hdf5::Layout::kChunked)
+      chunk = place->creation.chunk;
+    if (chunk.size() != v.dimensions.size() || std::ranges::count(chunk, std::uint64_t{0}) > 0)
+      return kept("a dimension that cannot grow has length 0");
+    NMB_TRY(set_asked_lengths(variable, &chunk));
+    if (place == properties_.end()) place = add_creation(variable);
+    if (place->creation.layout != hdf5::Layout::kChunked)
+      place->creation.allocation = hdf5::Allocation::kIncremental;
+    place->creation.layout = hdf5::Layout::kChunked;
+    place->creation.chunk = std::move(chunk);
+    return true;
+  }
+
+  // Where the order of the section has it: the group comes first, then variables by their numbers.
+  std::vector<hdf5::Property>::iterator add_creation(VarId variable) {
+    hdf5::Property added;
+    added.number = hdf5::Property::Number::kCreation;
+    added.owner = variable;
+    const auto behind = std::ranges::find_if(properties_, [&](const hdf5::Property& p) {
+      if (p.owner == kGlobal) return false;
+      if (p.owner != variable) return p.owner > variable;
+      return p.attribute != hdf5::kNoAttribute || p.number > added.number;
+    });
+    return properties_.insert(behind, std::move(added));
   }
 
   // Whole rows, of about kUsualChunk.
@@ -232,6 +343,10 @@ class Recoder {
   }
 
   Status code_chunks(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
+    if (block_.metadata.array_bytes(variable).value_or(0) == 0) {
+      end_ = begin;
+      return {};
+    }
     NMB_ASSIGN(const ValueArray array,
                stored_array(block_.metadata, block_.layout, block_.records, variable, block_.extent,
                             properties_, std::make_shared<ChunkCache>(kCodedAtOnce)));
@@ -242,14 +357,16 @@ class Recoder {
       chunk_bytes *= storage->chunk[i];
     }
     // Chunks of the same shape need not be put together.
+    const bool is_hole = now && now->kind == StorageKind::kNone;
     std::optional<ChunkTable> same;
-    if (now && now->chunk == storage->chunk)
+    if (is_chunked(now) && now->chunk == storage->chunk)
       same.emplace(std::make_shared<SharedRange>(block_.extent, block_.metadata.begin(variable),
                                                  now->region_length),
                    *now, size);
     const SharedRange plain(array.source, array.shape.begin,
                             array.source->size() - array.shape.begin);
-    const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk, size);
+    const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk,
+                             unstored_value(properties_, variable, size));
 
     const std::uint64_t spooled = spool_->size(), table_bytes = chunks * ChunkRow::kLength;
     std::uint64_t end = table_bytes;
@@ -264,7 +381,7 @@ class Recoder {
       std::vector<std::byte> chunk;
       if (same) {
         NMB_ASSIGN(chunk, same->load(number));
-      } else {
+      } else if (!is_hole) {
         NMB_TRY(cutter.cut(number, &chunk));
       }
       *out = {};
@@ -322,9 +439,13 @@ class Recoder {
 
   const Dataset& block_;
   const RecodeOptions& options_;
+  const NetcdfView view_;
+  const AskedChunks asked_;
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
-  std::set<std::size_t>& used_;
+  std::vector<ChunkUse>& uses_;
+  std::vector<bool> is_shown_;  // by VarId: netCDF does not show it as a dimension only
+  bool has_zstd_ = false;
   std::vector<hdf5::Property> properties_;  // of the block
   std::uint64_t end_ = 0;                   // of the extent so far
   std::vector<SplicedSource::Run> runs_;
@@ -336,8 +457,8 @@ Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,
                                                   std::shared_ptr<SpoolFile> spool,
                                                   std::vector<std::string>* left,
-                                                  std::set<std::size_t>* used) {
-  return Recoder(block, options, std::move(spool), left, used).recode();
+                                                  std::vector<ChunkUse>* uses) {
+  return Recoder(block, options, std::move(spool), left, uses).recode();
 }
 
 }  // namespace nmb

@@ -17,11 +17,6 @@ namespace {
 
 constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
 
-bool is_at_or_below(std::string_view block, std::string_view above) {
-  return above.empty() || block == above ||
-         (block.starts_with(above) && block[above.size()] == '/');
-}
-
 // Of the group above; not for the root group.
 std::string_view parent_of(std::string_view block) {
   const std::size_t slash = block.rfind('/');

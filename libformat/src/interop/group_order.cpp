@@ -13,52 +13,51 @@
 
 namespace nmb::hdf5 {
 
-namespace {
+bool is_at_or_below(std::string_view block, std::string_view above) {
+  return above.empty() || block == above ||
+         (block.starts_with(above) && block[above.size()] == '/');
+}
 
-struct GroupNode {
-  bool is_block = false;
-  bool is_tracked = false;          // the order of links
-  std::vector<std::string> linked;  // groups, by the block's list of links
-  // Groups in the order in which the export meets them.
-  std::vector<std::pair<std::string, std::unique_ptr<GroupNode>>> below;
-  std::map<std::string, std::size_t, std::less<>> places;  // in `below`
+GroupTree::Node& GroupTree::child_of(Node& node, std::string_view name) {
+  const auto known = node.places.find(name);
+  if (known != node.places.end()) return *node.below[known->second].second;
+  node.places.emplace(name, node.below.size());
+  return *node.below.emplace_back(name, std::make_unique<Node>()).second;
+}
 
-  GroupNode& child(std::string_view name) {
-    const auto known = places.find(name);
-    if (known != places.end()) return *below[known->second].second;
-    places.emplace(name, below.size());
-    below.emplace_back(name, std::make_unique<GroupNode>());
-    return *below.back().second;
-  }
-};
-
-GroupNode& node_of(GroupNode& root, std::string_view name) {
-  GroupNode* at = &root;
+GroupTree::Node& GroupTree::node_of(std::string_view name) {
+  Node* at = &root_;
   while (!name.empty()) {
     const std::size_t slash = name.find('/');
-    at = &at->child(name.substr(0, slash));
+    at = &child_of(*at, name.substr(0, slash));
     name.remove_prefix(slash == name.npos ? name.size() : slash + 1);
   }
   return *at;
 }
 
-Status take_links(const Block& block, GroupNode* node) {
+void GroupTree::add_classic(std::string_view name) { node_of(name).is_block = true; }
+
+Status GroupTree::add(const Dataset& group) {
+  Node& node = node_of(group.name);
+  node.is_block = true;
+  if (!group.metadata.extension()) return {};
+  node.is_tracked = is_classic_dataset(group.metadata);
   NMB_ASSIGN(const std::vector<Property> properties,
-             decode_properties(block.metadata.extension()->hdf5));
+             decode_properties(group.metadata.extension()->hdf5));
   for (const Property& p : properties) {
     if (p.owner != kGlobal) break;
-    if (p.number == Property::Number::kOrder) node->is_tracked = (p.order.links & 1) != 0;
+    if (p.number == Property::Number::kOrder) node.is_tracked = (p.order.links & 1) != 0;
     if (p.number != Property::Number::kLinks) continue;
     for (const Link& link : p.links)
-      if (link.kind == LinkKind::kGroup) node->linked.push_back(link.name);
+      if (link.kind == LinkKind::kGroup) node.linked.push_back(link.name);
   }
   return {};
 }
 
 // Without recursion: names may have very many parts.
-std::vector<std::string> in_order(GroupNode& root) {
+std::vector<std::string> GroupTree::in_order() const {
   std::vector<std::string> order;
-  std::vector<std::pair<std::string, GroupNode*>> waiting{{"", &root}};
+  std::vector<std::pair<std::string, const Node*>> waiting{{"", &root_}};
   while (!waiting.empty()) {
     const auto [path, node] = std::move(waiting.back());
     waiting.pop_back();
@@ -76,27 +75,23 @@ std::vector<std::string> in_order(GroupNode& root) {
     if (!node->is_tracked) std::ranges::sort(names);
     for (std::size_t i = names.size(); i-- > 0;)
       waiting.emplace_back((path.empty() ? "" : path + "/") + std::string(names[i]),
-                           &node->child(names[i]));
+                           node->below[node->places.find(names[i])->second].second.get());
   }
   return order;
 }
 
-}  // namespace
-
 Result<std::vector<std::string>> group_order(const Reader& reader) {
-  GroupNode root;
-  root.is_tracked = true;  // where there is no root block
+  GroupTree tree;
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    GroupNode& node = node_of(root, entry.name);
-    node.is_block = true;
-    node.is_tracked = true;  // classic datasets
-    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
+      tree.add_classic(entry.name);
+      return true;
+    }
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
-    node.is_tracked = is_classic_dataset(block->metadata);
-    NMB_TRY(take_links(*block, &node));
+    NMB_TRY(tree.add(*block));
     return true;
   }));
-  return in_order(root);
+  return tree.in_order();
 }
 
 }  // namespace nmb::hdf5

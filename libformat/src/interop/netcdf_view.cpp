@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "interop/group_order.h"
 #include "interop/netcdf_marks.h"
 #include "interop/shared_dimensions.h"
 
@@ -60,10 +61,12 @@ class DimensionSets {
 
 class ViewMaker {
  public:
-  ViewMaker(const Dataset& dataset, const DimensionLengths* lengths)
+  ViewMaker(const Dataset& dataset, const DimensionLengths* lengths,
+            std::optional<std::int64_t> first_made_up)
       : dataset_(dataset),
         metadata_(dataset.metadata),
         lengths_(lengths),
+        first_made_up_(first_made_up),
         sets_(metadata_.dimension_count()),
         may_grow_(metadata_.dimension_count()),
         may_have_phony_(!is_classic_dataset(metadata_)),
@@ -76,20 +79,19 @@ class ViewMaker {
   NetcdfView make() {
     if (metadata_.extension()) find_marks();
     for (VarId v = 0; v < metadata_.variable_count(); ++v) {
-      const bool is_dimension = view_.is_netcdf && view_.is_scale[v] &&
-                                fixed_text(metadata_, v, "NAME").starts_with(kNotAVariable);
-      if (is_dimension) continue;
-      std::string name(metadata_.variable(v).name);
-      if (view_.is_netcdf && name.starts_with(kNonCoordinate) &&
-          name.size() > kNonCoordinate.size())
-        name.erase(0, kNonCoordinate.size());
-      view_.variables.push_back({v, std::move(name), {}});
+      if (is_dimension_only(metadata_, v)) continue;
+      const std::string_view name =
+          view_.is_netcdf ? netcdf_name(metadata_, v) : metadata_.variable(v).name;
+      view_.variables.push_back({v, std::string(name), {}});
     }
     if (view_.is_netcdf)
       for (VarId v = 0; v < metadata_.variable_count(); ++v) place(v);
     name_dimensions();
     return std::move(view_);
   }
+  // After make(): how many dimensions netCDF-C makes up, and whether it chooses any by lengths.
+  std::int64_t made_up() const { return made_up_; }
+  bool chooses() const { return chooses_; }
 
  private:
   // What is told of a dimension of netCDF's, by its first one of the block.
@@ -124,6 +126,12 @@ class ViewMaker {
     const std::vector<std::int64_t> ids = integers(metadata_, v, kCoordinates, rank);
     const std::vector<std::string> paths = scale_paths(metadata_, v, rank);
     is_marked_[v].resize(rank);
+    // netCDF-C asks the first place alone whether a variable has scales.
+    if (first_made_up_ && !view_.is_scale[v] && ids.empty() && paths[0].empty()) {
+      if (std::ranges::any_of(paths, [](const std::string& path) { return !path.empty(); }))
+        ignores_scales_.insert(v);
+      return;
+    }
     for (std::size_t i = 0; i < rank; ++i) {
       is_marked_[v][i] = !ids.empty() || !paths[i].empty() || (i == 0 && view_.is_scale[v]);
       if (!ids.empty()) sets_.unite_by(&by_id_, ids[i], variable.dimensions[i]);
@@ -133,7 +141,8 @@ class ViewMaker {
 
   std::string own_path(std::string_view variable) const {
     // A root block has no name, or is a dataset by itself.
-    const bool is_root = dataset_.name.empty() || dataset_.name == dataset_.extent->name();
+    const bool is_root =
+        dataset_.name.empty() || (dataset_.extent && dataset_.name == dataset_.extent->name());
     return (is_root ? "/" : "/" + dataset_.name + "/") + std::string(variable);
   }
 
@@ -186,8 +195,8 @@ class ViewMaker {
     return may_have_phony_ && is_made_up(metadata_.dimension(d).name);
   }
   bool is_phony(VarId v, std::size_t place) const {
-    return is_phony(metadata_.variable(v).dimensions[place]) &&
-           (is_marked_[v].empty() || !is_marked_[v][place]);
+    return ignores_scales_.contains(v) || (is_phony(metadata_.variable(v).dimensions[place]) &&
+                                           (is_marked_[v].empty() || !is_marked_[v][place]));
   }
 
   // Gives each place without a scale the first dimension of its length and limitedness that the
@@ -197,9 +206,14 @@ class ViewMaker {
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
     std::map<Shape, std::vector<std::uint32_t>> known;
+    // netCDF-C takes all dimensions of length 0 for unlimited ones, and no place of fixed length 0.
+    const auto add_known = [&](Shape shape, std::size_t number) {
+      if (first_made_up_ && shape.first == 0) shape.second = true;
+      known[shape].push_back(static_cast<std::uint32_t>(number));
+    };
     for (const auto& [scale, number] : of_scales) {
       const DimId d = metadata_.variable(scale).dimensions[0];
-      known[{length(d), may_grow_[d]}].push_back(number);
+      add_known({length(d), may_grow_[d]}, number);
     }
     const auto add_to = [&](NetcdfView::Variable* variable) {
       const Variable v = metadata_.variable(variable->id);
@@ -209,28 +223,35 @@ class ViewMaker {
       std::map<Shape, std::size_t> tried;
       for (std::size_t i = 0; i < v.dimensions.size(); ++i) {
         if (!is_phony(variable->id, i)) continue;
+        chooses_ = true;
         const DimId d = v.dimensions[i];
         const Shape shape(length(d), may_grow_[d]);
-        std::vector<std::uint32_t>& numbers = known[shape];
+        const std::vector<std::uint32_t>& numbers = known[shape];
         std::size_t& at = tried[shape];
         while (at < numbers.size() && used.contains(numbers[at])) ++at;
-        if (at == numbers.size()) {
+        variable->dimensions[i] = static_cast<std::uint32_t>(view_.dimensions.size());
+        if (at < numbers.size()) {
+          variable->dimensions[i] = numbers[at++];
+        } else {
           const std::string base = "phony_dim_" + std::to_string(next++);
           std::string name = base;
           for (unsigned n = 2; !taken->insert(name).second; ++n)
             name = base + "_" + std::to_string(n);
-          numbers.push_back(static_cast<std::uint32_t>(view_.dimensions.size()));
+          used.insert(variable->dimensions[i]);
+          add_known(shape, view_.dimensions.size());
           view_.dimensions.push_back({std::move(name), shape.first, shape.second, {}});
         }
-        variable->dimensions[i] = numbers[at++];
       }
     };
-    for (const bool is_shown : {true, false})
+    const std::size_t before = view_.dimensions.size();
+    for (const bool is_shown : {true, false}) {
       for (NetcdfView::Variable& variable : view_.variables)
         if (is_shown ==
             (!metadata_.extension() || is_shown_by_netcdf(metadata_.extension()->types,
                                                           metadata_.variable(variable.id).type)))
           add_to(&variable);
+      if (is_shown) made_up_ = static_cast<std::int64_t>(view_.dimensions.size() - before);
+    }
   }
 
   void name_dimensions() {
@@ -249,8 +270,12 @@ class ViewMaker {
 
     // Those that no place with a scale has get their numbers below.
     std::vector<bool> is_named(count);
+    std::vector<bool> is_used(count, ignores_scales_.empty());  // by its name
+    for (VarId v = 0; v < metadata_.variable_count(); ++v)
+      if (!ignores_scales_.contains(v))
+        for (const DimId d : metadata_.variable(v).dimensions) is_used[d] = true;
     for (DimId d = 0; d < count; ++d)
-      if (!is_phony(d)) is_named[first[d]] = true;
+      if (!is_phony(d) && is_used[d]) is_named[first[d]] = true;
     for (VarId v = 0; v < metadata_.variable_count(); ++v)
       for (std::size_t i = 0; i < is_marked_[v].size(); ++i)
         if (is_marked_[v][i]) is_named[first[metadata_.variable(v).dimensions[i]]] = true;
@@ -281,7 +306,7 @@ class ViewMaker {
     for (NetcdfView::Variable& variable : view_.variables)
       for (const DimId d : metadata_.variable(variable.id).dimensions)
         variable.dimensions.push_back(number[first[d]]);
-    if (may_have_phony_) add_phony(of_scales, next, &taken);
+    if (may_have_phony_) add_phony(of_scales, first_made_up_.value_or(next), &taken);
     for (const NetcdfView::Variable& variable : view_.variables) {
       const Variable of_block = metadata_.variable(variable.id);
       for (std::size_t i = 0; i < variable.dimensions.size(); ++i) {
@@ -299,6 +324,9 @@ class ViewMaker {
   const Dataset& dataset_;
   const Metadata& metadata_;
   const DimensionLengths* const lengths_;
+  const std::optional<std::int64_t> first_made_up_;  // the number; nothing: of the group by itself
+  std::int64_t made_up_ = 0;
+  bool chooses_ = false;
   NetcdfView view_;
   DimensionSets sets_;
   std::map<std::int64_t, DimId> by_id_;
@@ -308,6 +336,7 @@ class ViewMaker {
   const bool may_have_phony_;   // dimensions that the file does not name
   // Of each variable, the places whose dimension is said; empty: none.
   std::vector<std::vector<bool>> is_marked_;
+  std::set<VarId> ignores_scales_;  // variables whose scales netCDF-C does not see
 };
 
 }  // namespace
@@ -322,8 +351,33 @@ bool NetcdfView::hides(VarId owner, std::string_view attribute) const {
   return is_scale[owner] && (attribute == "CLASS" || attribute == "NAME");
 }
 
-NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths) {
-  return ViewMaker(dataset, lengths).make();
+NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths,
+                       std::optional<std::int64_t> first_made_up) {
+  return ViewMaker(dataset, lengths, first_made_up).make();
+}
+
+bool is_dimension_only(const Metadata& metadata, VarId variable) {
+  return metadata.extension() && is_dimension_scale(metadata, variable) &&
+         fixed_text(metadata, variable, "NAME").starts_with(kNotAVariable);
+}
+
+std::string_view netcdf_name(const Metadata& metadata, VarId variable) {
+  std::string_view name = metadata.variable(variable).name;
+  if (metadata.extension() && name.starts_with(kNonCoordinate) &&
+      name.size() > kNonCoordinate.size())
+    name.remove_prefix(kNonCoordinate.size());
+  return name;
+}
+
+std::string stored_as_no_coordinate(std::string_view name) {
+  return std::string(kNonCoordinate) + std::string(name);
+}
+
+std::optional<VarId> find_netcdf_variable(const Metadata& metadata, std::string_view name) {
+  std::optional<VarId> id;
+  if (metadata.extension()) id = metadata.find_variable(stored_as_no_coordinate(name));
+  if (!id) id = metadata.find_variable(name);
+  return id && !is_dimension_only(metadata, *id) ? id : std::nullopt;
 }
 
 void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {
@@ -339,6 +393,115 @@ void add_dimension_lengths(const Dataset& group, DimensionLengths* lengths) {
       std::uint64_t& length = (*lengths)[dimension.path];
       length = std::max(length, dimension.length);
     }
+}
+
+MadeUpNumbers::MadeUpNumbers() : tree_(std::make_unique<hdf5::GroupTree>()) {}
+MadeUpNumbers::~MadeUpNumbers() = default;
+
+Status MadeUpNumbers::add(const Dataset& group) {
+  NMB_TRY(tree_->add(group));
+  const Metadata& metadata = group.metadata;
+  if (!metadata.extension()) return {};
+  Group found;
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    if (metadata.variable(v).dimensions.empty() || !is_dimension_scale(metadata, v)) continue;
+    const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
+    found.scales.push_back(id.empty() ? -1 : id.front());
+  }
+  ViewMaker maker(group, nullptr, 0);
+  maker.make();
+  found.made_up = maker.made_up();
+  groups_[group.name] = std::move(found);
+  return {};
+}
+
+MadeUpNumbers::First MadeUpNumbers::first() const {
+  const std::vector<std::string> order = tree_->in_order();
+  std::int64_t next = 0;
+  for (const std::string& name : order)
+    if (const auto group = groups_.find(name); group != groups_.end())
+      for (const std::int64_t id : group->second.scales)
+        next = std::max(next, (id < 0 ? next : id) + 1);
+  // Behind all scales of the file, those of a group follow those of the groups below it.
+  First numbers;
+  const auto count = [&](const std::string& name) {
+    const auto group = groups_.find(name);
+    if (group == groups_.end()) return;
+    numbers.emplace(name, next);
+    next += group->second.made_up;
+  };
+  std::vector<const std::string*> open;  // a group and those above it
+  for (const std::string& name : order) {
+    while (!open.empty() && !hdf5::is_at_or_below(name, *open.back())) {
+      count(*open.back());
+      open.pop_back();
+    }
+    open.push_back(&name);
+  }
+  for (; !open.empty(); open.pop_back()) count(*open.back());
+  return numbers;
+}
+
+namespace {
+
+// Visits the blocks at and below one that came from HDF5.
+Status for_each_group(const FileBlocks& blocks, const std::string& top,
+                      const std::function<Status(const Dataset&)>& visit) {
+  return blocks.for_each_entry(top, [&](const BlockEntry& entry) -> Result<bool> {
+    if (!hdf5::is_at_or_below(entry.name, top) ||
+        entry.kind != static_cast<std::uint16_t>(Kind::kExtended))
+      return true;
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> group, blocks.dataset(entry));
+    NMB_TRY(visit(*group));
+    return true;
+  });
+}
+
+}  // namespace
+
+// The uppermost of the blocks above one, or that one.
+Result<std::string> FileDimensionsReader::source_of(const std::string& block) const {
+  for (std::size_t end = 0; end < block.size();
+       end = std::min(block.find('/', end + 1), block.size())) {
+    NMB_ASSIGN(const std::optional<BlockEntry> above, blocks_.find(block.substr(0, end)));
+    if (above) return block.substr(0, end);
+  }
+  return block;
+}
+
+Result<FileDimensions> FileDimensionsReader::of(const Dataset& block, MadeUpNames names) {
+  FileDimensions found;
+  if (!block.metadata.extension()) return found;
+  ViewMaker maker(block, nullptr, 0);
+  const NetcdfView view = maker.make();
+  std::optional<std::string> top;  // the uppermost block with a dimension that may grow
+  for (const NetcdfView::Dimension& dimension : view.dimensions) {
+    if (!dimension.may_grow || dimension.path.empty()) continue;
+    const std::size_t slash = dimension.path.rfind('/');
+    const std::string owner = slash > 0 && slash != std::string::npos
+                                  ? dimension.path.substr(1, slash - 1)
+                                  : std::string();
+    if (!top || owner.size() < top->size()) top = owner;
+  }
+  if (top)
+    NMB_TRY(for_each_group(blocks_, *top, [&](const Dataset& group) -> Status {
+      add_dimension_lengths(group, &found.lengths);
+      return {};
+    }));
+  if (!maker.chooses() || names == MadeUpNames::kOfNoMatter) return found;
+  found.first_made_up = 0;
+  if (maker.made_up() == 0) return found;
+  NMB_ASSIGN(const std::string source, source_of(block.name));
+  auto known = numbers_.find(source);
+  if (known == numbers_.end()) {
+    MadeUpNumbers numbers;
+    NMB_TRY(
+        for_each_group(blocks_, source, [&](const Dataset& group) { return numbers.add(group); }));
+    known = numbers_.emplace(source, numbers.first()).first;
+  }
+  const auto own = known->second.find(block.name);
+  if (own != known->second.end()) found.first_made_up = own->second;
+  return found;
 }
 
 }  // namespace nmb

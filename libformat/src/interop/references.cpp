@@ -48,7 +48,7 @@ std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
 class Hdf5Names {
  public:
   // input: that led to the file, for messages. nested: gets files that exist and that may refer to
-  // others; nullptr: not wanted.
+  // others.
   Hdf5Names(const OutputSet& outputs, const std::string& file, const std::string& input,
             std::vector<std::string>* nested)
       : outputs_(outputs), input_(input), nested_(nested) {
@@ -111,7 +111,7 @@ class Hdf5Names {
     if (std::error_code none; !fs::exists(path, none)) return {};
     *any = true;
     // Raw data are bytes, whatever they are.
-    if (nested_ != nullptr && prefixes != kRawPrefix) nested_->push_back(path.string());
+    if (prefixes != kRawPrefix) nested_->push_back(path.string());
     return {};
   }
 
@@ -164,12 +164,12 @@ class ReferenceWalk {
   // Checks what the dataset names; `file` is the path of the file that has it.
   Status check(const Dataset& dataset, const std::string& file) {
     if (!dataset.metadata.extension()) return {};
-    Hdf5Names names(outputs_, file, input_, wanted());
+    Hdf5Names names(outputs_, file, input_, &nested_);
     return refuse(check_dataset(dataset, &names));
   }
 
   Status check_blocks(const Reader& reader, const std::string& file) {
-    Hdf5Names names(outputs_, file, input_, wanted());
+    Hdf5Names names(outputs_, file, input_, &nested_);
     return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
       NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
@@ -198,7 +198,7 @@ class ReferenceWalk {
     }
     if (kind != FileKind::kHdf5) return {};
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
-    Hdf5Names names(outputs_, path, input_, wanted());
+    Hdf5Names names(outputs_, path, input_, &nested_);
     return hdf5::read_file(std::move(file), spool, [&](hdf5::GroupBlock group) -> Status {
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  hdf5::decode_group(std::move(group), path));
@@ -233,9 +233,6 @@ class ReferenceWalk {
   }
 
  private:
-  // Files that exist are read: none of them is an output where no output exists.
-  std::vector<std::string>* wanted() { return outputs_.replaces() ? &nested_ : nullptr; }
-
   // A failure of the check, not of what is read.
   Status refuse(Status status) {
     if (status.code() == Code::kUsage) refused_ = status;

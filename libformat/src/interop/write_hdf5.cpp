@@ -29,9 +29,12 @@ Status run_export(const std::string& input, const std::string& output, const std
                   const ExtractOptions& options) {
   using hdf5::Hdf5Process;
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
+  std::string chunk;
+  for (const auto& [dimension, length] : options.chunk)
+    chunk += (chunk.empty() ? "" : ",") + dimension + ":" + std::to_string(length);
   NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
              Hdf5Process::start({"export", input, output, std::to_string(options.deflate),
-                                 flag(options.shuffle), flag(options.plain)},
+                                 flag(options.shuffle), flag(options.plain), chunk},
                                 Hdf5Process::Tells::kOnError, -1));
   NMB_TRY(process->wait_readable(options.cancel));
   constexpr std::size_t kMostText = 64 << 10;

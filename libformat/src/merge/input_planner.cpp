@@ -78,8 +78,10 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.provenance = options_.provenance != nullptr;
   read.statistics =
       options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
-  // Blocks that are divided or united are as long as their dimensions, which groups share.
-  read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack;
+  // Blocks that are divided or united are as long as their dimensions, which groups share; so are
+  // dimensions that count samples.
+  read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
+                           options_.samples.starts_with("dim:");
   read.count_groups = read.shared_dimensions;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.

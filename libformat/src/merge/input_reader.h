@@ -157,7 +157,10 @@ class InputReader {
   bool is_placed_ = false;                           // the one that is read
   bool is_surveyed_ = false;                         // by Options::survey
   std::shared_ptr<const DimensionLengths> lengths_;  // of that
-  bool only_is_group_ = false;  // of ReadOptions::only_block: blocks below it come with it
+  // Of Options::only_block: a group comes with the blocks below it and keeps its path, a classic
+  // dataset comes alone and becomes the root. A group without content of its own is stored as an
+  // empty classic dataset: the blocks below it alone tell it from one.
+  bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;
 };

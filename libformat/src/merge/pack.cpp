@@ -131,7 +131,7 @@ class Packer {
     for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
     const bool begins_anew =
         !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
-    if (!outputs.replaces() || (!options_.materialise && !begins_anew)) return {};
+    if (!options_.materialise && !begins_anew) return {};
     for (const std::string& input : options_.inputs) {
       const auto file = PooledFile::open(input, pool_);
       // What is wrong with an input is told when it is planned.
@@ -238,15 +238,31 @@ class Packer {
       if (!any) note("dimension " + nmb::in_quotes(samples_.dimension()) + " (samples)");
     }
     if (!options_.compression || classic_) return {};
+    NMB_ASSIGN(const bool has_zstd, anywhere(blocks_->has_zstd_chunks()));
+    // Not of an NMB file: this library reads them.
+    if (has_zstd && !options_.code_pieces && ranks_.rank() == 0)
+      report_.warnings.push_back(
+          options_.output +
+          ": values are compressed by HDF5 filter 32015 (zstd), which the HDF5 library does not "
+          "have: programs read them only with its plug-in, in a folder that HDF5_PLUGIN_PATH "
+          "names; --compress deflate needs none");
     for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i) {
-      const std::string dimension = nmb::in_quotes(options_.compression->chunk[i].dimension);
-      NMB_ASSIGN(const bool known, anywhere(blocks_->chunk_use(i) != ChunkUse::kNone));
-      NMB_ASSIGN(const bool used, anywhere(blocks_->chunk_use(i) == ChunkUse::kUsed));
+      const auto& [name, length] = options_.compression->chunk[i];
+      const std::string dimension = nmb::in_quotes(name);
+      const ChunkUse& use = blocks_->chunk_use(i);
+      NMB_ASSIGN(const bool known, anywhere(use.is_known));
+      NMB_ASSIGN(const bool cut, anywhere(use.is_cut || use.is_clipped));
+      NMB_ASSIGN(const bool clipped, anywhere(use.is_clipped));
       if (!known) note("a variable with dimension " + dimension + " (chunks)");
-      if (known && !used && ranks_.rank() == 0)
+      if (ranks_.rank() != 0 || !report_.unreadable.empty()) continue;
+      // Why not is told of each variable.
+      if (known && !cut)
         report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
-                                   dimension +
-                                   ": those that have it are too small or cannot have chunks");
+                                   dimension);
+      if (clipped)
+        report_.warnings.push_back(options_.output + ": a chunk length of " +
+                                   std::to_string(length) + " is more than dimension " + dimension +
+                                   " can have: its variables get chunks of the dimension's length");
     }
     return {};
   }
@@ -302,8 +318,6 @@ class Packer {
     NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
     report_.totals = result->totals();
     report_.bytes_out = result->file_length();
-    if (options_.append && options_.writer.hdf5_view != Hdf5View::kOff)
-      NMB_TRY(warn_of_records(*result));
     return {};
   }
 
@@ -336,6 +350,11 @@ class Packer {
         report_.warnings.push_back(options_.output + ": without " + reason);
         return verdict(report_, options_);
       };
+    writer.on_lost_records = [this](const LostRecords& lost) {
+      report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
+                                 lost.text());
+      return verdict(report_, options_);
+    };
     if (ranks_.size() > 1) {
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
       writer.narrow_origin = [this](std::string_view origin, ByteRange wanted) {
@@ -351,14 +370,6 @@ class Packer {
     writer.before_publish = [this,
                              published = writer.before_publish](const ByteSource& file) -> Status {
       if (options_.check) NMB_TRY(check_result(file));
-      if (options_.writer.hdf5_view != Hdf5View::kOff) {
-        // The reader goes before the file does.
-        const std::shared_ptr<const ByteSource> borrowed(std::shared_ptr<const void>(), &file);
-        NMB_ASSIGN(const std::unique_ptr<Reader> reader,
-                   Reader::open(borrowed, {.external = ExternalPaths::kNone}));
-        NMB_TRY(warn_of_records(*reader));
-        NMB_TRY(verdict(report_, options_));
-      }
       return published ? published(file) : Status();
     };
     return writer;
@@ -367,16 +378,6 @@ class Packer {
   Status check_inputs() const {
     for (const auto& file : files_)
       if (file) NMB_TRY(file->check_unchanged());
-    return {};
-  }
-
-  // Of the view that a writer has made.
-  Status warn_of_records(const Reader& reader) {
-    if (!reader.has_hdf5_view()) return {};
-    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
-    if (lost.blocks > 0)
-      report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
-                                 lost.text());
     return {};
   }
 

@@ -1,6 +1,7 @@
 // Counting samples (see merge/sample_rule.h).
 #include "merge/sample_rule.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "nmb/block_entry.h"
@@ -36,9 +37,28 @@ Result<SampleRule> SampleRule::parse(std::string_view text) {
                                   "\", expected vars:N, dim:NAME, group or none");
 }
 
-Result<std::uint64_t> SampleRule::count(const Metadata& metadata, std::uint64_t records,
-                                        std::string_view group) const {
-  const std::uint64_t variables = metadata.variable_count();
+SampleRule::Objects SampleRule::objects_of(const Metadata& metadata, std::uint64_t records) const {
+  Objects objects{metadata.variable_count(), std::nullopt};
+  if (by_ != By::kDimension) return objects;
+  if (const std::optional<DimId> id = metadata.find_dimension(dimension_)) {
+    const Dimension dimension = metadata.dimension(*id);
+    objects.length = dimension.is_record() ? records : dimension.length;
+  }
+  return objects;
+}
+
+SampleRule::Objects SampleRule::objects_of(const Dataset& dataset,
+                                           const DimensionLengths* lengths) const {
+  const NetcdfView view = netcdf_view(dataset, lengths);
+  Objects objects{view.variables.size(), std::nullopt};
+  const auto dimension =
+      std::ranges::find(view.dimensions, dimension_, &NetcdfView::Dimension::name);
+  if (dimension != view.dimensions.end()) objects.length = dimension->length;
+  return objects;
+}
+
+Result<std::uint64_t> SampleRule::count(const Objects& objects, std::string_view group) const {
+  const std::uint64_t variables = objects.variables;
   switch (by_) {
     case By::kDefault:
       return default_samples(variables);
@@ -48,12 +68,8 @@ Result<std::uint64_t> SampleRule::count(const Metadata& metadata, std::uint64_t 
                                            " variables, expected a multiple of " +
                                            std::to_string(divisor_));
       return variables / divisor_;
-    case By::kDimension: {
-      std::optional<DimId> id = metadata.find_dimension(dimension_);
-      if (!id) return std::uint64_t{0};
-      const Dimension dimension = metadata.dimension(*id);
-      return dimension.is_record() ? records : dimension.length;
-    }
+    case By::kDimension:
+      return objects.length.value_or(0);
     case By::kGroup:
       return variables > 0 && !group.empty() && group.find('/') == std::string_view::npos
                  ? std::uint64_t{1}

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "nmb/dataset.h"
 #include "nmb/metadata.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -19,10 +22,17 @@ class SampleRule {
   std::uint64_t variables_per_sample() const { return divisor_; }
   const std::string& dimension() const { return dimension_; }
 
-  // Samples of a block with these definitions; `group`: its path in its input, "" for the root.
-  // kConflict: the variables leave a remainder.
-  Result<std::uint64_t> count(const Metadata& metadata, std::uint64_t records,
-                              std::string_view group) const;
+  // What is counted of a block.
+  struct Objects {
+    std::uint64_t variables = 0;
+    std::optional<std::uint64_t> length;  // of dimension(), if the block has it
+  };
+  Objects objects_of(const Metadata& metadata, std::uint64_t records) const;
+  // Of a block from HDF5 as netCDF shows it. lengths: as for netcdf_view().
+  Objects objects_of(const Dataset& dataset, const DimensionLengths* lengths) const;
+  // Samples of a block with these; `group`: its path in its input, "" for the root. kConflict: the
+  // variables leave a remainder.
+  Result<std::uint64_t> count(const Objects& objects, std::string_view group) const;
 
  private:
   By by_ = By::kDefault;

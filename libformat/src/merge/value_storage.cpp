@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "block/name_rules.h"
 #include "convert/recode.h"
@@ -35,14 +34,20 @@ PieceCodec ValueStorage::codec() const {
                                           : PieceCodec::kNone;
 }
 
+// Of a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
-    if (chunk_uses_[i] != ChunkUse::kNone) continue;
-    const auto id = metadata.find_dimension(options_.compression->chunk[i].dimension);
-    for (VarId v = 0; id && v < metadata.variable_count(); ++v)
-      if (std::ranges::find(metadata.variable(v).dimensions, *id) !=
-          metadata.variable(v).dimensions.end())
-        chunk_uses_[i] = ChunkUse::kKnown;
+    const auto& [name, length] = options_.compression->chunk[i];
+    const auto id = metadata.find_dimension(name);
+    for (VarId v = 0; id && v < metadata.variable_count(); ++v) {
+      const auto& dimensions = metadata.variable(v).dimensions;
+      if (std::ranges::find(dimensions, *id) == dimensions.end()) continue;
+      ChunkUse& use = chunk_uses_[i];
+      use.is_known = true;
+      if (options_.code_pieces) continue;
+      const Dimension dimension = metadata.dimension(*id);
+      (dimension.is_record() || length <= dimension.length ? use.is_cut : use.is_clipped) = true;
+    }
   }
 }
 
@@ -54,17 +59,17 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   if (!options_.code_pieces && wanted.codec == ValueCodec::kZstd)
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
-  if (wanted.codec == ValueCodec::kKeep)
+  if (wanted.codec == ValueCodec::kKeep && (options_.code_pieces || wanted.shuffle))
     return Status(Code::kUnsupported, path, kNoOffset, "",
-                  "found a classic dataset to be shuffled or cut into chunks, expected one that "
-                  "came from HDF5, or a codec");
+                  options_.code_pieces
+                      ? "found a classic dataset to be shuffled or cut into chunks, expected one "
+                        "that came from HDF5, or a codec"
+                      : "found a classic dataset to be shuffled, expected one that came from HDF5, "
+                        "or a codec");
   if (options_.code_pieces && (wanted.shuffle || !wanted.chunk.empty()))
     warnings_.push_back(path +
                         ": found a classic dataset, which is compressed without shuffle and "
                         "chunks");
-  else if (!wanted.chunk.empty())
-    warnings_.push_back(path +
-                        ": found a classic dataset, of which HDF5 gets chunks of usual lengths");
   return {};
 }
 
@@ -81,24 +86,27 @@ Status ValueStorage::prepare(const Dataset& dataset, std::vector<CodedPiece> cod
 
 // Codes the values of a block of kind 6 anew, as options_.compression says.
 Status ValueStorage::recode(const Dataset& dataset, PackedBlock* block) {
-  note_dimensions(dataset.metadata);
-  if (!block->extent) return {};
+  if (!dataset.extent) {
+    Dataset without_values = dataset;
+    without_values.extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file_->name());
+    return recode(without_values, block);
+  }
   if (!recoded_) {
     NMB_ASSIGN(recoded_, SpoolFile::create());
   }
   std::vector<std::string> left;
-  std::set<std::size_t> used;
   const WriterOptions& writer = options_.writer;
   NMB_ASSIGN(std::optional<RecodedBlock> coded,
              recode_values(dataset, {*options_.compression, writer.threads, writer.cancel},
-                           recoded_, &left, &used));
-  for (const std::size_t i : used) chunk_uses_[i] = ChunkUse::kUsed;
+                           recoded_, &left, &chunk_uses_));
   for (const std::string& text : left)
     warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
   if (!coded) return {};
+  has_zstd_chunks_ =
+      has_zstd_chunks_ || (coded->has_zstd && options_.compression->codec == ValueCodec::kZstd);
   block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file_->name());
   block->extent_length = coded->extent_length;
-  block->extent = std::move(coded->extent);
+  block->extent = coded->extent_length > 0 ? std::move(coded->extent) : nullptr;
   block->holes.clear();
   block->origin.clear();
   return {};

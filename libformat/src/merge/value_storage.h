@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/recode.h"
 #include "merge/part_block.h"
 #include "merge/value_coder.h"
 #include "nmb/dataset.h"
@@ -16,10 +17,6 @@
 #include "wire/spool_file.h"
 
 namespace nmb {
-
-// What became of a chunk length that was asked for. kNone: no variable has the dimension; kKnown:
-// one has, and none is cut along it.
-enum class ChunkUse : std::uint8_t { kNone, kKnown, kUsed };
 
 class ValueStorage {
  public:
@@ -40,7 +37,10 @@ class ValueStorage {
   // A block whose values code_all() may find shorter.
   void note(BlockId id, ValuesToCode values);
   // By the place in PackOptions::compression->chunk.
-  ChunkUse chunk_use(std::size_t i) const { return chunk_uses_[i]; }
+  const ChunkUse& chunk_use(std::size_t i) const { return chunk_uses_[i]; }
+  // Whether values of the file that is made have chunks that PackOptions::compression codes with
+  // zstd.
+  bool has_zstd_chunks() const { return has_zstd_chunks_; }
   // Ahead of end_define(), as that must know the lengths: values that are stored in coded pieces.
   Status code_all(Writer& writer, std::vector<PartBlock>& parts,
                   const std::vector<PartSource>& sources);
@@ -64,6 +64,7 @@ class ValueStorage {
   const PackOptions& options_;
   std::vector<std::string>& warnings_;
   std::vector<ChunkUse> chunk_uses_;
+  bool has_zstd_chunks_ = false;
   std::shared_ptr<const ByteSource> file_;
   bool is_codec_checked_ = false;       // for the file
   std::shared_ptr<SpoolFile> recoded_;  // values that are coded anew

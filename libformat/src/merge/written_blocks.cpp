@@ -49,15 +49,14 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
   return std::nullopt;
 }
 
-Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Metadata& metadata,
-                                                std::uint64_t records,
+Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name,
+                                                const SampleRule::Objects& objects,
                                                 std::optional<std::uint64_t> recorded) {
   if (recorded && samples_.by() == SampleRule::By::kDefault) return *recorded;
-  has_sample_dimension_ |= samples_.by() == SampleRule::By::kDimension &&
-                           metadata.find_dimension(samples_.dimension()).has_value();
-  Result<std::uint64_t> count = samples_.count(metadata, records, name.group);
+  has_sample_dimension_ |= objects.length.has_value();
+  Result<std::uint64_t> count = samples_.count(objects, name.group);
   if (count.ok() || count.status().code() != Code::kConflict) return count;
-  conflicts_.add("samples", name.name, std::to_string(metadata.variable_count()) + " variables",
+  conflicts_.add("samples", name.name, std::to_string(objects.variables) + " variables",
                  "a multiple of " + std::to_string(samples_.variables_per_sample()));
   return std::uint64_t{0};
 }
@@ -112,8 +111,12 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   packed.name = name.name;
   NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
   if (!keeps) return {};
-  NMB_ASSIGN(packed.samples,
-             samples_of(name, block.dataset.metadata, packed.records, block.samples));
+  const bool counts_anew = samples_.by() != SampleRule::By::kDefault;
+  const SampleRule::Objects objects =
+      counts_anew && block.dataset.metadata.extension()
+          ? samples_.objects_of(block.dataset, block.lengths.get())
+          : samples_.objects_of(block.dataset.metadata, packed.records);
+  NMB_ASSIGN(packed.samples, samples_of(name, objects, block.samples));
   ValuesToCode values;
   if (!block.links)
     NMB_TRY(storage_.prepare(block.dataset, std::move(block.coded), std::move(block.coded_in),
@@ -168,7 +171,8 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
       !names_.note_parent(name.name, metadata))
     return {};
   NMB_TRY(storage_.check_codec(metadata));
-  NMB_ASSIGN(const std::uint64_t samples, samples_of(name, metadata, part.records, part.samples));
+  NMB_ASSIGN(const std::uint64_t samples,
+             samples_of(name, samples_.objects_of(metadata, part.records), part.samples));
   Status status;
   const std::optional<BlockId> id =
       defined(writer_.define_block(name.name, metadata, part.records), name, &status);

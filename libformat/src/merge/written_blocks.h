@@ -46,7 +46,8 @@ class WrittenBlocks final : public BlockSink {
   // A block has the dimension that the rule of samples names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // What became of the chunk lengths of PackOptions::compression, by their places there.
-  ChunkUse chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
+  bool has_zstd_chunks() const { return storage_.has_zstd_chunks(); }
+  const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
   // How many blocks were taken over whole with tags, and with statistics, of these rows.
   struct KeptBlocks {
@@ -68,8 +69,8 @@ class WrittenBlocks final : public BlockSink {
 
  private:
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
-  Result<std::uint64_t> samples_of(const BlockName& name, const Metadata& metadata,
-                                   std::uint64_t records, std::optional<std::uint64_t> recorded);
+  Result<std::uint64_t> samples_of(const BlockName& name, const SampleRule::Objects& objects,
+                                   std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);

@@ -44,7 +44,8 @@ class BlockCounter {
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // When all bytes were given that belong to values. kDamaged: they were not.
   Result<BlockStatistics> finish();
-  // Of the variables, in order.
+  // Of the variables, in order; empty of data sets that netCDF shows as dimensions only, whose
+  // values nobody has written.
   std::vector<std::string> take_names() { return std::move(names_); }
   // Of all variables, none of them computed: in place of finish() where values cannot be read.
   BlockStatistics none() const;

@@ -1,8 +1,10 @@
 // open_array: value_array() for callers that open the arrays of many variables.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "nmb/hdf5_section.h"
 #include "nmb/values.h"
@@ -17,6 +19,9 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
                                 std::shared_ptr<const ByteSource> extent,
                                 std::span<const hdf5::Property> properties,
                                 const std::shared_ptr<ChunkCache>& cache);
+// The fill value of a variable's stored values, `value_size` bytes; zeros where nothing is said.
+std::vector<std::byte> unstored_value(std::span<const hdf5::Property> properties, VarId variable,
+                                      std::uint64_t value_size);
 // As value_array().
 Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,
                               std::uint64_t records, VarId variable,

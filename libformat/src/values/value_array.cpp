@@ -93,6 +93,11 @@ Unstored unstored_values(std::span<const hdf5::Property> properties, VarId varia
 
 }  // namespace
 
+std::vector<std::byte> unstored_value(std::span<const hdf5::Property> properties, VarId variable,
+                                      std::uint64_t value_size) {
+  return unstored_values(properties, variable, value_size).value;
+}
+
 Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
                                 std::uint64_t records, VarId variable,
                                 std::shared_ptr<const ByteSource> extent,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "interop/shared_dimensions.h"
 #include "nmb/text.h"
 #include "superblock/view_header.h"
 #include "view/block_encoder.h"
@@ -48,6 +49,7 @@ class ViewEncoder {
     DataSetOutput shared{out, references, rank, 0, 0, how_.most_chunks};
     open_groups_.push_back({});
     open_groups_.back().is_root = true;
+    lost_ = {};
     NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
       if (how_.cancel && how_.cancel->load()) return Status(Code::kIo, "interrupted");
       NMB_TRY(add_block(entry, shared));
@@ -61,6 +63,7 @@ class ViewEncoder {
     NMB_TRY(out.flush());
     NMB_TRY(references.write(sink_));
     view.length = out.position() - how_.position;
+    view.lost_records = std::move(lost_);
     return view;
   }
 
@@ -108,13 +111,19 @@ class ViewEncoder {
     open_groups_.insert(longer, std::move(group));
   }
 
-  Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) const {
+  Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
     const auto refused = [&](const std::string& found, const std::string& expected) {
       return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
                                             "\": found " + found + ", expected " + expected);
     };
-    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended))
-      return refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
+    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended)) {
+      NMB_ASSIGN(StoredBlock extended, core_.load(entry, true));
+      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+                 core_.decode(entry, extended, nullptr, false));
+      return is_classic_dataset(block->metadata)
+                 ? refused("variables with dimensions of groups above it", "dimensions of its own")
+                 : refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
+    }
     Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() == Code::kUnsupported)
       return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
@@ -123,7 +132,20 @@ class ViewEncoder {
     NMB_ASSIGN(const StoredBlock stored, core_.load(entry, false));
     NMB_ASSIGN(const ClassicHeader header,
                decode_body(entry, stored.header.records, stored.body, core_.file()));
+    note_lost_records(entry, header.metadata);
     return BlockEncoder(entry, header, *places, shared).encode(group);
+  }
+
+  // As lost_records() has them; no group of a view uses dimensions of those above.
+  void note_lost_records(const BlockEntry& entry, const Metadata& metadata) {
+    const std::optional<DimId> dimension = metadata.record_dimension();
+    if (entry.records == 0 || !dimension) return;
+    for (VarId v = 0; v < metadata.variable_count(); ++v)
+      if (metadata.is_record_variable(v)) return;
+    if (++lost_.blocks > 1) return;
+    lost_.block = entry.name;
+    lost_.dimension = metadata.dimension(*dimension).name;
+    lost_.records = entry.records;
   }
 
   Status close_newest(ViewOutput& out) {
@@ -146,6 +168,7 @@ class ViewEncoder {
   const ReaderCore& core_;
   const ViewEncoding& how_;
   ViewSink& sink_;
+  LostRecords lost_;
   std::vector<ViewGroup> open_groups_;  // the root, then by length of their names
 };
 

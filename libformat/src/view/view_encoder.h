@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "nmb/status.h"
+#include "nmb/write_hdf5.h"
 #include "reader/reader_core.h"
 #include "superblock/superblock.h"
 #include "view/view_output.h"
@@ -23,6 +24,7 @@ struct ViewEncoding {
 struct EncodedView {
   std::uint64_t length = 0;               // a multiple of 8
   std::uint64_t extension = 0, root = 0;  // addresses
+  LostRecords lost_records{};
   // The HDF5 superblock that leads to the view in a file of this length.
   std::array<std::byte, kHdf5Size> superblock(std::uint64_t file_length) const;
 };

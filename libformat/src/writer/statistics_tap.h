@@ -19,10 +19,18 @@
 
 namespace nmb {
 
-// Statistics of a block, and the names of its variables.
+// Statistics of a block, and the names of its variables; one with an empty name has no statistics.
 struct CountedBlock {
   BlockStatistics statistics;
   std::vector<std::string> names;
+
+  // Variables with a name of which nothing is known.
+  std::uint64_t not_computed() const {
+    std::uint64_t count = 0;
+    for (std::size_t v = 0; v < names.size(); ++v)
+      count += !names[v].empty() && !statistics.variables[v].computed;
+    return count;
+  }
 };
 
 class StatisticsTap final : public ValueTap {

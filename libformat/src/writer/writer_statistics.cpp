@@ -174,11 +174,12 @@ Status Writer::Impl::add_statistics(const Commitment& c, TableRows* rows) {
   const std::size_t before = rows->count();
   if (options_.statistics != StatisticsLevel::kNone) {
     NMB_ASSIGN(const CountedBlock counted, count_block(c));
-    without_statistics_ += counted.statistics.not_computed();
+    without_statistics_ += counted.not_computed();
     std::vector<std::byte> histogram;
     for (std::size_t v = 0; v < counted.names.size(); ++v) {
       const VariableStatistics& statistics = counted.statistics.variables[v];
-      if (statistics.computed && counted.names[v].size() <= kMostRowName)
+      const std::size_t length = counted.names[v].size();
+      if (statistics.computed && length > 0 && length <= kMostRowName)
         rows->add(statistics_row(counted.names[v], block.order, statistics, &histogram));
     }
   } else if (block.keeps_rows()) {

@@ -74,6 +74,8 @@ Status Writer::Impl::encode_view_of(Superblock& next) {
   const ReaderCore core(source, std::move(head));
   FileSink sink(*file_);
   NMB_ASSIGN(const EncodedView view, encode_view(core, how, sink));
+  if (view.lost_records.blocks > 0 && options_.on_lost_records)
+    NMB_TRY(options_.on_lost_records(view.lost_records));
   if (const Place& old = superblock_.view; !old.absent())
     dead_.push_back({old.position, round_up(old.length, 8), 0, false});
   next.view = {how.position, view.length, 0};
