@@ -8,6 +8,7 @@ again, and not believed if it is no longer there.
 The variable NMB_KILLS: how often it is killed (default 12).
 """
 
+import contextlib
 import os
 import random
 import resource
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 from interrupt import header, written  # noqa: E402
@@ -194,6 +196,70 @@ def check_processes(resumed):
             resumed.finish(launcher[0] + " from the first", launcher=launcher)
 
 
+def stop_job(resumed, launcher, most, *options):
+    """A job all of whose processes are killed once their journal has so many bytes; False if it had ended before."""
+    journal = resumed.tools.work / JOURNAL
+    process = resumed.start(*options, launcher=launcher, start_new_session=True)
+    while process.poll() is None and not (journal.exists() and journal.stat().st_size >= most):
+        time.sleep(0.0005)
+    for entry in Path("/proc").iterdir():
+        # A launcher puts its processes into groups of their own.
+        with contextlib.suppress(OSError, IndexError):
+            if entry.name.isdigit() and os.getsid(int(entry.name)) == process.pid:
+                os.kill(int(entry.name), signal.SIGKILL)
+    process.communicate(timeout=120)
+    (resumed.tools.work / "out.nmb").unlink(missing_ok=True)
+    return journal.exists()
+
+
+def check_numbers_of_ranks(resumed, mode, *options):
+    """A job goes on from what one of another number of processes has done, without reading the inputs for it."""
+    tools = resumed.tools
+    tools.run("nmcat", *resumed.inputs, "-o", "want.nmb", "-f", *options)
+    size = sum((tools.work / name).stat().st_size for name in resumed.inputs)
+    for launcher in launchers(tools)[1:]:
+        for before, behind in (("3", "2"), ("2", "4"), ("4", None)):
+            here = f"{mode} of {before} processes of {launcher[0]}, then of {behind or 'none'}"
+            if not stop_job(resumed, [*launcher[:-1], before], 24 + 32 * (size >> 21), *options):
+                continue
+            noted = (tools.work / JOURNAL).stat().st_size // 32
+            done = sum(
+                int.from_bytes((tools.work / JOURNAL).read_bytes()[24 + 32 * i + 8 : 24 + 32 * i + 16], "little")
+                for i in range(noted)
+            )
+            tools.check(size // 5 < done, f"{here}: only {done} of {size} bytes were done")
+            words = [word for name in resumed.inputs for word in ("-P", tools.work / name)]
+            trace = tools.work / "trace"
+            trace.mkdir()
+            script = f'exec strace -f -qq -e trace=pread64,preadv -o {trace}/$$ "$@"'
+            start = [*([*launcher[:-1], behind] if behind else []), "sh", "-c", script, "sh", *words]
+            resumed.finish(here, *options, launcher=start)
+            read = sum(
+                int(line.rsplit("= ", 1)[1])
+                for file in trace.iterdir()
+                for line in file.read_text().splitlines()
+                if line[-1].isdigit() and "= " in line
+            )
+            # Each process may have been writing when it was killed, and reads each input's header.
+            most = size - done + (8 << 20) + len(resumed.inputs) * 32768
+            tools.check(read <= most, f"{here}: read {read} bytes of inputs, {done} of {size} were done")
+            shutil.rmtree(trace)
+
+
+def check_jobs(resumed):
+    if not shutil.which("strace"):
+        return
+    tools = resumed.tools
+    check_numbers_of_ranks(resumed, "pack")
+    # Values of many blocks are written at once, from other blocks on by each number of processes.
+    resumed.inputs = [f"small{i}.nc" for i in range(200)]
+    for i, name in enumerate(resumed.inputs):
+        length = 300000 + 8 * i
+        (tools.work / name).write_bytes(header(length) + random.Random(i).randbytes(1000) * (length // 1000 + 1))
+    check_numbers_of_ranks(resumed, "pack of small files")
+    check_numbers_of_ranks(resumed, "join", "--mode", "join", "--along", "x")
+
+
 def test(tools):
     resumed = Resumed(tools)
     check_kills(resumed, int(os.environ.get("NMB_KILLS", "12")))
@@ -205,6 +271,7 @@ def test(tools):
     check_busy(resumed)
     check_statistics(resumed)
     check_processes(resumed)
+    check_jobs(resumed)
 
 
 if __name__ == "__main__":

@@ -217,6 +217,106 @@ RANK_CASE(ValuesOfOneInputMovedByAllRanks) {
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
 
+RANK_CASE(ValuesOfUnitedBlocksMovedByAllRanks) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  std::vector<Input> parts, steps;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string run = "r" + std::to_string(i);
+    parts.push_back({{run + "e1", run + "e2"}, 50000, "one"});
+    steps.push_back({{"r1e1", "r2e2"}, 50000 + 7 * i, "one"});
+  }
+  constexpr std::uint64_t kBytes = 8 * 50000 * 8;
+  PackOptions united, joined;
+  united.mode = MergeMode::kUnion;
+  joined.mode = MergeMode::kJoin;
+  joined.along = "axis:0";
+  joined.first_values = true;
+  for (PackOptions* options : {&united, &joined}) {
+    std::vector<test::OutputCall> calls;
+    options->writer.layer = test::recording(calls);
+    options->writer.overwrite = true;
+    NMB_TRY(
+        merge_both_ways(ranks, folder, options == &united ? parts : steps, *options, Code::kOk));
+    NMB_TRY(expect_shares(ranks, calls, kBytes));
+  }
+  return {};
+}
+
+// Four inputs whose variables become those of one classic file.
+Result<PackOptions> united_to_classic(Communicator& ranks, const RankFolder& folder) {
+  PackOptions options;
+  options.mode = MergeMode::kUnion;
+  options.classic = Kind::kCdf5;
+  options.writer.sync = false;
+  options.output = folder.file("ranks.nc");
+  auto write = [&]() -> Status {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::string run = "r" + std::to_string(i);
+      NMB_TRY(write_input(options.inputs[i], {{run + "e1", run + "e2"}, 150000, "one"}));
+    }
+    return {};
+  };
+  for (std::size_t i = 0; i < 4; ++i)
+    options.inputs.push_back(folder.file("in" + std::to_string(i) + ".nc"));
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? write() : Status()));
+  return options;
+}
+
+RANK_CASE(ClassicFileWrittenByAllRanks) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  NMB_ASSIGN(PackOptions options, united_to_classic(ranks, folder));
+  std::vector<test::OutputCall> calls;
+  options.writer.layer = test::recording(calls);
+  PackReport report, expected;
+  NMB_TRY(pack(options, &report, ranks));
+  std::uint64_t written = 0;
+  for (const test::OutputCall& call : calls) written += call.bytes.size();
+  const std::uint64_t most =
+      (8 * 150000 * 8) / static_cast<std::uint64_t>(ranks.size()) + (2 << 20);
+  NMB_TRY(
+      ranks.agree(expect(written <= most, std::to_string(written) + " bytes written, expected " +
+                                              std::to_string(most) + " at most")));
+  auto compare = [&]() -> Status {
+    PackOptions alone = options;
+    alone.output = folder.file("alone.nc");
+    alone.writer.layer = {};
+    NMB_TRY(pack(alone, &expected));
+    NMB_TRY(expect(text_of(report) == text_of(expected) && report.totals == expected.totals,
+                   "found " + text_of(report) + "\nexpected " + text_of(expected)));
+    return expect(content_of(options.output) == content_of(alone.output), "the same bytes");
+  };
+  return ranks.agree(ranks.rank() == 0 ? compare() : Status());
+}
+
+RANK_CASE(ClassicFileThatOneRankCannotWrite) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  NMB_ASSIGN(const PackOptions options, united_to_classic(ranks, folder));
+  for (int failing = 0; failing < ranks.size(); ++failing) {
+    bool fails = true;
+    for (std::uint64_t call = 0; fails; ++call) {
+      test::Fault fault;
+      fault.call = call;
+      fault.code = Code::kNoSpace;
+      PackOptions faulty = options;
+      if (ranks.rank() == failing) faulty.writer.layer = fault.layer();
+      PackReport report;
+      const Status status = pack(faulty, &report, ranks);
+      NMB_ASSIGN(fails, ranks.broadcast_value(failing, fault.calls > call));
+      if (fails)
+        NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kNoSpace, "made to fail"));
+      NMB_TRY(ranks.agree(expect(status.ok() != fails, status.text())));
+      auto left = [&]() -> Status {
+        const auto names = test::names_in(std::filesystem::path(options.output).parent_path());
+        NMB_TRY(expect(names.size() == options.inputs.size() + (fails ? 0 : 1), "files are left"));
+        std::filesystem::remove(options.output);
+        return {};
+      };
+      NMB_TRY(ranks.agree(ranks.rank() == 0 ? left() : Status()));
+    }
+  }
+  return {};
+}
+
 RANK_CASE(ConflictsOfInputsOfDifferentRanks) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   std::vector<Input> inputs = many_inputs();

@@ -51,10 +51,31 @@ TEST_F(JournaledOutputTest, RecallsWhatWasWrittenAtOnce) {
   ASSERT_TRUE(file.ok());
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(recalls(**file, i)) << i;
   EXPECT_FALSE(recalls(**file, 4));
-  Bytes less(kPart - 1), more(kPart + 1);
-  EXPECT_FALSE((*file)->recall(0, less));
-  EXPECT_FALSE((*file)->recall(0, more));
-  EXPECT_FALSE((*file)->recall(1, less));
+}
+
+// As a job of another number of ranks asks for it.
+TEST_F(JournaledOutputTest, RecallsPartsOfSeveralWrites) {
+  write_parts(0, 2);
+  write_parts(3, 4);
+  const auto file = create();
+  ASSERT_TRUE(file.ok());
+  Bytes less(kPart - 1), both(kPart + 2), more(kPart + 1);
+  EXPECT_TRUE((*file)->recall(1, less));
+  EXPECT_EQ(less, Bytes(kPart - 1, std::byte{1}));
+  EXPECT_TRUE((*file)->recall(kPart - 2, both));
+  EXPECT_EQ(both[1], std::byte{1});
+  EXPECT_EQ(both[2], std::byte{2});
+  EXPECT_EQ(both.back(), std::byte{2});
+  // Nobody wrote what is between.
+  EXPECT_FALSE((*file)->recall(kPart, more));
+  EXPECT_FALSE((*file)->recall(3 * kPart - 1, more));
+  {
+    std::fstream damaged(folder_.path() / ".f.part",
+                         std::ios::in | std::ios::out | std::ios::binary);
+    damaged.seekp(17).put('x');
+  }
+  EXPECT_FALSE((*file)->recall(kPart - 2, both));
+  EXPECT_TRUE((*file)->recall(kPart + 1, less));
 }
 
 TEST_F(JournaledOutputTest, DoesNotBelieveOtherBytes) {

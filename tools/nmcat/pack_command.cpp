@@ -564,7 +564,7 @@ Status PackCommand::execute() {
   PackReport report;
   bool tells = true;
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
-  // Blocks of several inputs are planned by one rank, and their values moved by its threads.
+  // Blocks of several inputs are planned by one rank: in one process its threads move the values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
   const auto merge = [this](const PackOptions& options, PackReport* told, Communicator& ranks) {
     const bool through_nmb = to_ == "nc4" || to_ == "hdf5";

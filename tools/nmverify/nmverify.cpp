@@ -3,6 +3,7 @@
 
 #include "common/file_list.h"
 #include "common/input_file.h"
+#include "common/ranks.h"
 #include "common/tool.h"
 #include "common/units.h"
 #include "verify_report.h"
@@ -23,6 +24,8 @@ const HelpText kHelp = {
     "make, and that no values share bytes; data reads all values and decodes chunks\n"
     "(deflate, shuffle, fletcher32, zstd), which other filters leave unchecked, with\n"
     "a warning. --rate does not slow down the library.\n\n"
+    "Under mpiexec all processes check values of NMB files, and the first one says\n"
+    "what was found; the report is the same for any number of them.\n\n"
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
@@ -105,17 +108,28 @@ int main(int argc, char** argv) {
   tool.offer_json(app);
   return tool.main(argc, argv, [&]() -> Status {
     const CommonOptions& options = tool.options();
-    if (!options.files_from.empty()) {
-      NMB_ASSIGN(const std::vector<std::string> listed,
-                 read_file_list(options.files_from, options.nul_separated));
-      arguments.files.insert(arguments.files.end(), listed.begin(), listed.end());
-    }
-    if (arguments.files.empty()) return Status(Code::kUsage, "found no file, expected one or more");
-    arguments.verify.threads = options.threads;
     arguments.verify.external = options.external;
-    const auto report = options.json ? json_report(tool.out(), options.strict)
-                                     : text_report(tool.out(), options.quiet, options.strict);
-    verify_files(tool, arguments, *report);
-    return {};
+    return run_on_ranks(tool, app, 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned threads) {
+      arguments.verify.threads = threads;
+      if (ranks.size() > 1) arguments.verify.ranks = &ranks;
+      NMB_TRY(verify_together(ranks, threads, [&]() -> Status {
+        // The list may be standard input, which the first process alone has.
+        if (!options.files_from.empty()) {
+          NMB_ASSIGN(const std::vector<std::string> listed,
+                     read_file_list(options.files_from, options.nul_separated));
+          arguments.files.insert(arguments.files.end(), listed.begin(), listed.end());
+        }
+        if (arguments.files.empty())
+          return Status(Code::kUsage, "found no file, expected one or more");
+        const auto report = options.json ? json_report(tool.out(), options.strict)
+                                         : text_report(tool.out(), options.quiet, options.strict);
+        verify_files(tool, arguments, *report);
+        return {};
+      }));
+      // All processes of a job end as the first one does.
+      NMB_ASSIGN(const Exit exit, ranks.broadcast_value(0, tool.diagnostics().exit()));
+      tool.diagnostics().raise(exit);
+      return Status();
+    });
   });
 }

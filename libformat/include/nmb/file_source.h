@@ -31,6 +31,8 @@ class FileSource final : public ByteSource {
  public:
   // kNotFound, kIo (a folder or a device among them).
   NMB_EXPORT static Result<std::unique_ptr<FileSource>> open(const std::string& path);
+  // That of the file at a path, which is not opened. kNotFound, kIo.
+  NMB_EXPORT static Result<FileStamp> stamp_of(const std::string& path);
   // A file that is open for reading; the source closes it, whatever becomes of the call. path: what
   // it is called. kIo (a folder or a device among them).
   NMB_EXPORT static Result<std::unique_ptr<FileSource>> adopt(int descriptor,

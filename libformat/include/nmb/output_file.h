@@ -25,8 +25,8 @@ class OutputFile {
   virtual Status truncate(std::uint64_t length) = 0;
   // Reserves space if the file system can, and makes the file long enough for it. kNoSpace.
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
-  // Fills `out` with what the file has from `offset` on if a run before wrote these very bytes, no
-  // more and no less at once; else false, and `out` is of no use. Thread-safe.
+  // Fills `out` with what the file has from `offset` on if runs before wrote all of these bytes;
+  // else false, and `out` is of no use. Thread-safe.
   virtual bool recall(std::uint64_t, std::span<std::byte>) const { return false; }
   // Waits until all that was written is on the device.
   virtual Status sync() = 0;

@@ -68,9 +68,9 @@ struct PackOptions {
   // join, tiles: what an input does not have is fill values, be it a variable or a block; and what
   // no tile has.
   bool fill_missing = false;
-  // Of union and join by one rank: the output is a classic file of this kind, which has the one
-  // block that there must be then; `samples`, `compression` and what of `writer` NMB files alone
-  // have do not count. kConflict: the kind cannot hold it; kUnsupported: several ranks.
+  // Of union, join and tiles: the output is a classic file of this kind, which has the one block
+  // that there must be then; `samples`, `compression` and what of `writer` NMB files alone have do
+  // not count. kConflict: the kind cannot hold it.
   std::optional<Kind> classic{};
   // Of pack: the blocks become a new generation of the output, which is there; what it has stays as
   // it was, whatever happens. A block whose name it has is a conflict.

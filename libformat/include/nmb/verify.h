@@ -13,6 +13,7 @@
 
 namespace nmb {
 
+class Communicator;
 class Reader;
 
 // Cumulative. Of HDF5 files kIndex has the HDF5 library read all groups and objects (and values of
@@ -33,6 +34,8 @@ struct VerifyOptions {
   ExternalPaths external = ExternalPaths::kBeneath;
   // Names of the blocks that are not sound, each once.
   std::function<void(const std::string& block)> on_damaged_block;
+  // Of rank 0 within verify_together(): the others check some of the values. Set by the caller.
+  Communicator* ranks = nullptr;
 };
 
 struct VerifySummary {
@@ -55,6 +58,14 @@ struct VerifySummary {
 // has the rule "HDF5". kUnknownKind; kUnsupported, kLimit, kIo: nothing could be read.
 NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                                         Findings& findings);
+
+// Collective. Rank 0 runs `work`, which calls verify() with VerifyOptions::ranks, any number of
+// times and for any files; the others read and check shares of the values of NMB files for it, on
+// `threads` threads each, and open these by the path of the source. Findings and summaries are
+// those of one rank alone; rank 0 reads all metadata, values in other files, and chunks. Returns on
+// all ranks what `work` returned. A failure of the network is all ranks'.
+NMB_EXPORT Status verify_together(Communicator& ranks, unsigned threads,
+                                  const std::function<Status()>& work);
 
 // Fails with kDamaged (R-SB-13) if a whole and sound generation lies behind the newest one, and no
 // writer is at work: it may have been committed and be lost from the head. Whoever makes a file

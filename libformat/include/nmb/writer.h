@@ -91,6 +91,9 @@ struct WriterOptions {
   // (below), so that a rank with more of them than others leaves some to these. Set on all ranks or
   // on none.
   std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
+  // What open_values opens the bytes [begin, end) of a source by, in place of its `origin`; empty:
+  // it cannot, and they stay with the rank that has them. Unset: the origin itself.
+  std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
   // Called while values are moved, with bytes done and to do in all; from any of the threads, one
   // at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};

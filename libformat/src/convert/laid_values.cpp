@@ -44,7 +44,7 @@ void LaidValues::add(const Metadata& metadata, VarId variable, std::vector<LaidP
   std::erase_if(parts, [](const LaidPart& part) { return part.count == 0; });
   if (length == 0 || parts.empty()) return;
   const bool is_record = metadata.is_record_variable(variable);
-  Slice slice{metadata.begin(variable) - header_length_, length, 0, 0, {}};
+  LaidSlice slice{metadata.begin(variable) - header_length_, length, 0, 0, {}};
   if (!is_record || axis > 0) {
     const Variable found = metadata.variable(variable);
     std::uint64_t rows = 1;
@@ -55,18 +55,17 @@ void LaidValues::add(const Metadata& metadata, VarId variable, std::vector<LaidP
   }
   slice.parts = std::move(parts);
   if (is_record) {
-    slice.to -= record_begin_;
-    in_record_ += length;
+    slice.to -= form_.record_begin;
+    form_.in_record += length;
   }
-  (is_record ? record_ : fixed_).push_back(std::move(slice));
+  (is_record ? form_.record : form_.fixed).push_back(std::move(slice));
 }
 
-const LaidPart& LaidValues::Slice::part_of(std::uint64_t index) const {
+const LaidPart& LaidSlice::part_of(std::uint64_t index) const {
   return *std::prev(std::ranges::upper_bound(parts, index, {}, &LaidPart::first));
 }
 
-Status LaidValues::Slice::read(std::uint64_t record, std::uint64_t at,
-                               std::span<std::byte> out) const {
+Status LaidSlice::read(std::uint64_t record, std::uint64_t at, std::span<std::byte> out) const {
   if (unit == 0) {
     const LaidPart& part = part_of(record);
     return part.source->read_at(part.offset + (record - part.first) * part.step + at, out);
@@ -87,15 +86,15 @@ Status LaidValues::Slice::read(std::uint64_t record, std::uint64_t at,
 }
 
 const LaidPart* LaidValues::whole_records(std::uint64_t record) const {
-  if (in_record_ != record_size_) return nullptr;
-  if (record_.front().unit != 0) return nullptr;
-  const LaidPart& first = record_.front().part_of(record);
-  if (first.step != record_size_) return nullptr;
-  for (const Slice& slice : record_) {
+  if (form_.in_record != form_.record_size) return nullptr;
+  if (form_.record.front().unit != 0) return nullptr;
+  const LaidPart& first = form_.record.front().part_of(record);
+  if (first.step != form_.record_size) return nullptr;
+  for (const LaidSlice& slice : form_.record) {
     if (slice.unit != 0) return nullptr;
     const LaidPart& part = slice.part_of(record);
-    if (part.source != first.source || part.step != record_size_ || part.first != first.first ||
-        part.offset - first.offset != slice.to)
+    if (part.source != first.source || part.step != form_.record_size ||
+        part.first != first.first || part.offset - first.offset != slice.to)
       return nullptr;
   }
   return &first;
@@ -104,24 +103,24 @@ const LaidPart* LaidValues::whole_records(std::uint64_t record) const {
 Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   const std::uint64_t end = offset + out.size();
   // Variables of no bytes have none of a record either.
-  std::uint64_t from = record_.empty() ? end : std::clamp(record_begin_, offset, end);
-  NMB_TRY(read_slices(fixed_, 0, 0, offset, out.first(from - offset)));
+  std::uint64_t from = form_.record.empty() ? end : std::clamp(form_.record_begin, offset, end);
+  NMB_TRY(read_slices(form_.fixed, 0, 0, offset, out.first(from - offset)));
   while (from < end) {
-    const std::uint64_t record = (from - record_begin_) / record_size_;
-    std::uint64_t until = record_begin_ + (record + 1) * record_size_;
+    const std::uint64_t record = (from - form_.record_begin) / form_.record_size;
+    std::uint64_t until = form_.record_begin + (record + 1) * form_.record_size;
     if (const LaidPart* part = whole_records(record)) {
-      until = std::min(end, record_begin_ + (part->first + part->count) * record_size_);
-      const std::uint64_t ahead = from - record_begin_ - part->first * record_size_;
+      until = std::min(end, form_.record_begin + (part->first + part->count) * form_.record_size);
+      const std::uint64_t ahead = from - form_.record_begin - part->first * form_.record_size;
       NMB_TRY(
           part->source->read_at(part->offset + ahead, out.subspan(from - offset, until - from)));
-    } else if (const std::uint64_t count = (end - from) / record_size_;
-               count > 1 && (from - record_begin_) % record_size_ == 0) {
-      until = from + count * record_size_;
+    } else if (const std::uint64_t count = (end - from) / form_.record_size;
+               count > 1 && (from - form_.record_begin) % form_.record_size == 0) {
+      until = from + count * form_.record_size;
       NMB_TRY(read_records(record, count, out.subspan(from - offset, until - from)));
     } else {
       until = std::min(until, end);
-      NMB_TRY(read_slices(record_, record_begin_ + record * record_size_, record, from,
-                          out.subspan(from - offset, until - from)));
+      NMB_TRY(read_slices(form_.record, form_.record_begin + record * form_.record_size, record,
+                          from, out.subspan(from - offset, until - from)));
     }
     from = until;
   }
@@ -130,11 +129,11 @@ Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
 
 Status LaidValues::read_records(std::uint64_t record, std::uint64_t count,
                                 std::span<std::byte> out) const {
-  if (in_record_ != record_size_) std::ranges::fill(out, std::byte{0});
+  if (form_.in_record != form_.record_size) std::ranges::fill(out, std::byte{0});
   std::vector<std::byte> column;
-  for (const Slice& slice : record_) {
+  for (const LaidSlice& slice : form_.record) {
     for (std::uint64_t done = 0; done < count;) {
-      std::byte* to = out.data() + done * record_size_ + slice.to;
+      std::byte* to = out.data() + done * form_.record_size + slice.to;
       const LaidPart& part = slice.part_of(slice.unit == 0 ? record + done : 0);
       if (slice.unit != 0 || part.step != slice.length) {
         NMB_TRY(slice.read(record + done++, 0, {to, slice.length}));
@@ -146,19 +145,19 @@ Status LaidValues::read_records(std::uint64_t record, std::uint64_t count,
       column.resize(std::max<std::size_t>(column.size(), values * slice.length));
       NMB_TRY(part.source->read_at(part.offset + ahead * part.step,
                                    std::span(column).first(values * slice.length)));
-      spread(column.data(), slice.length, values, to, record_size_);
+      spread(column.data(), slice.length, values, to, form_.record_size);
       done += values;
     }
   }
   return {};
 }
 
-Status LaidValues::read_slices(const std::vector<Slice>& slices, std::uint64_t to,
+Status LaidValues::read_slices(const std::vector<LaidSlice>& slices, std::uint64_t to,
                                std::uint64_t record, std::uint64_t offset,
                                std::span<std::byte> out) {
-  auto slice =
-      std::upper_bound(slices.begin(), slices.end(), offset,
-                       [&](std::uint64_t at, const Slice& s) { return at < to + s.to + s.length; });
+  auto slice = std::upper_bound(
+      slices.begin(), slices.end(), offset,
+      [&](std::uint64_t at, const LaidSlice& s) { return at < to + s.to + s.length; });
   const std::uint64_t end = offset + out.size();
   for (; slice != slices.end() && to + slice->to < end; ++slice) {
     const std::uint64_t begin = to + slice->to;
@@ -173,6 +172,38 @@ Status LaidValues::read_slices(const std::vector<Slice>& slices, std::uint64_t t
   }
   std::ranges::fill(out, std::byte{0});
   return {};
+}
+
+namespace {
+
+// Keeps the parts that indexes [first, end) lie in.
+void keep_parts(std::uint64_t first, std::uint64_t end, std::vector<LaidPart>* parts) {
+  std::erase_if(*parts, [&](const LaidPart& part) {
+    return part.first >= end || part.first + part.count <= first;
+  });
+}
+
+}  // namespace
+
+LaidForm LaidValues::form_of(ByteRange wanted) const {
+  LaidForm form{form_.size, form_.record_begin, form_.record_size, form_.in_record};
+  for (const LaidSlice& slice : form_.fixed) {
+    const std::uint64_t from = std::max(wanted.begin, slice.to);
+    const std::uint64_t end = std::min(wanted.end, slice.to + slice.length);
+    if (from >= end) continue;
+    LaidSlice& kept = form.fixed.emplace_back(slice);
+    const std::uint64_t row = slice.unit * slice.indexes;
+    if ((from - slice.to) / row != (end - 1 - slice.to) / row) continue;
+    keep_parts((from - slice.to) % row / slice.unit, (end - 1 - slice.to) % row / slice.unit + 1,
+               &kept.parts);
+  }
+  if (form_.record.empty() || wanted.end <= form_.record_begin) return form;
+  const std::uint64_t begin = std::max(wanted.begin, form_.record_begin) - form_.record_begin;
+  const std::uint64_t last = (wanted.end - 1 - form_.record_begin) / form_.record_size;
+  form.record = form_.record;
+  for (LaidSlice& slice : form.record)
+    if (slice.unit == 0) keep_parts(begin / form_.record_size, last + 1, &slice.parts);
+  return form;
 }
 
 std::shared_ptr<const LaidValues> relaid_values(const Dataset& dataset, const Metadata& metadata,

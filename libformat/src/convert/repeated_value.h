@@ -19,6 +19,7 @@ class RepeatedValue final : public ByteSource {
   explicit RepeatedValue(std::vector<std::byte> value) : value_(std::move(value)) {}
   std::uint64_t size() const override { return ~std::uint64_t{0}; }
   const std::string& name() const override { return name_; }
+  const std::vector<std::byte>& value() const { return value_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     std::size_t at = offset % value_.size(), done = 0;
     for (; done < std::min(value_.size(), out.size()); ++done) {

@@ -64,6 +64,14 @@ std::pair<std::uint64_t, std::uint64_t> TiledValues::range_of(const Tile& tile) 
   return {place_of(tile, 0), place_of(tile, bytes - 1) + 1};
 }
 
+std::vector<Tile> TiledValues::tiles_in(ByteRange wanted) const {
+  std::vector<Tile> found;
+  for (const Tile& tile : tiles_)
+    if (const auto [from, until] = range_of(tile); from < wanted.end && until > wanted.begin)
+      found.push_back(tile);
+  return found;
+}
+
 std::size_t TiledValues::tile_of(std::uint64_t element) const {
   const std::uint64_t offset = element * value_size_;
   for (std::size_t i = 0; i < tiles_.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 
 namespace nmb {
@@ -51,6 +52,12 @@ class TiledValues final : public ByteSource {
   std::size_t tile_of(std::uint64_t element) const;
   // Bytes of the array from a tile's first to behind its last.
   std::pair<std::uint64_t, std::uint64_t> range_of(const Tile& tile) const;
+
+  const TileBoxes& boxes() const { return *boxes_; }
+  std::uint64_t value_size() const { return value_size_; }
+  const std::shared_ptr<const ByteSource>& gaps() const { return gaps_; }
+  // Those that may have bytes in `wanted`, in their order.
+  std::vector<Tile> tiles_in(ByteRange wanted) const;
 
  private:
   std::uint64_t at_or_behind(const Tile& tile, std::uint64_t offset) const;

@@ -534,9 +534,11 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     InputBlock whole(*opened, std::move(*entry.whole));
     return sink.take_whole(entry.name, whole);
   }
-  NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
+  std::vector<JoinedCoordinate> coordinates;
   if (options_.mode == MergeMode::kJoin && entry.inputs.size() > 1)
-    NMB_TRY(check_coordinates(entry, all));
+    coordinates = entry.united->coordinates();
+  NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
+  NMB_TRY(check_coordinates(entry, coordinates));
   std::vector<std::uint32_t> levels;
   for (DimId d = 0; d < all.metadata.dimension_count(); ++d) {
     const auto known = entry.levels.find(all.metadata.dimension(d).name);
@@ -567,12 +569,14 @@ Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSi
   return sink.take_whole(entry.name, block);
 }
 
-Status BlockUnions::check_coordinates(const Entry& entry, const Dataset& all) {
-  for (const DimId along : entry.united->joined()) {
-    NMB_ASSIGN(const auto disorder, first_disorder(all, along));
+Status BlockUnions::check_coordinates(const Entry& entry,
+                                      const std::vector<JoinedCoordinate>& coordinates) {
+  for (const JoinedCoordinate& coordinate : coordinates) {
+    NMB_ASSIGN(const auto disorder,
+               first_disorder(coordinate.name, coordinate.type, coordinate.parts));
     if (!disorder) continue;
     const auto input_at = [&](std::uint64_t index) {
-      return entry.members[entry.united->member_at(along, index)];
+      return entry.members[entry.united->member_at(coordinate.along, index)];
     };
     const std::size_t input = input_at(disorder->index), before = input_at(disorder->index - 1);
     FoundConflict found = conflicts_.make(
@@ -589,7 +593,6 @@ Status BlockUnions::check_coordinates(const Entry& entry, const Dataset& all) {
   }
   return {};
 }
-
 // One line for all that is alike.
 void BlockUnions::warn_of_notes() {
   const auto warn_of = [this](const std::map<std::string, std::size_t>& counts, std::string text) {

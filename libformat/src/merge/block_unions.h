@@ -65,7 +65,7 @@ class BlockUnions final : public BlockSink {
   Status add_numbers(Entry& entry, const std::string& variable,
                      const std::set<std::size_t>& in_conflict);
   void tell_key(std::size_t input, std::string object, std::string found, std::string expected);
-  Status check_coordinates(const Entry& entry, const Dataset& all);
+  Status check_coordinates(const Entry& entry, const std::vector<JoinedCoordinate>& coordinates);
   void warn_of_notes();
   Status finish(Entry& entry, BlockSink& sink);
   static Status take_group(const Entry& entry, const Dataset& group, BlockSink& sink);

@@ -39,6 +39,16 @@ bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std
 
 }  // namespace
 
+Result<std::shared_ptr<const ByteSource>> open_view(std::shared_ptr<const Dataset> block,
+                                                    const DimensionLengths* lengths) {
+  auto both = std::make_shared<OpenView>();
+  both->block = std::move(block);
+  NMB_ASSIGN(ClassicView view, classic_view(both->block, Kind::kCdf5, lengths));
+  both->view = std::move(view.dataset);
+  const ByteSource* const extent = both->view->extent.get();
+  return std::shared_ptr<const ByteSource>(std::move(both), extent);
+}
+
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool) {
   if (is_classic_dataset(block.dataset.metadata)) {
     std::vector<std::uint32_t> levels = levels_above(block.dataset.metadata);
@@ -58,16 +68,13 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get()));
   const auto open = [open = block.open,
                      lengths = block.lengths]() -> Result<std::shared_ptr<const ByteSource>> {
-    auto both = std::make_shared<OpenView>();
-    NMB_ASSIGN(both->block, open());
-    NMB_ASSIGN(ClassicView again, classic_view(both->block, Kind::kCdf5, lengths.get()));
-    both->view = std::move(again.dataset);
-    const ByteSource* const extent = both->view->extent.get();
-    return std::shared_ptr<const ByteSource>(std::move(both), extent);
+    NMB_ASSIGN(std::shared_ptr<const Dataset> again, open());
+    return open_view(std::move(again), lengths.get());
   };
   const ByteSource& extent = *view.dataset->extent;
-  auto values =
-      std::make_shared<ReopenedSource>(extent.name(), extent.size(), open, std::move(pool));
+  auto values = std::make_shared<ReopenedSource>(
+      extent.name(), extent.size(), open, std::move(pool),
+      ViewOrigin{block.dataset.name, block.packed.body, block.values, block.lengths});
   const Dataset& dataset = *view.dataset;
   std::vector<std::uint32_t> levels;
   std::string record;

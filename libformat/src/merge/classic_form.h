@@ -30,6 +30,10 @@ struct ClassicForm {
 // A block of kind 6 is opened anew when its values are read, by `pool`. kDamaged, kLimit.
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool);
 
+// The values of a block of kind 6 as that form has them. kDamaged, kLimit.
+Result<std::shared_ptr<const ByteSource>> open_view(std::shared_ptr<const Dataset> block,
+                                                    const DimensionLengths* lengths);
+
 // What the block loses so. why: it becomes classic.
 void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
                  const std::string& why = "blocks are divided and united as classic netCDF");

@@ -6,7 +6,6 @@
 #include "interop/shared_dimensions.h"
 #include "merge/classic_form.h"
 #include "nmb/classic_view.h"
-#include "nmb/extract.h"
 #include "nmb/file_source.h"
 #include "nmb/output_file.h"
 #include "wire/owned_bytes.h"
@@ -77,9 +76,42 @@ void ClassicOutput::check() {
                     "one for a classic file; --to nc4 or hdf5 have groups");
 }
 
-Status ClassicOutput::write(const std::function<Status()>& check_inputs, PackReport* report) const {
+// What each rank writes: its share. What another one cannot read, rank 0 does.
+Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
+    Communicator& ranks, const ReceivedFrom& from, std::shared_ptr<const ByteSource> values,
+    std::uint64_t length) const {
+  const auto share_of = [&](int rank) { return ClassicFile::share_of(rank, ranks.size(), length); };
+  std::vector<ClassicFile::Values> own;
+  std::vector<Communicator::Parcel> parcels;
+  const auto send_all = [&]() -> Status {
+    own.push_back({values, share_of(0)});
+    for (int rank = 1; rank < ranks.size(); ++rank) {
+      const ByteRange share = share_of(rank);
+      if (share.length() == 0) continue;
+      NMB_ASSIGN(auto sent, send_values(*values, share));
+      if (sent)
+        parcels.push_back({rank, std::move(*sent)});
+      else
+        own.push_back({values, share});
+    }
+    return {};
+  };
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? send_all() : Status()));
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
+  const auto receive_all = [&]() -> Status {
+    for (const Message& message : arrived) {
+      NMB_ASSIGN(std::shared_ptr<const ByteSource> source, receive_values(message.bytes(), from));
+      own.push_back({std::move(source), share_of(ranks.rank())});
+    }
+    return {};
+  };
+  NMB_TRY(ranks.agree(receive_all()));
+  return own;
+}
+
+Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
+                            const std::function<Status()>& check_inputs, PackReport* report) const {
   ExtractOptions extract;
-  extract.kind = options_.classic;
   extract.overwrite = options_.writer.overwrite;
   extract.sync = options_.writer.sync;
   extract.check = options_.check;
@@ -87,9 +119,27 @@ Status ClassicOutput::write(const std::function<Status()>& check_inputs, PackRep
   extract.cancel = options_.writer.cancel;
   extract.progress = options_.progress;
   extract.layer = [&](std::unique_ptr<OutputFile> file) {
+    if (options_.writer.layer) file = options_.writer.layer(std::move(file));
     return std::make_unique<CheckedOutput>(std::move(file), check_inputs);
   };
-  NMB_TRY(write_classic(*only_, *options_.classic, options_.output, extract));
+  Result<ClassicContent> content = ClassicContent();
+  if (ranks.rank() == 0) content = classic_content(*only_, *options_.classic);
+  NMB_TRY(ranks.agree(content.status()));
+  struct Lengths {
+    std::uint64_t header = 0, values = 0;
+  };
+  Lengths lengths;
+  if (ranks.rank() == 0) lengths = {content->header.size(), content->values->size()};
+  NMB_ASSIGN(lengths, ranks.broadcast_value(0, lengths));
+  NMB_ASSIGN(const auto own, deal(ranks, from, content->values, lengths.values));
+  const bool may_be_sparse = ranks.rank() == 0 && content->values->may_be_sparse();
+  NMB_TRY(ClassicFile(options_.output, extract, ranks)
+              .write(content->header, lengths.header, lengths.values, may_be_sparse, own));
+  return ranks.agree(ranks.rank() == 0 ? describe(report) : Status());
+}
+
+// Of the file that is there.
+Status ClassicOutput::describe(PackReport* report) const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report->totals;
   totals.blocks = 1;

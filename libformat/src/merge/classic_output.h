@@ -5,9 +5,11 @@
 #include <functional>
 #include <memory>
 
+#include "convert/classic_file.h"
 #include "merge/block_sink.h"
 #include "merge/conflict_list.h"
 #include "merge/reopened_source.h"
+#include "merge/sent_values.h"
 #include "nmb/dataset.h"
 #include "nmb/pack.h"
 
@@ -26,11 +28,17 @@ class ClassicOutput final : public BlockSink {
 
   // A conflict unless there is one block.
   void check();
-  // check_inputs: called ahead of publishing.
-  Status write(const std::function<Status()>& check_inputs, PackReport* report) const;
+  // Collective. Rank 0 has the block, and tells the others what the values are made of that they
+  // write. check_inputs: called by rank 0 ahead of publishing. from: how others make them.
+  Status write(Communicator& ranks, const ReceivedFrom& from,
+               const std::function<Status()>& check_inputs, PackReport* report) const;
 
  private:
   bool is_first();
+  Result<std::vector<ClassicFile::Values>> deal(Communicator& ranks, const ReceivedFrom& from,
+                                                std::shared_ptr<const ByteSource> values,
+                                                std::uint64_t length) const;
+  Status describe(PackReport* report) const;
 
   const PackOptions& options_;
   ConflictList& conflicts_;

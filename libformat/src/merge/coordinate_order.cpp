@@ -6,6 +6,8 @@
 #include <charconv>
 #include <vector>
 
+#include "nmb/values.h"
+
 namespace nmb {
 
 namespace {
@@ -19,32 +21,38 @@ std::string number_text(double value) {
 
 }  // namespace
 
-Result<std::optional<Disorder>> first_disorder(const Dataset& dataset, DimId along) {
-  const Metadata& metadata = dataset.metadata;
-  const std::string name(metadata.dimension(along).name);
-  const auto id = metadata.find_variable(name);
-  if (!id) return std::optional<Disorder>();
+std::optional<VarId> coordinate_of(const Metadata& metadata, DimId along) {
+  const auto id = metadata.find_variable(metadata.dimension(along).name);
+  if (!id) return std::nullopt;
   const Variable variable = metadata.variable(*id);
-  if (variable.dimensions.size() != 1 || variable.dimensions[0] != along ||
-      variable.type == Type::kChar)
-    return std::optional<Disorder>();
-  const Dimension dimension = metadata.dimension(along);
-  const std::uint64_t length = dimension.is_record() ? dataset.records : dimension.length;
+  const bool is_coordinate = variable.dimensions.size() == 1 && variable.dimensions[0] == along &&
+                             variable.type != Type::kChar;
+  return is_coordinate ? id : std::nullopt;
+}
+
+Result<std::optional<Disorder>> first_disorder(const std::string& coordinate, Type type,
+                                               const std::vector<CoordinatePart>& parts) {
+  std::vector<std::byte> bytes;
   std::vector<double> values;
   double before = 0, sign = 0;
-  for (std::uint64_t from = 0; from < length; from += values.size()) {
-    values.resize(std::min(kValuesAtOnce, length - from));
-    const Hyperslab slab{{from}, {values.size()}, {}};
-    NMB_TRY(dataset.read(*id, slab, MemoryType::kDouble, values.data()));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double step = values[i] - before;
-      if (from + i == 1) sign = step < 0 ? -1 : 1;
-      // Not a number is behind nothing.
-      if (from + i > 0 && !(step * sign > 0))
-        return std::optional(Disorder{name, from + i, number_text(values[i]), number_text(before)});
-      before = values[i];
+  std::uint64_t index = 0;
+  for (const CoordinatePart& part : parts)
+    for (std::uint64_t from = 0; from < part.count; from += values.size()) {
+      values.resize(std::min(kValuesAtOnce, part.count - from));
+      bytes.resize(values.size() * type_size(type));
+      NMB_TRY(part.values->read_at(from * type_size(type), bytes));
+      convert_from_external(type, bytes.data(), values.size(), MemoryType::kDouble, values.data());
+      for (const double value : values) {
+        const double step = value - before;
+        if (index == 1) sign = step < 0 ? -1 : 1;
+        // Not a number is behind nothing.
+        if (index > 0 && !(step * sign > 0))
+          return std::optional(
+              Disorder{coordinate, index, number_text(value), number_text(before)});
+        before = value;
+        ++index;
+      }
     }
-  }
   return std::optional<Disorder>();
 }
 

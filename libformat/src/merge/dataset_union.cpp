@@ -9,9 +9,9 @@
 #include "conflict/value_text.h"
 #include "convert/laid_values.h"
 #include "convert/repeated_value.h"
+#include "merge/member_array.h"
 #include "merge/value_comparison.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -487,22 +487,26 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
 Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
-  VariableShape shape;
+  MemberValues parts;
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < found.dimensions.size(); ++d) {
     const DimId id = found.dimensions[d];
-    shape.lengths.push_back(joined_[id].is ? joined_[id].counts[place.member] : length_of(id));
-    if (d > 0 || !place.is_record) values *= shape.lengths.back();
+    const std::uint64_t length = joined_[id].is ? joined_[id].counts[place.member] : length_of(id);
+    if (d == 0 && place.is_record)
+      parts.records = length;
+    else
+      values *= length;
   }
-  shape.begin = place.begin;
-  shape.record_size = member.record_size;
   *slice = values * type_size(found.type);
-  const std::uint64_t bytes = values * type_size(place.type);
-  Source array = place.is_record && bytes > 0
-                     ? record_array(member.values, shape, bytes)
-                     : std::make_shared<SharedRange>(member.values, place.begin, bytes);
-  if (place.type == found.type) return array;
-  return widened_array(std::move(array), place.type, found.type, maps_fill(variable, place));
+  parts.values = member.values;
+  parts.begin = place.begin;
+  parts.bytes = values * type_size(place.type);
+  parts.record_size = member.record_size;
+  parts.is_record = place.is_record;
+  parts.type = place.type;
+  parts.to = found.type;
+  parts.maps_fill = place.type != found.type && maps_fill(variable, place);
+  return std::make_shared<MemberArray>(std::move(parts));
 }
 
 // Whether what a dataset has of a variable has default fill values that mean something, and that
@@ -728,6 +732,35 @@ Status DatasetUnion::add_column(const std::string& name, VarId like, std::vector
   placed_.push_back({{0}, here(), type_bit(Type::kInt64), {}});
   columns_.emplace(*id, std::move(values));
   return {};
+}
+
+std::vector<JoinedCoordinate> DatasetUnion::coordinates() const {
+  std::vector<JoinedCoordinate> all;
+  for (const DimId along : joined()) {
+    const auto id = coordinate_of(all_.metadata, along);
+    if (!id || columns_.contains(*id)) continue;
+    const Variable variable = all_.metadata.variable(*id);
+    JoinedCoordinate& coordinate =
+        all.emplace_back(JoinedCoordinate{along, std::string(variable.name), variable.type, {}});
+    const Joined& joined = joined_[along];
+    const auto fill = [&](std::uint64_t count) {
+      if (count > 0) coordinate.parts.push_back({fill_of(*id), count});
+    };
+    auto place = placed_[*id].places.begin();
+    for (std::uint32_t m = 0; m <= members_.size(); ++m) {
+      if (const auto gap = joined.gaps.find(m); gap != joined.gaps.end()) fill(gap->second);
+      if (m == members_.size()) break;
+      if (place == placed_[*id].places.end() || place->member != m) {
+        fill(joined.counts[m]);
+      } else {
+        std::uint64_t slice;
+        if (joined.counts[m] > 0)
+          coordinate.parts.push_back({array_of(*id, *place, &slice), joined.counts[m]});
+        ++place;
+      }
+    }
+  }
+  return all;
 }
 
 Result<Dataset> DatasetUnion::take(const std::string& name) {

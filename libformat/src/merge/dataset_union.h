@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "convert/type_widening.h"
+#include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
 #include "merge/tile_cover.h"
 #include "nmb/byte_source.h"
@@ -75,6 +76,14 @@ bool tells_meaning(std::string_view attribute);
 class LaidValues;
 class TiledValues;
 
+// A coordinate along which values follow one another, dataset by dataset.
+struct JoinedCoordinate {
+  DimId along;
+  std::string name;
+  Type type;
+  std::vector<CoordinatePart> parts;
+};
+
 class DatasetUnion {
  public:
   using TakeNote = std::function<void(UnionNote)>;
@@ -127,6 +136,8 @@ class DatasetUnion {
   bool has_variable(std::string_view name) const {
     return all_.metadata.find_variable(name).has_value();
   }
+  // Of all dimensions along which values follow one another; not of tiles.
+  std::vector<JoinedCoordinate> coordinates() const;
   // All of it, of kind CDF-5, after which the union is of no use. name: of the values, for
   // messages. kUnsupported, kLimit: sizes.
   Result<Dataset> take(const std::string& name);

@@ -55,6 +55,7 @@ class LazyExtent final : public ByteSource {
     return true;
   }
   bool may_be_sparse() const override { return reader_->file().may_be_sparse(); }
+  const BlockEntry& entry() const { return entry_; }
 
  private:
   Result<std::shared_ptr<const Block>> held() const {

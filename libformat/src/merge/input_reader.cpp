@@ -7,6 +7,7 @@
 
 #include "block/name_rules.h"
 #include "interop/group_block.h"
+#include "merge/held_values.h"
 #include "merge/input_block.h"
 #include "merge/value_origin.h"
 #include "nmb/classic_header.h"
@@ -21,6 +22,9 @@
 namespace nmb {
 
 namespace {
+
+// Of a header that is kept until it is written.
+constexpr std::uint64_t kMostHeader = 8192;
 
 // What a block is packed with that its definitions tell.
 void count_objects(const Dataset& dataset, PackedBlock* block) {
@@ -82,8 +86,19 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   Dataset dataset = dataset_of(std::move(header), values);
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
-  block.packed.body = std::make_shared<SharedRange>(file, 0, header_length);
   block.packed.extent = block.values = values;
+  // The file is open now, and may not be when they are asked for.
+  if (options_.compares) {
+    NMB_ASSIGN(block.values, hold_small(dataset, &held_room_));
+  }
+  if (header_length <= std::min(kMostHeader, held_room_)) {
+    std::vector<std::byte> body(header_length);
+    NMB_TRY(file->read_at(0, body));
+    held_room_ -= header_length;
+    block.packed.body = std::make_shared<OwnedBytes>(std::move(body), file->name());
+  } else {
+    block.packed.body = std::make_shared<SharedRange>(file, 0, header_length);
+  }
   block.packed.extent_length = values->size();
   block.packed.origin = origin(index, header_length);
   if (options_.links) {

@@ -31,6 +31,9 @@ namespace nmb {
 // Blocks that are kept of an NMB input, in bytes.
 inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
+// Headers and small values that are kept of all classic inputs of a rank, in bytes.
+inline constexpr std::uint64_t kHeldBytes = 64 << 20;
+
 // What an NMB input has beside its blocks' definitions and values.
 struct InputExtras {
   std::shared_ptr<const KeptRows> rows;  // nullptr: none
@@ -85,6 +88,7 @@ class InputReader {
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // where values are linked
     bool coded_pieces = false;
+    bool compares = false;      // values of blocks are compared with those of other inputs
     bool origins = false;       // packed.origin is wanted
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
@@ -138,6 +142,9 @@ class InputReader {
                           const Visit& visit);
   Status note_lengths(const Reader& reader);
   Status note_lengths(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
+  Status note_made_up(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
+  // A group's path where its paths say already where it will be.
+  std::string place_of(const std::string& group) const;
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Result<MovedBlock> moved_block(std::size_t index, const Block& block,
                                  const std::shared_ptr<const ByteSource>& values,
@@ -158,14 +165,12 @@ class InputReader {
   std::shared_ptr<SpoolFile> moved_;            // values that lead to paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
-  bool is_placed_ = false;    // the one that is read
-  bool is_surveyed_ = false;  // by Options::survey
-  Status note_made_up(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
-  MadeUpNumbers::First made_up_;                    // of an HDF5 input
-  std::optional<FileDimensionsReader> dimensions_;  // of an NMB input
-  // Where the groups of an HDF5 input will be, if their paths say so already.
-  std::string place_of(const std::string& group) const;
-  std::string placed_below_;
+  std::uint64_t held_room_ = kHeldBytes;             // of headers and values of classic inputs
+  bool is_placed_ = false;                           // the one that is read
+  bool is_surveyed_ = false;                         // by Options::survey
+  MadeUpNumbers::First made_up_;                     // of an HDF5 input
+  std::optional<FileDimensionsReader> dimensions_;   // of an NMB input
+  std::string placed_below_;                         // where the groups of an HDF5 input will be
   std::shared_ptr<const DimensionLengths> lengths_;  // of that
   // Of Options::only_block: a group comes with the blocks below it and keeps its path, a classic
   // dataset comes alone and becomes the root. A group without content of its own is stored as an

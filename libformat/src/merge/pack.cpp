@@ -18,6 +18,7 @@
 #include "merge/pack_plan.h"
 #include "merge/pack_report.h"
 #include "merge/sample_rule.h"
+#include "merge/sent_values.h"
 #include "merge/shared_names.h"
 #include "merge/value_origin.h"
 #include "merge/written_blocks.h"
@@ -34,6 +35,9 @@
 namespace nmb {
 
 namespace {
+
+// How a rank opens values of another one: by their place in an input, or by what they are made of.
+constexpr char kOfInput = 'i', kSent = 's';
 
 class Packer {
  public:
@@ -70,7 +74,9 @@ class Packer {
     NMB_TRY(check_names(is_divided, &names));
     if (planned.ok()) planned = verdict(report_, options_);
     NMB_TRY(said_by_rank_0(planned.ok() ? names : planned));
-    if (classic_) return classic_->write([this] { return check_inputs(); }, &report_);
+    if (classic_)
+      return classic_->write(
+          ranks_, {pool_, views_, read_options()}, [this] { return check_inputs(); }, &report_);
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
@@ -90,9 +96,6 @@ class Packer {
       return Status(Code::kUsage, "found no inputs, expected at least one");
     if (options_.classic && options_.mode == MergeMode::kPack)
       return Status(Code::kUsage, "found a classic output of pack, expected union or join");
-    if (options_.classic && ranks_.size() > 1)
-      return Status(Code::kUnsupported, options_.output, kNoOffset, "",
-                    "found several processes for a classic file, expected one, or an NMB output");
     if (!options_.key.empty() && options_.mode != MergeMode::kJoin)
       return Status(Code::kUsage, "found a partition key, expected join with it");
     if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
@@ -174,13 +177,16 @@ class Packer {
     if (options_.mode != MergeMode::kPack) unions_.emplace(options_, conflicts_, report_, views_);
     if (options_.classic) {
       classic_.emplace(options_, conflicts_, views_);
-      return check_new_output(
-          options_.output, {.overwrite = options_.writer.overwrite, .sync = options_.writer.sync});
+      return said_by_rank_0(
+          ranks_.rank() == 0
+              ? check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
+                                                   .sync = options_.writer.sync})
+              : Status());
     }
     NMB_ASSIGN(writer_, options_.append
                             ? Writer::open(options_.output, writer_options(), ranks_)
                             : Writer::create(options_.output, writer_options(), ranks_));
-    blocks_.emplace(options_, samples_, *writer_, conflicts_, names_, report_);
+    blocks_.emplace(options_, samples_, *writer_, conflicts_, names_, report_, ranks_.size() == 1);
     return {};
   }
 
@@ -208,7 +214,7 @@ class Packer {
     if (unions_) NMB_TRY(unions_->finish(planned, output));
     unions_.reset();
     for (const auto& [input, extras] : extras_) tell_losses(input, extras);
-    if (classic_ && report_.unreadable.empty()) classic_->check();
+    if (classic_ && ranks_.rank() == 0 && report_.unreadable.empty()) classic_->check();
     return {};
   }
 
@@ -349,8 +355,12 @@ class Packer {
                                  lost.text());
       return verdict(report_, options_);
     };
-    if (ranks_.size() > 1)
+    if (ranks_.size() > 1) {
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
+      writer.narrow_origin = [this](std::string_view origin, ByteRange wanted) {
+        return narrow_origin(origin, wanted);
+      };
+    }
     if (options_.check) {
       writer.layer = [layer = writer.layer](std::unique_ptr<OutputFile> file) {
         if (layer) file = layer(std::move(file));
@@ -382,12 +392,28 @@ class Packer {
     return first.status(file.name());
   }
 
-  // Values of an input of another rank.
+  ReadOptions read_options() const {
+    return {
+        .cache_bytes = kCachedBytesOfInput, .verify_values = true, .external = options_.external};
+  }
+
+  // What another rank needs to open them: of an input that is one's own, its place is enough.
+  Result<std::string> narrow_origin(std::string_view origin, ByteRange wanted) const {
+    const ByteSource* const source = blocks_->sent_by(origin);
+    if (!source) return kOfInput + std::string(origin);
+    NMB_ASSIGN(const auto sent, send_values(*source, wanted));
+    if (!sent) return std::string();
+    return kSent + std::string(reinterpret_cast<const char*>(sent->data()), sent->size());
+  }
+
+  // Values of another rank.
   Result<std::shared_ptr<const ByteSource>> open_values(std::string_view text) {
+    const char kind = text.front();
+    text.remove_prefix(1);
+    if (kind == kSent)
+      return receive_values(std::as_bytes(std::span(text)), {pool_, views_, read_options()});
     const ValueOrigin origin = ValueOrigin::of(text);
-    return open_origin(
-        origin, options_.inputs[origin.input], pool_,
-        {.cache_bytes = kCachedBytesOfInput, .verify_values = true, .external = options_.external});
+    return open_origin(origin, options_.inputs[origin.input], pool_, read_options());
   }
 
   // What is wrong with the inputs is no rank's own failure: whose it is does not matter.

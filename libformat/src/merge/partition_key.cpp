@@ -140,6 +140,7 @@ class PartitionKey::Numbers final : public ByteSource {
     return Status(Code::kDamaged, name(), kNoOffset, "",
                   "found an event that its file's list did not have when it was looked at");
   }
+  std::pair<Input, KeyColumn> parts() const { return {key_->inputs_.at(input_), column_}; }
 
  private:
   const std::shared_ptr<const PartitionKey> key_;
@@ -150,6 +151,18 @@ class PartitionKey::Numbers final : public ByteSource {
 Source PartitionKey::numbers(std::shared_ptr<const PartitionKey> key, std::size_t input,
                              KeyColumn column) {
   return std::make_shared<Numbers>(std::move(key), input, std::move(column));
+}
+
+std::optional<std::pair<PartitionKey::Input, KeyColumn>> PartitionKey::parts_of(
+    const ByteSource& numbers) {
+  const auto* const made = dynamic_cast<const Numbers*>(&numbers);
+  return made ? std::optional(made->parts()) : std::nullopt;
+}
+
+Source PartitionKey::numbers(Input input, KeyColumn column) {
+  auto key = std::make_shared<PartitionKey>();
+  key->inputs_.emplace(0, std::move(input));
+  return numbers(std::move(key), 0, std::move(column));
 }
 
 }  // namespace nmb

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convert/array_source.h"
@@ -44,12 +45,16 @@ class PartitionKey {
   static Source numbers(std::shared_ptr<const PartitionKey> key, std::size_t input,
                         KeyColumn column);
 
- private:
-  using Events = std::shared_ptr<const std::vector<std::int64_t>>;
+  // What numbers() are made of; nullopt: the source is another one.
   struct Input {
     KeyColumn events;
     std::uint64_t first;  // number of its first event
   };
+  static std::optional<std::pair<Input, KeyColumn>> parts_of(const ByteSource& numbers);
+  static Source numbers(Input input, KeyColumn column);
+
+ private:
+  using Events = std::shared_ptr<const std::vector<std::int64_t>>;
   class Numbers;
 
   // Ascending, each once.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "nmb/byte_source.h"
+#include "nmb/netcdf_view.h"
 
 namespace nmb {
 
@@ -51,12 +52,23 @@ class SourcePool {
   std::list<Entry> open_;  // the most recent in front
 };
 
+// What it is that is opened: values of a block of kind 6 as a classic dataset has them.
+struct ViewOrigin {
+  std::string block;
+  std::shared_ptr<const ByteSource> body, extent;  // extent: nullptr: it is empty
+  std::shared_ptr<const DimensionLengths> lengths;
+};
+
 class ReopenedSource final : public ByteSource {
  public:
   // open: what has `size` bytes, the same each time.
   ReopenedSource(std::string name, std::uint64_t size, SourcePool::Open open,
-                 std::shared_ptr<SourcePool> pool)
-      : name_(std::move(name)), size_(size), open_(std::move(open)), pool_(std::move(pool)) {}
+                 std::shared_ptr<SourcePool> pool, ViewOrigin origin = {})
+      : name_(std::move(name)),
+        size_(size),
+        open_(std::move(open)),
+        pool_(std::move(pool)),
+        origin_(std::move(origin)) {}
   ~ReopenedSource() override { pool_->close(this); }
 
   std::uint64_t size() const override { return size_; }
@@ -65,12 +77,14 @@ class ReopenedSource final : public ByteSource {
     NMB_ASSIGN(const std::shared_ptr<const ByteSource> source, pool_->use(this, open_));
     return source->read_at(offset, out);
   }
+  const ViewOrigin& origin() const { return origin_; }
 
  private:
   const std::string name_;
   const std::uint64_t size_;
   const SourcePool::Open open_;
   const std::shared_ptr<SourcePool> pool_;
+  const ViewOrigin origin_;
 };
 
 }  // namespace nmb

@@ -2,6 +2,7 @@
 #include "merge/written_blocks.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "block/name_rules.h"
@@ -117,6 +118,8 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   if (!block.links)
     NMB_TRY(storage_.prepare(block.dataset, block.first_made_up, std::move(block.coded),
                              std::move(block.coded_in), &packed, &values));
+  if (!block.links && packed.extent && packed.origin.empty())
+    packed.origin = origin_of(packed.extent);
   const std::shared_ptr<const KeptRows> rows = packed.kept;
   const std::uint64_t order = packed.kept_order;
   Status status;
@@ -130,6 +133,21 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   if (block.links) return writer_.link_values(*id, std::move(*block.links));
   storage_.note(*id, std::move(values));
   return {};
+}
+
+// A number, which is shorter than what ValueOrigin::text() says.
+std::string WrittenBlocks::origin_of(std::shared_ptr<const ByteSource> values) {
+  if (is_alone_) return {};
+  const auto number = static_cast<std::uint32_t>(sent_.size());
+  sent_.push_back(std::move(values));
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+const ByteSource* WrittenBlocks::sent_by(std::string_view origin) const {
+  std::uint32_t number;
+  if (origin.size() != sizeof number) return nullptr;
+  std::memcpy(&number, origin.data(), sizeof number);
+  return sent_[number].get();
 }
 
 // false and a conflict: what leads to objects by path would lead nowhere once these are called
@@ -157,8 +175,11 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
       defined(writer_.define_block(name.name, metadata, part.records), name, &status);
   if (!id) return status;
   NMB_TRY(writer_.set_samples(*id, samples));
-  if (sources_.empty() || sources_.back().values != part.values)
-    sources_.push_back({std::move(part.values), std::string(part.origin)});
+  if (sources_.empty() || sources_.back().values != part.values) {
+    std::string origin(part.origin);
+    if (origin.empty() && part.values) origin = origin_of(part.values);
+    sources_.push_back({std::move(part.values), std::move(origin)});
+  }
   if (part.is_laid) part.begins.clear();
   parts_.push_back({*id, static_cast<std::uint32_t>(sources_.size() - 1), std::move(part.begins),
                     part.record_size, false});

@@ -21,10 +21,11 @@ namespace nmb {
 
 class WrittenBlocks final : public BlockSink {
  public:
-  // All must outlive this.
+  // All must outlive this. is_alone: no other rank can move values.
   WrittenBlocks(const PackOptions& options, SampleRule samples, Writer& writer,
-                ConflictList& conflicts, SharedNames& names, PackReport& report)
-      : writer_(writer),
+                ConflictList& conflicts, SharedNames& names, PackReport& report, bool is_alone)
+      : is_alone_(is_alone),
+        writer_(writer),
         samples_(std::move(samples)),
         conflicts_(conflicts),
         names_(names),
@@ -62,6 +63,10 @@ class WrittenBlocks final : public BlockSink {
   // Names of up to kFirstBlocks.
   std::vector<std::string> take_first_names() { return std::move(first_names_); }
 
+  // Origins of values that other ranks open by what send_values() writes (merge/sent_values.h):
+  // nullptr: it is none of them.
+  const ByteSource* sent_by(std::string_view origin) const;
+
  private:
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
   Result<std::uint64_t> samples_of(const BlockName& name, const SampleRule::Objects& objects,
@@ -69,7 +74,9 @@ class WrittenBlocks final : public BlockSink {
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
+  std::string origin_of(std::shared_ptr<const ByteSource> values);
 
+  const bool is_alone_;
   Writer& writer_;
   const SampleRule samples_;
   ConflictList& conflicts_;
@@ -85,6 +92,7 @@ class WrittenBlocks final : public BlockSink {
   std::unordered_map<const KeptRows*, KeptBlocks> kept_;
   std::vector<PartBlock> parts_;
   std::vector<PartSource> sources_;
+  std::vector<std::shared_ptr<const ByteSource>> sent_;  // by origin
 };
 
 }  // namespace nmb

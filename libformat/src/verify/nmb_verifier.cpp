@@ -11,7 +11,7 @@ NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, F
     : file_(file, options.rate),
       options_(options),
       findings_(*this, findings),
-      values_(file_, options.threads) {}
+      values_(file_, options.threads, options.ranks) {}
 
 Result<VerifySummary> NmbVerifier::run() {
   summary_.kind = "NMB";

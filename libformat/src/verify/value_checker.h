@@ -11,6 +11,7 @@
 
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
+#include "nmb/communicator.h"
 #include "nmb/piece_codec.h"
 #include "verify/metered_source.h"
 #include "wire/copy_buffer.h"
@@ -54,7 +55,9 @@ struct ValueOutcome {
 class ValueChecker {
  public:
   static constexpr std::size_t kBatch = 256;
-  ValueChecker(const MeteredSource& file, unsigned threads) : file_(file), threads_(threads) {}
+  // ranks: as VerifyOptions has them.
+  ValueChecker(const MeteredSource& file, unsigned threads, Communicator* ranks)
+      : file_(file), threads_(threads), ranks_(ranks) {}
 
   // True: the batch is full.
   bool add(ValueRange range) {
@@ -65,8 +68,13 @@ class ValueChecker {
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
+  // The ranges [0, end) and all that lie in other files.
+  void check_here(std::size_t end, std::vector<ValueOutcome>* outcomes);
+  Status check_by_ranks(std::vector<ValueOutcome>* outcomes);
+
   const MeteredSource& file_;
   const unsigned threads_;
+  Communicator* const ranks_;
   std::vector<ValueRange> batch_;
 };
 

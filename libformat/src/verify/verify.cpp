@@ -1,8 +1,13 @@
 // Kind of a file by its content, and who verifies it (see nmb/verify.h).
 #include "nmb/verify.h"
 
+#include <vector>
+
+#include "nmb/communicator.h"
 #include "nmb/file_kind.h"
+#include "parallel/status_bytes.h"
 #include "verify/nmb_verifier.h"
+#include "verify/value_ranks.h"
 #include "verify/verify_classic.h"
 #include "verify/verify_hdf5.h"
 
@@ -16,6 +21,20 @@ Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& option
   if (kind == FileKind::kHdf5) return verify_hdf5(file, options, findings);
   return Status(Code::kUnknownKind, file.name(), kNoOffset, "",
                 "found a file of no known kind, expected NMB, classic netCDF or HDF5");
+}
+
+Status verify_together(Communicator& ranks, unsigned threads, const std::function<Status()>& work) {
+  Status status;
+  if (ranks.rank() == 0) {
+    status = work();
+    NMB_TRY(end_values(ranks));
+  } else {
+    NMB_TRY(serve_values(ranks, threads));
+  }
+  std::vector<std::byte> told;
+  if (ranks.rank() == 0) told = status_bytes(status);
+  NMB_TRY(ranks.broadcast(0, &told));
+  return status_from(told);
 }
 
 }  // namespace nmb

@@ -12,6 +12,21 @@
 
 namespace nmb {
 
+namespace {
+
+FileStamp stamp_from(const struct stat& info) {
+  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
+          std::int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
+}
+
+}  // namespace
+
+Result<FileStamp> FileSource::stamp_of(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return system_error(errno, path, "stat");
+  return stamp_from(info);
+}
+
 Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error(errno, path, "open");
@@ -28,8 +43,7 @@ Result<std::unique_ptr<FileSource>> FileSource::adopt(int fd, const std::string&
                                         : "found a device, expected a file");
   source->size_ = static_cast<std::uint64_t>(info.st_size);
   source->sparse_ = static_cast<std::uint64_t>(info.st_blocks) * 512 < source->size_;
-  source->stamp_ = {info.st_dev, info.st_ino, source->size_,
-                    std::int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
+  source->stamp_ = stamp_from(info);
   return source;
 }
 

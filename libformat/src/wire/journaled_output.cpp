@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -22,6 +23,10 @@ constexpr std::string_view kMagic = "NMBjour1";
 constexpr std::size_t kHeader = 24, kRecord = 32;
 // Less is written again: the journal would be no shorter than what it tells.
 constexpr std::size_t kLeastNoted = 4096;
+// Bytes that are written at once, in one call.
+constexpr std::size_t kMostNoted = 1 << 20;
+// Notes that may tell of a byte, of runs that wrote in different steps: the nearest ones ahead.
+constexpr int kMostLookedAt = 4;
 
 std::string journal_of(const std::string& hidden) {
   return hidden.substr(0, hidden.rfind('.')) + ".journal";
@@ -128,14 +133,15 @@ Status JournaledOutput::load(const std::string& journal, bool* empty) {
   for (std::size_t at = kHeader; at + kRecord <= bytes.size(); at += kRecord) {
     std::uint64_t fields[4];
     for (int i = 0; i < 4; ++i) fields[i] = load_le<std::uint64_t>(bytes.data() + at + 8 * i);
-    if (fields[3] == check_of(fields)) noted_[fields[0]] = {fields[1], fields[2]};
+    if (fields[3] == check_of(fields) && fields[1] <= kMostNoted)
+      noted_[fields[0]] = {fields[1], fields[2]};
   }
   return {};
 }
 
 Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   NMB_TRY(base_->write_at(offset, bytes));
-  if (bytes.size() < kLeastNoted) return {};
+  if (bytes.size() < kLeastNoted || bytes.size() > kMostNoted) return {};
   const std::uint64_t fields[3] = {offset, bytes.size(), sum_of(bytes)};
   std::byte record[kRecord];
   for (int i = 0; i < 3; ++i) store_le(record + 8 * i, fields[i]);
@@ -143,10 +149,36 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
+// Whether the file has what was noted.
+bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
+  const auto& [offset, noted] = *note;
+  bytes->resize(noted.length);
+  return base_->read_at(offset, *bytes).ok() && sum_of(*bytes) == noted.sum;
+}
+
+// A job of another number of ranks or threads wrote in other steps, so a range may be parts of
+// several.
 bool JournaledOutput::recall(std::uint64_t offset, std::span<std::byte> out) const {
-  const auto noted = noted_.find(offset);
-  return noted != noted_.end() && noted->second.length == out.size() &&
-         base_->read_at(offset, out).ok() && sum_of(out) == noted->second.sum;
+  if (const auto exact = noted_.find(offset);
+      exact != noted_.end() && exact->second.length == out.size())
+    return base_->read_at(offset, out).ok() && sum_of(out) == exact->second.sum;
+  std::vector<std::byte> bytes;
+  while (!out.empty()) {
+    auto note = noted_.upper_bound(offset);
+    bool is_there = false;
+    for (int i = 0; i < kMostLookedAt && !is_there && note != noted_.begin(); ++i) {
+      --note;
+      is_there = offset - note->first < note->second.length && has(note, &bytes);
+    }
+    if (!is_there) return false;
+    const std::uint64_t from = offset - note->first;
+    const auto part =
+        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), note->second.length - from));
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), part, out.begin());
+    out = out.subspan(part);
+    offset += part;
+  }
+  return true;
 }
 
 Status JournaledOutput::publish() {

@@ -4,14 +4,17 @@
 //
 // The journal is a header of 24 bytes (magic, sum of the key, sum of both) and records of 32:
 // offset and length in the file, sum of the bytes, sum of these three and the key. All
-// little-endian. A record that is cut or wrong says nothing.
+// little-endian. A record that is cut or wrong says nothing. All processes of a job append to one
+// journal; where a file system loses a record of two that are appended at once, what it tells is
+// done again.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "nmb/output_file.h"
 
@@ -41,6 +44,7 @@ class JournaledOutput final : public OutputFileLayer {
   struct Noted {
     std::uint64_t length, sum;
   };
+  using Notes = std::map<std::uint64_t, Noted>;  // by offset
   // names: of the hidden file, where this one decides whether it stays.
   JournaledOutput(std::shared_ptr<OutputFile> file, std::string names, int journal,
                   std::uint64_t key)
@@ -48,11 +52,12 @@ class JournaledOutput final : public OutputFileLayer {
   // *empty: there is no header that is whole.
   Status load(const std::string& journal, bool* empty);
   std::uint64_t check_of(const std::uint64_t* fields) const;
+  bool has(Notes::const_iterator note, std::vector<std::byte>* bytes) const;
 
   const std::string names_;
   const int journal_;
   const std::uint64_t key_;
-  std::unordered_map<std::uint64_t, Noted> noted_;  // by offset; of processes before
+  Notes noted_;  // of processes before
   bool published_ = false;
 };
 

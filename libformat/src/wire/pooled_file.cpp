@@ -7,6 +7,13 @@
 
 namespace nmb {
 
+namespace {
+
+// No file has this one.
+constexpr std::uint64_t kAnyDevice = 0;
+
+}  // namespace
+
 std::size_t FilePool::most_files() {
   constexpr rlim_t kMost = 128;
   rlimit limit;
@@ -53,6 +60,15 @@ Result<std::shared_ptr<PooledFile>> PooledFile::open_and_keep(std::shared_ptr<Fi
   return file;
 }
 
+std::shared_ptr<PooledFile> PooledFile::as_seen(const std::string& path, const FileStamp& stamp,
+                                                bool may_be_sparse,
+                                                std::shared_ptr<FilePool> pool) {
+  FileStamp seen = stamp;
+  seen.device = kAnyDevice;
+  return std::shared_ptr<PooledFile>(new PooledFile(path, seen, may_be_sparse, std::move(pool),
+                                                    [path] { return FileSource::open(path); }));
+}
+
 PooledFile::~PooledFile() {
   std::lock_guard lock(pool_->mutex_);
   if (source_) pool_->uses_.erase(use_);
@@ -77,12 +93,16 @@ bool PooledFile::is_unallocated(std::uint64_t offset, std::uint64_t length) cons
 }
 
 Status PooledFile::check_unchanged() const {
-  NMB_ASSIGN(std::shared_ptr<const FileSource> source, opener_());
   Unchanged unchanged;
   {
     std::lock_guard lock(pool_->mutex_);
     unchanged = unchanged_;
   }
+  if (!unchanged) {
+    NMB_ASSIGN(const FileStamp now, FileSource::stamp_of(path_));
+    return check(now);
+  }
+  NMB_ASSIGN(const std::shared_ptr<const FileSource> source, opener_());
   return check(*source, unchanged);
 }
 
@@ -97,8 +117,12 @@ void PooledFile::set_unchanged(Unchanged unchanged) const {
 }
 
 Status PooledFile::check(const FileSource& now, const Unchanged& unchanged) const {
-  if (unchanged) return unchanged(now);
-  if (now.stamp() == stamp_) return {};
+  return unchanged ? unchanged(now) : check(now.stamp());
+}
+
+Status PooledFile::check(FileStamp now) const {
+  if (stamp_.device == kAnyDevice) now.device = kAnyDevice;
+  if (now == stamp_) return {};
   return Status(Code::kDamaged, path_, kNoOffset, "", "the file changed while it was read");
 }
 

@@ -43,6 +43,10 @@ class PooledFile final : public ByteSource {
   // thread-safe.
   static Result<std::shared_ptr<PooledFile>> open_and_keep(std::shared_ptr<FilePool> pool,
                                                            Opener opener);
+  // A file as another process saw it, which is opened when it is read. stamp: its device may have
+  // another number here, so it does not count.
+  static std::shared_ptr<PooledFile> as_seen(const std::string& path, const FileStamp& stamp,
+                                             bool may_be_sparse, std::shared_ptr<FilePool> pool);
   ~PooledFile() override;
   std::uint64_t size() const override { return size_; }
   Result<std::uint64_t> refresh() const override;
@@ -54,7 +58,9 @@ class PooledFile final : public ByteSource {
   bool has_writer() const override;
   // From now on this decides, not size and time: others may add to the file.
   void set_unchanged(Unchanged unchanged) const;
-  // kDamaged if the file is no longer what it was when it was opened first.
+  const FileStamp& stamp() const { return stamp_; }
+  // kDamaged if the file is no longer what it was when it was opened first. Opens it only where
+  // set_unchanged() says who decides.
   Status check_unchanged() const;
 
  private:
@@ -66,6 +72,14 @@ class PooledFile final : public ByteSource {
         size_(source.size()),
         stamp_(source.stamp()),
         sparse_(source.may_be_sparse()) {}
+  PooledFile(std::string path, const FileStamp& stamp, bool sparse, std::shared_ptr<FilePool> pool,
+             Opener opener)
+      : path_(std::move(path)),
+        pool_(std::move(pool)),
+        opener_(std::move(opener)),
+        size_(stamp.size),
+        stamp_(stamp),
+        sparse_(sparse) {}
   std::string path_;
   std::shared_ptr<FilePool> pool_;
   Opener opener_;
@@ -73,6 +87,7 @@ class PooledFile final : public ByteSource {
   FileStamp stamp_;
   bool sparse_;
   Status check(const FileSource& now, const Unchanged& unchanged) const;
+  Status check(FileStamp now) const;
   mutable std::shared_ptr<const FileSource> source_;  // guarded by the pool
   mutable Unchanged unchanged_;                       // likewise
   mutable std::list<const PooledFile*>::iterator use_;

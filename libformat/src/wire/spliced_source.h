@@ -58,6 +58,8 @@ class SplicedSource final : public ByteSource {
     return from <= run->length && length <= run->length - from &&
            sources_[run->from]->is_unallocated(run->source + from, length);
   }
+  const std::vector<std::shared_ptr<const ByteSource>>& sources() const { return sources_; }
+  const std::vector<Run>& runs() const { return runs_; }
   bool may_be_sparse() const override {
     return std::ranges::any_of(sources_,
                                [](const auto& source) { return source->may_be_sparse(); });

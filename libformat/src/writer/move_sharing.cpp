@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "nmb/byte_range.h"
 #include "parallel/letters.h"
 
 namespace nmb {
@@ -88,8 +89,9 @@ class MoveSharing {
     if (load.most < share + least) return move_own();
     NMB_ASSIGN(const std::vector<Message> dealt, deal(own, share));
     lend(dealt);
+    const Status narrowed = narrow_loans();
     NMB_ASSIGN(const std::vector<Message> letters, ranks_.exchange(take_letters()));
-    NMB_TRY(ranks_.agree(move_all(letters)));
+    NMB_TRY(ranks_.agree(narrowed.ok() ? move_all(letters) : narrowed));
     return return_sums(letters);
   }
 
@@ -169,6 +171,30 @@ class MoveSharing {
     std::reverse(kept.begin(), kept.end());
     moves_ = std::move(kept);
     for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
+  }
+
+  // What others open the sources of their parts by; what they cannot open stays here.
+  Status narrow_loans() {
+    if (!options_.narrow_origin) return {};
+    Status status;
+    for (Loan& loan : loans_) {
+      if (loan.to == ranks_.rank()) continue;
+      ByteRange wanted{~std::uint64_t{0}, 0};
+      for (const ValueRuns& run : loan.part.runs) {
+        wanted.begin = std::min(wanted.begin, run.source_offset);
+        wanted.end = std::max(wanted.end,
+                              run.source_offset + (run.count - 1) * run.source_stride + run.length);
+      }
+      if (loan.part.runs.empty()) wanted = {0, 0};
+      Result<std::string> narrow = options_.narrow_origin(loan.part.origin, wanted);
+      if (narrow.ok() && !narrow->empty()) {
+        loan.part.origin = std::move(*narrow);
+        continue;
+      }
+      if (status.ok()) status = narrow.status();
+      loan.to = ranks_.rank();
+    }
+    return status;
   }
 
   std::vector<Communicator::Parcel> take_letters() {

@@ -1,0 +1,64 @@
+// ClassicFile: a new classic file of all ranks: rank 0 writes its header, each some of the values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convert/laid_values.h"
+#include "nmb/byte_range.h"
+#include "nmb/communicator.h"
+#include "nmb/dataset.h"
+#include "nmb/extract.h"
+#include "nmb/output_file.h"
+#include "nmb/writer.h"
+
+namespace nmb {
+
+// A dataset as a classic file has it.
+struct ClassicContent {
+  std::vector<std::byte> header;
+  std::shared_ptr<const LaidValues> values;  // all that is behind it
+};
+
+// kConflict: the kind cannot hold the dataset.
+Result<ClassicContent> classic_content(const Dataset& dataset, Kind kind);
+
+class ClassicFile {
+ public:
+  // All must outlive this.
+  ClassicFile(const std::string& path, const ExtractOptions& options, Communicator& ranks)
+      : path_(path), options_(options), ranks_(ranks) {
+    mover_.threads = options.threads;
+    mover_.cancel = options.cancel;
+  }
+
+  // What a rank writes of `length` bytes of values.
+  static ByteRange share_of(int rank, int ranks, std::uint64_t length);
+
+  struct Values {
+    std::shared_ptr<const ByteSource> source;  // has at least the bytes of the share
+    ByteRange share;
+  };
+  // Collective; the file has its name when it returns. header: rank 0's counts; its length and that
+  // of all values are the same on all. own: what this rank writes; all ranks together write each
+  // byte once. may_be_sparse: rank 0's counts: room is not reserved.
+  Status write(std::span<const std::byte> header, std::uint64_t header_length, std::uint64_t length,
+               bool may_be_sparse, const std::vector<Values>& own);
+
+ private:
+  Status agree(const Status& status) { return ranks_.agree(status.in_file(path_)); }
+  Status write_header(std::span<const std::byte> header, std::uint64_t length, bool may_be_sparse);
+  Status move(std::uint64_t header_length, std::uint64_t length, const std::vector<Values>& own);
+
+  const std::string& path_;
+  const ExtractOptions& options_;
+  Communicator& ranks_;
+  std::unique_ptr<OutputFile> file_;
+  WriterOptions mover_;
+};
+
+}  // namespace nmb

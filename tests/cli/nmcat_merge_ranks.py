@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+"""union, join and tiles by the processes of an MPI job: the same file and the same words as by one process.
+
+    nmcat_merge_ranks.py --tools FOLDER
+
+Inputs are classic, netCDF-4 and NMB files; their values are large enough that all processes move some.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import numpy  # noqa: E402
+from nmcat_ranks import LAUNCHERS, launchers, nmcat, words_of  # noqa: E402
+from tool_runs import main, netcdf4  # noqa: E402
+
+FILES = 6
+LEVELS, CELLS = 40, 1500
+
+
+def values(seed, *shape):
+    return numpy.random.default_rng(seed).integers(-1000, 1000, shape)
+
+
+def write_step(netcdf, path, i, *, kind, unlimited=True, **other):
+    """Some steps of a model: a record variable, a fixed one along time's place, and coordinates that all have."""
+    with netcdf.Dataset(path, "w", format=kind) as file:
+        steps = 3 + i % 2
+        file.createDimension("time", None if unlimited else steps)
+        file.createDimension("level", LEVELS)
+        file.createDimension("cell", CELLS)
+        file.history = f"step {i}"
+        group = file.createGroup("ocean") if other.get("group") else file
+        time = file.createVariable("time", "f8", ("time",))
+        time.units = other.get("units", "days since 2000-01-01")
+        time[:] = numpy.arange(steps) + 10.0 * i
+        file.createVariable("cell", "f4", ("cell",))[:] = numpy.arange(CELLS) + other.get("shift", 0)
+        t = group.createVariable("t", other.get("type", "f4"), ("time", "level", "cell"))
+        t.long_name = f"temperature {i}"
+        t[:] = values(i, steps, LEVELS, CELLS)
+        shape = ("time", "level") if unlimited else ("level", "time")
+        group.createVariable("s", "i2", shape)[:] = values(i + 100, *(len(file.dimensions[d]) for d in shape))
+        if not other.get("lacks"):
+            group.createVariable("u", "f8", ("time", "cell"))[:] = values(i + 200, steps, CELLS)
+
+
+def write_steps(netcdf, folder, **how):
+    folder.mkdir()
+    paths = [folder / f"step{i}.nc" for i in range(FILES)]
+    for i, path in enumerate(paths):
+        write_step(netcdf, path, i, **{name: value(i) if callable(value) else value for name, value in how.items()})
+    return paths
+
+
+def write_halves(netcdf, folder, kind):
+    """Each has some variables of its own, and one that all have."""
+    folder.mkdir()
+    paths = [folder / f"half{i}.nc" for i in range(FILES)]
+    for i, path in enumerate(paths):
+        with netcdf.Dataset(path, "w", format=kind) as file:
+            file.createDimension("x", 300)
+            file.createDimension("y", 500)
+            file.createVariable("mask", "i4", ("y", "x"))[:] = values(1, 500, 300)
+            file.createVariable(f"v{i}", "f8", ("y", "x"))[:] = values(i, 500, 300)
+    return paths
+
+
+def write_tiles(netcdf, folder):
+    folder.mkdir()
+    paths = [folder / f"ocean.nc.{i:04}" for i in range(FILES)]
+    ny, nx = 200, 240
+    for i, path in enumerate(paths):
+        y, x = i // 3 * (ny // 2), i % 3 * (nx // 3)
+        with netcdf.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+            file.NumFilesInSet = numpy.int32(FILES)
+            file.createDimension("time", None)
+            for name, first, count, whole in (("y", y, ny // 2, ny), ("x", x, nx // 3, nx)):
+                file.createDimension(name, count)
+                axis = file.createVariable(name, "f4", (name,))
+                axis.domain_decomposition = numpy.array([1, whole, first + 1, first + count], "i4")
+                axis[:] = numpy.arange(first, first + count)
+            file.createVariable("h", "f8", ("y", "x"))[:] = values(i, ny // 2, nx // 3)
+            file.createVariable("t", "f4", ("time", "y", "x"))[:] = values(i + 50, 4, ny // 2, nx // 3)
+    return paths
+
+
+def write_tables(netcdf, folder):
+    folder.mkdir()
+    paths = [folder / f"events{i}.nc" for i in range(FILES)]
+    for i, path in enumerate(paths):
+        with netcdf.Dataset(path, "w") as file:
+            for name, rows in (("spill", 50), ("hits", 60000)):
+                group = file.createGroup(name)
+                group.createDimension("row", None)
+                events = numpy.sort(values(i, rows) % 50) if name == "hits" else numpy.arange(50)
+                group.createVariable("evt", "i4", ("row",))[:] = events
+                group.createVariable("e", "f8", ("row",))[:] = values(i, rows)
+    return paths
+
+
+def check(tools, what, *arguments, output="nmb"):
+    one = nmcat(tools, [], *arguments, "-o", f"one.{output}", "-j1", "--json", "-f")
+    for launcher in launchers(tools)[1:]:
+        for count in ("2", "4") if launcher[0] == LAUNCHERS["openmpi"][0] else ("3",):
+            many = nmcat(tools, [*launcher[:-1], count], *arguments, "-o", f"many.{output}", "--json", "-f")
+            here = f"{what} by {count} processes of {launcher[0]}"
+            tools.check(
+                one.returncode == many.returncode,
+                f"{here}: exit code {many.returncode}, expected {one.returncode}: {words_of(many)}",
+            )
+            expected = [line.replace(f"one.{output}", f"many.{output}") for line in words_of(one)]
+            tools.check(words_of(many) == expected, f"{here}: found {words_of(many)}, expected {expected}")
+            tools.check(many.stdout == one.stdout.replace(f"one.{output}", f"many.{output}"), f"{here}: another report")
+            made = [tools.work / f"{name}.{output}" for name in ("one", "many")]
+            if one.returncode == 0 and many.returncode == 0:
+                tools.check_equal_bytes(*made, here)
+                made[1].unlink()
+            else:
+                tools.check(not any(path.exists() for path in made), f"{here}: a file is left")
+            hidden = [path.name for path in tools.work.iterdir() if path.name.startswith(".")]
+            tools.check(not hidden, f"{here}: {hidden} is left")
+    (tools.work / f"one.{output}").unlink(missing_ok=True)
+    return one
+
+
+def check_opens(tools, netcdf):
+    """No input is opened more than twice, but where the shares of two processes meet."""
+    if not shutil.which("strace"):
+        return
+    folder = tools.work / "small"
+    folder.mkdir()
+    paths = [folder / f"small{i:03}.nc" for i in range(200)]
+    for i, path in enumerate(paths):
+        with netcdf.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+            file.createDimension("time", None)
+            file.createDimension("x", 4000)
+            file.createVariable("time", "f8", ("time",))[:] = [i]
+            file.createVariable("x", "i2", ("x",))[:] = numpy.arange(4000) % 100
+            file.createVariable("v", "f4", ("time", "x"))[:] = values(i, 1, 4000)
+    # Few of them are open at a time.
+    few = ["prlimit", "--nofile=90:90", "strace", "-f", "-qq", "-e", "trace=openat", "-o"]
+    for launcher in launchers(tools):
+        ranks = 3 if launcher else 1
+        for mode in ("pack", "join"):
+            trace = tools.work / "trace"
+            trace.mkdir()
+            command = [*launcher, "sh", "-c", f'exec {" ".join(few)} {trace}/$$ "$@"', "sh", tools.folder / "nmcat"]
+            command += ["--mode", mode, *paths, "-o", "small.nmb", "-f", "--no-sync"] + ([] if launcher else ["-j1"])
+            env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+            done = subprocess.run(command, cwd=tools.work, env=env, capture_output=True, text=True, timeout=120)
+            here = f"{mode} of small inputs by {' '.join(launcher) or 'one process'}"
+            tools.check(done.returncode == 0, f"{here}: exit code {done.returncode}: {words_of(done)[:3]}")
+            opens = "".join(path.read_text() for path in trace.iterdir()).count(f"{folder}/small")
+            most = 2 * len(paths) + 2 * (ranks - 1)
+            tools.check(len(paths) < opens <= most, f"{here}: {opens} inputs opened, expected at most {most}")
+            shutil.rmtree(trace)
+
+
+def test(tools):
+    netcdf = netcdf4()
+    work = tools.work
+    check_opens(tools, netcdf)
+    classic = write_steps(netcdf, work / "classic", kind="NETCDF3_64BIT_OFFSET")
+    fixed = write_steps(netcdf, work / "fixed", kind="NETCDF3_64BIT_DATA", unlimited=False)
+    grouped = write_steps(netcdf, work / "grouped", kind="NETCDF4", group=True)
+    flat = write_steps(netcdf, work / "flat", kind="NETCDF4")
+    mixed = write_steps(
+        netcdf,
+        work / "mixed",
+        kind=lambda i: ("NETCDF3_CLASSIC", "NETCDF4")[i % 2],
+        type=lambda i: ("i2", "f4")[i // 2 % 2],
+        lacks=lambda i: i == 4,
+    )
+    wrong = write_steps(
+        netcdf,
+        work / "wrong",
+        kind="NETCDF3_CLASSIC",
+        units=lambda i: "hours since 2000-01-01" if i in (2, 5) else "days since 2000-01-01",
+        shift=lambda i: i == 4,
+        lacks=lambda i: i == 3,
+    )
+    packed = work / "packed.nmb"
+    tools.run("nmcat", *grouped[:3], "-o", packed, "--block-name", "{index}/{group}")
+    nmb = []
+    for path in grouped:
+        nmb.append(work / f"{path.stem}.nmb")
+        tools.run("nmcat", path, "-o", nmb[-1], "--block-name", "{group}", "--compress", "zstd")
+    tables = write_tables(netcdf, work / "tables")
+    tiles = write_tiles(netcdf, work / "tiles")
+    halves = {kind: write_halves(netcdf, work / kind, kind) for kind in ("NETCDF3_CLASSIC", "NETCDF4")}
+
+    def sound(what, *arguments, **other):
+        done = check(tools, what, *arguments, **other)
+        tools.check(done.returncode == 0, f"{what}: exit code {done.returncode}: {done.stderr}")
+
+    sound("join of classic files", "--mode", "join", *classic)
+    sound("join along a fixed dimension", "--mode", "join", "--along", "time", *fixed)
+    sound("join of groups", "--mode", "join", "--along", "time", *grouped)
+    sound("join of NMB files", "--mode", "join", "--along", "time", *nmb)
+    sound("join that widens and fills", "--mode", "join", "--on-mismatch=widen", "--missing=fill", *mixed)
+    sound("join with a key", "--mode", "join", "--along", "axis:0", "--key", "evt", *tables)
+    sound("join that compresses", "--mode", "join", "--compress", "zstd", *classic)
+    sound("join with statistics", "--mode", "join", "--stats", "basic", *classic)
+    for kind, paths in halves.items():
+        sound(f"union of {kind}", "--mode", "union", *paths)
+    sound("union with a view", "--mode", "union", "--hdf5-view", "on", *halves["NETCDF3_CLASSIC"])
+    sound("tiles", "--mode", "tiles", *tiles)
+    sound("tiles with gaps", "--mode", "tiles", "--missing=fill", *tiles[:3], *tiles[4:])
+    sound("pack of groups", *grouped)
+    for kind in ("cdf1", "cdf2", "cdf5"):
+        sound(f"join to {kind}", "--mode", "join", "--to", kind, *classic, output="nc")
+    sound("join of groups to classic", "--mode", "join", "--to", "cdf2", *flat, output="nc")
+    sound("join along a fixed dimension to classic", "--mode", "join", "--along", "time", *fixed, output="nc")
+    sound("union to classic", "--mode", "union", *halves["NETCDF3_CLASSIC"], output="nc")
+    sound("union of netCDF-4 to classic", "--mode", "union", *halves["NETCDF4"], output="nc")
+    sound("tiles to classic", "--mode", "tiles", "--missing=fill", *tiles[:3], *tiles[4:], output="nc")
+    sound("one file to classic", "--mode", "join", classic[0], output="nc")
+    check(tools, "join of blocks to classic", "--mode", "join", "--along", "time", *grouped, output="nc")
+    conflicts = check(tools, "join with conflicts", "--mode", "join", *wrong)
+    tools.check(conflicts.returncode == 1, f"join with conflicts: exit code {conflicts.returncode}")
+    tools.check(len(words_of(conflicts)) > 3, f"join with conflicts: {conflicts.stderr}")
+    check(tools, "join with a missing input", "--mode", "join", *classic[:5], "missing.nc", classic[5])
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, test))
