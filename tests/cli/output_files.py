@@ -262,8 +262,8 @@ def calls():
         for name, input_ in DEEP:
             yield "nmcat", "--output", name, [input_, "-o", "OUT", "--to", kind, "-f"]
     for name, input_ in DEEP:
-        yield "nmcat", "--report", name, [input_, "-o", "new.nmb", "--report", "OUT"]
-        yield "nmcat", "--report", name, ["a.nc", input_, "-o", "new.nmb", "--dry-run", "--report", "OUT"]
+        yield "nmcat", "--report", name, [input_, "-o", "new.nmb", "-f", "--report", "OUT"]
+        yield "nmcat", "--report", name, ["a.nc", input_, "-o", "new.nmb", "--dry-run", "-f", "--report", "OUT"]
         yield "nmcat", "--output", name, [input_, "a.nc", "-o", "OUT", "--to", "nmb", "-f", "--resume"]
     # A file that does not exist but is referred to.
     yield "nmcat", "--output", "gone.bin", ["gone.h5", "-o", "OUT", "--to", "nmb"]
@@ -288,12 +288,12 @@ def calls():
         yield "nmcat", "--report", "list", ["--files-from", "list", "-o", "new", *to, "--report", "OUT"]
         yield "nmcat", "--report", "old.nmb", ["a.nc", "-o", "old.nmb", "-f", *to, "--report", "OUT"]
         yield "nmcat", "--report", "new", ["a.nc", "-o", "new", *to, "--report", "OUT"]
-        yield "nmcat", "--report", "a.nc", ["view.nmb", "-o", "new", *to, "--report", "OUT"]
-        yield "nmcat", "--report", "raw.bin", ["raw.h5", "-o", "new", *to, "--report", "OUT"]
+        yield "nmcat", "--report", "a.nc", ["view.nmb", "-o", "new", *to, "-f", "--report", "OUT"]
+        yield "nmcat", "--report", "raw.bin", ["raw.h5", "-o", "new", *to, "-f", "--report", "OUT"]
     for more in (["--dry-run"], ["--digest", "sha256"], ["--mode", "union"], ["-j", "1"], ["--json"]):
         yield "nmcat", "--report", "b.nc", ["a.nc", "b.nc", "-o", "new.nmb", *more, "--report", "OUT"]
         yield "nmcat", "--report", "new.nmb", ["a.nc", "b.nc", "-o", "new.nmb", *more, "--report", "OUT"]
-        yield "nmcat", "--report", "src.h5", ["virtual.h5", "-o", "new.nmb", *more, "--report", "OUT"]
+        yield "nmcat", "--report", "src.h5", ["virtual.h5", "-o", "new.nmb", *more, "-f", "--report", "OUT"]
     yield "nmcat", "--report", "p.nmb", ["b.nc", "-o", "p.nmb", "--append", "--report", "OUT"]
     yield "nmcat", "--report", "a.nc", ["h.h5", "-o", "view.nmb", "--append", "--report", "OUT"]
     # nmconvert OUTPUT
@@ -425,7 +425,7 @@ def check_allowed(tools):
     run_here("nmcat", "b.nc", "-o", "new.nmb", "--report", "sub/new.nmb")
     run_here("nmcat", "b.nc", "-o", "new.nmb", "-f", "--report", "sub/new.nmb")
     tools.check(json.loads((folder / "sub/new.nmb").read_text())["done"], "a report that is replaced")
-    run_here("nmcat", "b.nc", "-o", "p.nmb", "--append", "--report", "old.json")
+    run_here("nmcat", "b.nc", "-o", "p.nmb", "--append", "--report", "appended.json")
     run_here("nmcat", "view.nmb", "-o", "old.nmb", "-f", "--report", "old.json")
     run_here("nmcat", "view.nmb", "-o", "linked.nmb", "--link")
     run_here("nmconvert", "raw.h5", "old.nmb", "-f")

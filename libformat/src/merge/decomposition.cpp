@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kFilesInSet = "NumFilesInSet";
 
-std::optional<VarId> coordinate_of(const Metadata& metadata, DimId dimension) {
+std::optional<VarId> variable_named_as(const Metadata& metadata, DimId dimension) {
   return metadata.find_variable(metadata.dimension(dimension).name);
 }
 
@@ -22,7 +22,7 @@ std::optional<VarId> coordinate_of(const Metadata& metadata, DimId dimension) {
 
 std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId dimension,
                                               std::uint64_t records) {
-  const auto coordinate = coordinate_of(metadata, dimension);
+  const auto coordinate = variable_named_as(metadata, dimension);
   if (!coordinate) return std::nullopt;
   const auto attribute = metadata.find_attribute(*coordinate, kDecomposition);
   if (!attribute) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId di
 
 bool has_decomposition(const Metadata& metadata) {
   for (DimId id = 0; id < metadata.dimension_count(); ++id)
-    if (const auto coordinate = coordinate_of(metadata, id))
+    if (const auto coordinate = variable_named_as(metadata, id))
       if (metadata.find_attribute(*coordinate, kDecomposition)) return true;
   return false;
 }

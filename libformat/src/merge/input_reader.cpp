@@ -249,9 +249,15 @@ Status InputReader::note_lengths(const Reader& reader) {
   return {};
 }
 
-Status InputReader::note_made_up(const std::vector<hdf5::GroupBlock>& groups,
-                                 const std::string& file) {
-  MadeUpNumbers numbers;
+std::string InputReader::place_of(const std::string& group) const {
+  if (placed_below_.empty()) return group;
+  return group.empty() ? placed_below_ : placed_below_ + "/" + group;
+}
+
+// The definitions of all groups, one after the other.
+template <class VisitGroup>
+Status InputReader::for_each_group(const std::vector<hdf5::GroupBlock>& groups,
+                                   const std::string& file, VisitGroup visit_group) {
   const auto values = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
   for (const hdf5::GroupBlock& group : groups) {
     NMB_ASSIGN(ClassicHeader header,
@@ -259,32 +265,29 @@ Status InputReader::note_made_up(const std::vector<hdf5::GroupBlock>& groups,
                                      std::move(room_)));
     Dataset dataset = dataset_of(std::move(header), values);
     dataset.name = group.name;
-    NMB_TRY(numbers.add(dataset));
+    NMB_TRY(visit_group(dataset));
     room_ = std::move(dataset.metadata);
   }
-  made_up_ = numbers.first();
   return {};
 }
 
-std::string InputReader::place_of(const std::string& group) const {
-  if (placed_below_.empty()) return group;
-  return group.empty() ? placed_below_ : placed_below_ + "/" + group;
+Status InputReader::note_made_up(const std::vector<hdf5::GroupBlock>& groups,
+                                 const std::string& file) {
+  MadeUpNumbers numbers;
+  NMB_TRY(for_each_group(groups, file, [&](const Dataset& group) { return numbers.add(group); }));
+  made_up_ = numbers.first();
+  return {};
 }
 
 Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
                                  const std::string& file) {
   if (groups.size() < 2) return {};
   auto lengths = std::make_shared<DimensionLengths>();
-  const auto values = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
-  for (const hdf5::GroupBlock& group : groups) {
-    NMB_ASSIGN(ClassicHeader header,
-               decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
-                                     std::move(room_)));
-    Dataset dataset = dataset_of(std::move(header), values);
-    dataset.name = place_of(group.name);
-    add_dimension_lengths(dataset, lengths.get());
-    room_ = std::move(dataset.metadata);
-  }
+  NMB_TRY(for_each_group(groups, file, [&](Dataset& group) -> Status {
+    group.name = place_of(group.name);
+    add_dimension_lengths(group, lengths.get());
+    return {};
+  }));
   lengths_ = std::move(lengths);
   return {};
 }

@@ -143,6 +143,9 @@ class InputReader {
   Status note_lengths(const Reader& reader);
   Status note_lengths(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
   Status note_made_up(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
+  template <class VisitGroup>
+  Status for_each_group(const std::vector<hdf5::GroupBlock>& groups, const std::string& file,
+                        VisitGroup visit_group);
   // A group's path where its paths say already where it will be.
   std::string place_of(const std::string& group) const;
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);

@@ -27,7 +27,7 @@ namespace nmb {
 
 namespace {
 
-enum class Kind : std::uint8_t {
+enum class SentKind : std::uint8_t {
   kNone,
   kAgain,  // one that was sent before, by its number
   kFile,
@@ -50,9 +50,9 @@ class Sender {
  public:
   // false: it cannot be sent.
   Result<bool> send(const ByteSource* source, ByteRange wanted) {
-    if (!source) return put(Kind::kNone);
+    if (!source) return put(SentKind::kNone);
     if (const auto known = known_.find(source); known != known_.end()) {
-      put(Kind::kAgain);
+      put(SentKind::kAgain);
       out_.put(known->second);
       return true;
     }
@@ -71,7 +71,7 @@ class Sender {
            dynamic_cast<const SharedRange*>(&source) || dynamic_cast<const HeldValues*>(&source);
   }
 
-  bool put(Kind kind) {
+  bool put(SentKind kind) {
     out_.put(kind);
     return true;
   }
@@ -80,7 +80,7 @@ class Sender {
     if (const auto* held = dynamic_cast<const HeldValues*>(&source))
       return send_new(*held->base(), wanted);
     if (const auto* file = dynamic_cast<const PooledFile*>(&source)) {
-      put(Kind::kFile);
+      put(SentKind::kFile);
       out_.put_text(file->name());
       out_.put(file->stamp());
       out_.put(file->may_be_sparse());
@@ -88,18 +88,18 @@ class Sender {
     }
     if (const auto* range = dynamic_cast<const SharedRange*>(&source)) return send(*range, wanted);
     if (const auto* value = dynamic_cast<const RepeatedValue*>(&source)) {
-      put(Kind::kRepeated);
+      put(SentKind::kRepeated);
       out_.put_bytes(value->value());
       return true;
     }
     if (const auto* bytes = dynamic_cast<const OwnedBytes*>(&source)) {
-      put(Kind::kBytes);
+      put(SentKind::kBytes);
       return send_bytes(*bytes, {0, bytes->size()});
     }
     if (const auto* spliced = dynamic_cast<const SplicedSource*>(&source))
       return send(*spliced, wanted);
     if (const auto* block = dynamic_cast<const LazyExtent*>(&source)) {
-      put(Kind::kBlock);
+      put(SentKind::kBlock);
       out_.put_text(block->name());
       out_.put_text(block->entry().name);
       out_.put(sum_of_entry(block->entry()));
@@ -107,7 +107,7 @@ class Sender {
     }
     if (const auto* view = dynamic_cast<const ReopenedSource*>(&source)) return send(*view);
     if (const auto* member = dynamic_cast<const MemberArray*>(&source)) {
-      put(Kind::kMember);
+      put(SentKind::kMember);
       MemberValues parts = member->parts();
       NMB_ASSIGN(const bool sent, send_all(parts.values));
       for (const std::uint64_t number :
@@ -123,7 +123,7 @@ class Sender {
     if (const auto* tiled = dynamic_cast<const TiledValues*>(&source)) return send(*tiled, wanted);
     if (const auto numbers = PartitionKey::parts_of(source)) {
       const auto& [input, column] = *numbers;
-      put(Kind::kNumbers);
+      put(SentKind::kNumbers);
       out_.put(input.first);
       NMB_ASSIGN(const bool has_events, send(input.events));
       NMB_ASSIGN(const bool has_column, send(column));
@@ -151,7 +151,7 @@ class Sender {
   }
 
   Result<bool> send(const SharedRange& range, ByteRange wanted) {
-    put(Kind::kRange);
+    put(SentKind::kRange);
     out_.put(range.offset());
     out_.put(range.size());
     return send(range.base().get(), {range.offset() + wanted.begin, range.offset() + wanted.end});
@@ -161,7 +161,7 @@ class Sender {
     std::vector<SplicedSource::Run> runs;
     for (const SplicedSource::Run& run : spliced.runs())
       if (run.offset < wanted.end && run.end() > wanted.begin) runs.push_back(run);
-    put(Kind::kSpliced);
+    put(SentKind::kSpliced);
     out_.put_text(spliced.name());
     out_.put(spliced.size());
     out_.put<std::uint64_t>(runs.size());
@@ -180,7 +180,7 @@ class Sender {
 
   Result<bool> send(const ReopenedSource& view) {
     const ViewOrigin& origin = view.origin();
-    put(Kind::kView);
+    put(SentKind::kView);
     out_.put_text(origin.block);
     out_.put_text(view.name());
     out_.put(view.size());
@@ -198,7 +198,7 @@ class Sender {
 
   Result<bool> send(const LaidValues& laid, ByteRange wanted) {
     const LaidForm form = laid.form_of(wanted);
-    put(Kind::kLaid);
+    put(SentKind::kLaid);
     out_.put_text(laid.name());
     for (const std::uint64_t number :
          {form.size, form.record_begin, form.record_size, form.in_record})
@@ -253,7 +253,7 @@ class Sender {
   Result<bool> send(const TiledValues& tiled, ByteRange wanted) {
     const std::vector<Tile> tiles = tiled.tiles_in(wanted);
     const TileBoxes& boxes = tiled.boxes();
-    put(Kind::kTiled);
+    put(SentKind::kTiled);
     out_.put_text(tiled.name());
     out_.put(tiled.value_size());
     out_.put_bytes(std::as_bytes(std::span(boxes.shape)));
@@ -280,9 +280,9 @@ class Receiver {
   Receiver(std::span<const std::byte> sent, const ReceivedFrom& from) : in_(sent), from_(from) {}
 
   Result<Source> receive() {
-    const Kind kind = in_.get<Kind>();
-    if (kind == Kind::kNone) return Source();
-    if (kind == Kind::kAgain) return known_[in_.get<std::uint32_t>()];
+    const SentKind kind = in_.get<SentKind>();
+    if (kind == SentKind::kNone) return Source();
+    if (kind == SentKind::kAgain) return known_[in_.get<std::uint32_t>()];
     NMB_ASSIGN(Source made, make(kind));
     known_.push_back(made);
     return made;
@@ -294,43 +294,43 @@ class Receiver {
   std::string text() { return std::string(in_.get_text()); }
   Numbers number() { return in_.get<Numbers>(); }
 
-  Result<Source> make(Kind kind) {
+  Result<Source> make(SentKind kind) {
     switch (kind) {
-      case Kind::kNone:
-      case Kind::kAgain:
+      case SentKind::kNone:
+      case SentKind::kAgain:
         break;
-      case Kind::kFile: {
+      case SentKind::kFile: {
         const std::string path = text();
         const auto stamp = in_.get<FileStamp>();
         return Source(PooledFile::as_seen(path, stamp, in_.get<bool>(), from_.files));
       }
-      case Kind::kRange: {
+      case SentKind::kRange: {
         const Numbers offset = number(), size = number();
         NMB_ASSIGN(Source base, receive());
         if (offset <= base->size() && size <= base->size() - offset)
           return Source(std::make_shared<SharedRange>(std::move(base), offset, size));
         return changed(base->name());
       }
-      case Kind::kBytes:
+      case SentKind::kBytes:
         return bytes();
-      case Kind::kRepeated: {
+      case SentKind::kRepeated: {
         const auto value = in_.get_bytes();
         return Source(
             std::make_shared<RepeatedValue>(std::vector<std::byte>(value.begin(), value.end())));
       }
-      case Kind::kSpliced:
+      case SentKind::kSpliced:
         return spliced();
-      case Kind::kBlock:
+      case SentKind::kBlock:
         return block();
-      case Kind::kView:
+      case SentKind::kView:
         return view();
-      case Kind::kMember:
+      case SentKind::kMember:
         return member();
-      case Kind::kLaid:
+      case SentKind::kLaid:
         return laid();
-      case Kind::kTiled:
+      case SentKind::kTiled:
         return tiled();
-      case Kind::kNumbers: {
+      case SentKind::kNumbers: {
         PartitionKey::Input input;
         input.first = number();
         NMB_ASSIGN(input.events, column());
