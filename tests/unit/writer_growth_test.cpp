@@ -89,7 +89,9 @@ class WriterGrowthTest : public testing::Test {
     const ReaderCore core(*file, *read_head(*file, ignored));
     State out{core.head().superblock, 0, 0, {}};
     if (!core.index().growth().absent()) {
-      for (const auto& page : *core.index().growth().pages()) {
+      const auto pages = core.index().growth().pages();
+      EXPECT_TRUE(pages.ok()) << pages.status().text();
+      for (const auto& page : *pages) {
         ++out.pages;
         out.rows += page->rows();
       }
