@@ -118,7 +118,7 @@ struct FileBlocks {
   std::function<Result<std::shared_ptr<const Dataset>>(const BlockEntry&)> dataset;
 };
 
-// What a view of a block takes from other blocks of its file.
+// Facts of other blocks of a file that the view of one block needs.
 struct FileDimensions {
   DimensionLengths lengths;
   std::optional<std::int64_t> first_made_up{};  // nothing: each place has a scale

@@ -68,8 +68,8 @@ struct PackOptions {
   // join, tiles: what an input does not have is fill values, be it a variable or a block; and what
   // no tile has.
   bool fill_missing = false;
-  // Of union, join and tiles: the output is a classic file of this kind, which has the one block
-  // that there must be then; `samples`, `compression` and what of `writer` NMB files alone have do
+  // With union, join and tiles: the output is a classic file of this kind. There must be one block.
+  // `samples`, `compression` and what of `writer` NMB files alone have do
   // not count. kConflict: the kind cannot hold it.
   std::optional<Kind> classic{};
   // Of pack: the blocks become a new generation of the output, which is there; what it has stays as

@@ -34,7 +34,7 @@ struct VerifyOptions {
   ExternalPaths external = ExternalPaths::kBeneath;
   // Names of the blocks that are not sound, each once.
   std::function<void(const std::string& block)> on_damaged_block;
-  // Of rank 0 within verify_together(): the others check some of the values. Set by the caller.
+  // Set by `work` of verify_together() on rank 0: the ranks that check some of the values.
   Communicator* ranks = nullptr;
 };
 

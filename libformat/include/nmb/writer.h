@@ -91,8 +91,9 @@ struct WriterOptions {
   // (below), so that a rank with more of them than others leaves some to these. Set on all ranks or
   // on none.
   std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
-  // What open_values opens the bytes [begin, end) of a source by, in place of its `origin`; empty:
-  // it cannot, and they stay with the rank that has them. Unset: the origin itself.
+  // Returns a shorter origin, by which open_values opens a range of a source alone. Empty: it
+  // cannot, and the range stays with the rank that has it. Unset: open_values gets the origin
+  // itself.
   std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
   // Called while values are moved, with bytes done and to do in all; from any of the threads, one
   // at a time.
@@ -379,7 +380,7 @@ class Writer {
   NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
   // Of the last commit; 0 before the first.
   NMB_EXPORT std::uint64_t generation() const;
-  // What this rank has done, also after close(). Not collective.
+  // Counts and times of this rank since the writer was made; also after close(). Not collective.
   NMB_EXPORT WriterReport report() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;

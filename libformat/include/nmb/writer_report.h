@@ -20,7 +20,7 @@ struct WriterReport {
   std::uint64_t messages = 0;
   std::uint64_t message_bytes = 0;
   std::uint64_t message_peak = 0;  // most bytes held at a time; since the ranks were made
-  // Of the output file.
+  // Calls and bytes of the output file.
   std::uint64_t writes = 0;  // calls
   std::uint64_t bytes_written = 0;
   std::uint64_t reads = 0;  // calls

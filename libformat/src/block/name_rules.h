@@ -9,8 +9,8 @@
 namespace nmb {
 
 inline constexpr std::size_t kMaxNameBytes = 65535;
-// Of objects and attributes in an HDF5 file: netCDF-C reads no longer ones. Those of attributes
-// overrun its buffers.
+// The longest name of an object or attribute that netCDF-C reads from an HDF5 file, in bytes.
+// Longer names of attributes overrun its buffers.
 inline constexpr std::size_t kMostNetcdfName = 255;
 
 // Well-formed UTF-8: shortest forms, no surrogates, nothing past U+10FFFF.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "interop/netcdf_marks.h"
+
 namespace nmb {
 
 AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
@@ -10,11 +12,10 @@ AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is
   for (std::size_t place = 0; place < asked.size(); ++place) {
     const std::string& name = asked[place].dimension;
     // Stored names of this kind are numbered in each block anew.
-    const bool is_made_up = is_numbered && name.starts_with("phony_dim_");
     const bool is_shown =
-        is_made_up || (view.is_netcdf && std::ranges::any_of(view.dimensions, [&](const auto& d) {
-                         return d.name == name;
-                       }));
+        (is_numbered && is_made_up(name)) ||
+        (view.is_netcdf &&
+         std::ranges::any_of(view.dimensions, [&](const auto& d) { return d.name == name; }));
     for (const NetcdfView::Variable& variable : view.variables) {
       const Variable stored = dataset.metadata.variable(variable.id);
       for (std::size_t i = 0; i < stored.dimensions.size(); ++i)

@@ -36,7 +36,7 @@ class ClassicFile {
     mover_.cancel = options.cancel;
   }
 
-  // What a rank writes of `length` bytes of values.
+  // The range of `length` bytes of values that a rank writes.
   static ByteRange share_of(int rank, int ranks, std::uint64_t length);
 
   struct Values {

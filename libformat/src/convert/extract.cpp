@@ -33,7 +33,7 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
   return {};
 }
 
-// Of values that all ranks have.
+// Each rank writes its share of values that all ranks have.
 Status write_shares(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
                     std::uint64_t length, const std::string& path, const ExtractOptions& options,
                     Communicator& ranks) {

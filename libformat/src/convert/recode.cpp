@@ -255,7 +255,7 @@ class Recoder {
   }
 
   // Asked-for chunks of values that are not stored in chunks: HDF5 makes them when it is written.
-  // false: the variable stays as it is.
+  // Returns false if the variable stays as it is.
   Result<bool> cut_later(VarId variable, const Storage* now) {
     if (!is_asked_for(variable) || is_chunked(now)) return false;
     const Variable v = block_.metadata.variable(variable);

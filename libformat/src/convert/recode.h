@@ -23,7 +23,7 @@ struct RecodedBlock {
   bool has_zstd = false;  // among the filters of chunks that were coded anew
 };
 
-// What became of a chunk length that was asked for.
+// The outcome of one chunk length that was asked for.
 struct ChunkUse {
   bool is_known = false;    // a variable has the dimension
   bool is_cut = false;      // one has chunks of that length

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "block/name_rules.h"
+#include "interop/netcdf_marks.h"
 
 namespace nmb {
 
@@ -85,7 +86,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.made_up_names =
       options_.compression &&
       std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
-        return asked.dimension.starts_with("phony_dim_");
+        return is_made_up(asked.dimension);
       });
   read.count_groups = read.shared_dimensions || read.made_up_names;
   if (const Result<SampleRule> rule = SampleRule::parse(options_.samples);

@@ -39,7 +39,7 @@ class PhaseClock {
     return std::exchange(phase_, to);
   }
 
-  std::array<double, 7> seconds_{};
+  std::array<double, static_cast<std::size_t>(Phase::kCommit) + 1> seconds_{};
   Phase phase_ = Phase::kNone;
   Clock::time_point since_ = Clock::now();
 };
