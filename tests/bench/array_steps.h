@@ -28,6 +28,9 @@ struct ArraySteps {
         ->transform(CLI::CheckedTransformer(kSplits));
     app.add_flag("--requests", requests, "all variables of a step in one call");
     app.add_option("--steps", steps, "default 10, of 537 MB")->check(CLI::Range(1, 1000));
+    for (const auto& [name, length] :
+         {std::pair("--z", &z), std::pair("--y", &y), std::pair("--x", &x)})
+      app.add_option(name, *length, "length of a dimension")->check(CLI::Range(1, 1 << 20));
   }
 
   // A rank's part: where it begins and how long it is, along z, y and x.

@@ -20,7 +20,7 @@
 
 namespace nmb::bench {
 
-inline constexpr std::size_t kMostNumbers = 32;
+inline constexpr std::size_t kMostNumbers = 40;
 
 // The numbers of one report or of several. May be sent as bytes.
 struct CreateNumbers {

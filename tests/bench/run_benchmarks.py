@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy
 
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
-GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "ranks", "arrays", "lookup", "count")
+GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "ranks", "arrays", "steps", "lookup", "count")
 
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
@@ -591,6 +591,54 @@ def bench_arrays(b):
             b.add(f"{what}: memory of a rank, beside PnetCDF", mine["peak_mb"], theirs.get("peak_mb"), unit="MB")
             b.add(f"{what}: bytes, beside PnetCDF", mine["bytes"] / 1e6, theirs["bytes"] / 1e6 if theirs else None, unit="MB",
                   target=1.05)
+            b.add(f"{what}: bytes read again, of the values", mine["read_mb_sum"] * 1e6 / mine["bytes"], unit="", limit=0.05)
+    # A million runs of 8 bytes a rank in each call.
+    runs = [b.mpiexec, "-n", "4", b.program("bench_arrays"), str(ours), "--split", "x", "--z", str(b.scaled(2048)), "--x", "8",
+            "--steps", "2"]
+    mine = repeated(b.runs, clean, lambda: b.report(runs))
+    b.add("put_all, 10^6 runs of 8 bytes a rank: memory of a rank", mine["peak_mb"], unit="MB")
+    b.add("put_all, 10^6 runs: memory of the largest rank, of the mean", mine["peak_mb"] / (mine["peak_mb_sum"] / 4), unit="",
+          limit=1.1)
+    clean()
+
+
+def bench_steps(b):
+    """Commits that go on and on, by 4 ranks: blocks that grow by a record each, one that grows thousands of times, and new
+    blocks in each step. Nobody waits for the device."""
+    ours, peer = b.work / "steps.nmb", b.work / "steps.nc"
+    peer_command = b.pnetcdf("bench_steps_pnetcdf")
+
+    def clean():
+        ours.unlink(missing_ok=True)
+        peer.unlink(missing_ok=True)
+
+    def launch(command, path, words):
+        return lambda: b.report([b.mpiexec, "-n", "4", *command, str(path), *words])
+
+    own_command = [b.program("bench_steps")]
+    for blocks, steps in ((1000, b.scaled(300)), (1, b.scaled(6000))):
+        what = f"{blocks:,} growing block{'s' if blocks > 1 else ''}, {steps:,} commits"
+        words = ["--blocks", str(blocks), "--steps", str(steps)]
+        values = blocks * steps * 256
+        launched = [launch(own_command, ours, words)]
+        if peer_command:
+            launched.append(launch(peer_command, peer, words))
+        mine, *others = in_turn(b.runs, clean, *launched)
+        theirs = others[0] if others else {}
+        b.add(f"{what}: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), limit=3 if blocks > 1 else None)
+        b.add(f"{what}: CPU of all, beside PnetCDF", mine["cpu_sum"], theirs.get("cpu_sum"))
+        if blocks > 1:
+            b.add(f"{what}: bytes, of the values", mine["bytes"] / values, theirs["bytes"] / values if theirs else None, unit="",
+                  limit=1.2)
+        b.add(f"{what}: a late commit, of an early one", mine["step_late"] / mine["step_early"], unit="", limit=1.2)
+    words = ["--new", "--blocks", "500", "--steps", str(b.scaled(1000))]
+    mine = repeated(b.runs, clean, launch(own_command, ours, words))
+    what = "500 new blocks a rank and step"
+    b.add(f"{what}: a late step, of an early one", mine["step_late"] / mine["step_early"], unit="", limit=1.2)
+    b.add(f"{what}: the least late step, of the least early one", mine["step_least_late"] / mine["step_least_early"], unit="")
+    b.add(f"{what}: end_define in a late step, of an early one", mine["end_define_late"] / mine["end_define_early"], unit="",
+          limit=1.2)
+    b.add(f"{what}: end_define in a late step", mine["end_define_late"] * 1e3, unit="ms")
     clean()
 
 
