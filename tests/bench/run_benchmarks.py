@@ -616,7 +616,7 @@ def bench_steps(b):
         return lambda: b.report([b.mpiexec, "-n", "4", *command, str(path), *words])
 
     own_command = [b.program("bench_steps")]
-    for blocks, steps in ((1000, b.scaled(300)), (1, b.scaled(6000))):
+    for blocks, steps in ((1000, max(20, b.scaled(300))), (1, max(20, b.scaled(6000)))):
         what = f"{blocks:,} growing block{'s' if blocks > 1 else ''}, {steps:,} commits"
         words = ["--blocks", str(blocks), "--steps", str(steps)]
         values = blocks * steps * 256
@@ -631,7 +631,7 @@ def bench_steps(b):
             b.add(f"{what}: bytes, of the values", mine["bytes"] / values, theirs["bytes"] / values if theirs else None, unit="",
                   limit=1.2)
         b.add(f"{what}: a late commit, of an early one", mine["step_late"] / mine["step_early"], unit="", limit=1.2)
-    words = ["--new", "--blocks", "500", "--steps", str(b.scaled(1000))]
+    words = ["--new", "--blocks", "500", "--steps", str(max(20, b.scaled(1000)))]
     mine = repeated(b.runs, clean, launch(own_command, ours, words))
     what = "500 new blocks a rank and step"
     b.add(f"{what}: a late step, of an early one", mine["step_late"] / mine["step_early"], unit="", limit=1.2)
