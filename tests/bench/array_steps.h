@@ -11,6 +11,13 @@
 
 namespace nmb::bench {
 
+enum class Way {
+  kPutAll,   // a collective put for each variable
+  kWaitAll,  // requests, and one collective wait a step
+  kPut,      // each rank puts its own part by itself
+};
+inline const std::map<std::string, Way> kWays = {
+    {"put_all", Way::kPutAll}, {"wait_all", Way::kWaitAll}, {"put", Way::kPut}};
 enum class Split { kZ, kY, kX, kYX };
 inline const std::map<std::string, Split> kSplits = {
     {"z", Split::kZ}, {"y", Split::kY}, {"x", Split::kX}, {"yx", Split::kYX}};
@@ -18,7 +25,7 @@ inline const std::map<std::string, Split> kSplits = {
 struct ArraySteps {
   std::string path;
   Split split = Split::kZ;
-  bool requests = false;  // iput() and one wait_all() a step, not put_all() for each variable
+  Way way = Way::kPutAll;
   std::uint64_t steps = 10, variables = 8;
   std::uint64_t z = 64, y = 512, x = 512;
 
@@ -26,7 +33,7 @@ struct ArraySteps {
     app.add_option("FILE", path, "to be written, replaced if there")->required();
     app.add_option("--split", split, "along which dimensions ranks divide the arrays")
         ->transform(CLI::CheckedTransformer(kSplits));
-    app.add_flag("--requests", requests, "all variables of a step in one call");
+    app.add_option("--way", way, "how a step is put")->transform(CLI::CheckedTransformer(kWays));
     app.add_option("--steps", steps, "default 10, of 537 MB")->check(CLI::Range(1, 1000));
     for (const auto& [name, length] :
          {std::pair("--z", &z), std::pair("--y", &y), std::pair("--x", &x)})

@@ -22,16 +22,19 @@ Status put_step(Writer& writer, BlockId block, const ArraySteps& work, std::uint
   slab.start.insert(slab.start.end(), part.start.begin(), part.start.end());
   slab.count.insert(slab.count.end(), part.count.begin(), part.count.end());
   std::vector<RequestId> requests;
+  if (work.way == Way::kPut) NMB_TRY(writer.extend(block, step + 1));
   for (VarId v = 0; v < work.variables; ++v) {
     const std::span<const float> own = values[v];
-    if (!work.requests) {
+    if (work.way == Way::kPut) {
+      NMB_TRY(writer.put(block, v, slab, own));
+    } else if (work.way == Way::kPutAll) {
       NMB_TRY(writer.put_all(block, v, slab, own));
     } else {
       NMB_ASSIGN(const RequestId request, writer.iput(block, v, slab, own));
       requests.push_back(request);
     }
   }
-  return work.requests ? writer.wait_all(requests) : Status();
+  return work.way == Way::kWaitAll ? writer.wait_all(requests) : Status();
 }
 
 Status run(const ArraySteps& work, Communicator& ranks) {

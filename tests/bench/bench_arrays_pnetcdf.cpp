@@ -27,7 +27,9 @@ void put_step(int file, const ArraySteps& work, std::uint64_t step, const ArrayS
   std::vector<int> requests;
   for (std::size_t v = 0; v < work.variables; ++v) {
     const int id = static_cast<int>(v);
-    if (!work.requests) {
+    if (work.way == Way::kPut) {
+      check(ncmpi_put_vara_float(file, id, start.data(), count.data(), values[v].data()));
+    } else if (work.way == Way::kPutAll) {
       check(ncmpi_put_vara_float_all(file, id, start.data(), count.data(), values[v].data()));
     } else {
       requests.push_back(0);
@@ -35,7 +37,7 @@ void put_step(int file, const ArraySteps& work, std::uint64_t step, const ArrayS
                                   &requests.back()));
     }
   }
-  if (work.requests)
+  if (work.way == Way::kWaitAll)
     check(ncmpi_wait_all(file, static_cast<int>(requests.size()), requests.data(), nullptr));
 }
 
@@ -63,6 +65,7 @@ void run(const ArraySteps& work, int rank, int size) {
   }
   check(ncmpi_enddef(file));
   report.phase("define");
+  if (work.way == Way::kPut) check(ncmpi_begin_indep_data(file));
   for (std::uint64_t step = 0; step < work.steps; ++step) put_step(file, work, step, part, values);
   report.phase("put");
   check(ncmpi_close(file));

@@ -567,8 +567,8 @@ def bench_ranks(b):
 
 
 def bench_arrays(b):
-    """10 steps of 537 MB: 8 variables that 4 ranks share, divided along one dimension or two, by a collective put a variable
-    or by one wait for the requests of a step. Nobody waits for the device."""
+    """10 steps of 537 MB: 8 variables that 4 ranks share, divided along one dimension or two, by a collective put a variable,
+    by one wait for the requests of a step or by each rank alone. Nobody waits for the device."""
     peer_command = b.pnetcdf("bench_arrays_pnetcdf")
     ours, peer = b.work / "arrays.nmb", b.work / "arrays.nc"
 
@@ -577,15 +577,15 @@ def bench_arrays(b):
         peer.unlink(missing_ok=True)
 
     steps = ["--steps", str(b.scaled(10))]
-    for way, text in (([], "put_all"), (["--requests"], "wait_all")):
-        for split in ("z", "y", "x", "yx"):
-            words = ["--split", split, *steps, *way]
+    for way, splits in (("put_all", ("z", "y", "x", "yx")), ("wait_all", ("z", "y", "x", "yx")), ("put", "z")):
+        for split in splits:
+            words = ["--split", split, "--way", way, *steps]
             launched = [lambda command=command: b.report([b.mpiexec, "-n", "4", *command, *words])
                         for command in ([b.program("bench_arrays"), str(ours)], peer_command and [*peer_command, str(peer)])
                         if command]
             mine, *others = in_turn(b.runs, clean, *launched)
             theirs = others[0] if others else {}
-            what = f"{text}, divided along {' and '.join(split)}"
+            what = f"{way}, divided along {' and '.join(split)}"
             b.add(f"{what}: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), target=1.0)
             b.add(f"{what}: CPU of all, beside PnetCDF", mine["cpu_sum"], theirs.get("cpu_sum"), target=1.0)
             b.add(f"{what}: memory of a rank, beside PnetCDF", mine["peak_mb"], theirs.get("peak_mb"), unit="MB")
