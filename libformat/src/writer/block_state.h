@@ -11,9 +11,7 @@
 #include "nmb/classic_header.h"
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
-#include "writer/extent_state.h"
-#include "writer/statistics_tap.h"
-#include "writer/value_mover.h"
+#include "writer/extent_origin.h"
 
 namespace nmb {
 
@@ -48,51 +46,12 @@ struct Sharing {
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 
-// Values that come as they are to be stored.
-struct StoredValues {
-  std::vector<StoredPiece> pieces;
-  std::shared_ptr<const ByteSource> source;  // of the stored bytes
-  std::uint64_t length = 0;                  // of the extent that they make up
-
-  // Of the pieces, one behind the other, each at a multiple of 8.
-  std::uint64_t stored_length() const;
-  Move move() const;
-  // What the commit makes of them: where they lie from `position` on.
-  std::vector<Piece> pieces_at(std::uint64_t position,
-                               const std::vector<std::uint64_t>& sums) const;
-};
-
-// Values that stay in other files.
-struct LinkState {
-  LinkedValues values;
-  std::uint64_t length = 0;            // of the extent that they make up
-  std::vector<std::uint64_t> sums;     // of the stored pieces
-  std::vector<std::uint32_t> numbers;  // of values.files in the file table, from 1; 0: not used
-
-  // What reads those that stay where they are.
-  Move move() const;
-  // What copies the others, which lie one behind the other, each at a multiple of 8.
-  Move copied_move() const;
-  std::uint64_t copied_length() const;
-  // What the commit makes of them: copied ones lie from `position` on.
-  std::vector<Piece> pieces_at(std::uint64_t position,
-                               const std::vector<std::uint64_t>& copied_sums) const;
-
- private:
-  void append(Move* out, bool copied) const;
-};
-
 struct BlockState {
   // Metadata of the block: canonical begins after end_define. Null for blocks that are packed or
   // not looked at.
   std::unique_ptr<Metadata> metadata;
-  // Present when values were put, or the committed extent was looked at.
-  std::unique_ptr<ExtentState> extent;
+  ExtentOrigin values;
   std::unique_ptr<PackedBlock> packed;
-  std::unique_ptr<StoredValues> stored;
-  std::unique_ptr<LinkState> linked;
-  std::unique_ptr<Move> move;          // values that the next commit moves
-  std::unique_ptr<StatisticsTap> tap;  // of these, while they are moved
   std::unique_ptr<OldContent> old;
   std::unique_ptr<BlockEntry> committed;  // the entry of the last generation
   std::unique_ptr<std::vector<std::byte>> own_body;

@@ -478,13 +478,12 @@ Status ExtentState::read(std::uint64_t offset, std::span<std::byte> out, WriteBu
   return {};
 }
 
-Result<ExtentState::Finished> ExtentState::finish(WriteBuffer& file, const FillPattern& fill,
-                                                  bool whole) {
+Result<FinishedExtent> ExtentState::finish(WriteBuffer& file, const FillPattern& fill, bool whole) {
   const bool stays = is_committed_ && first_new_ == committed_length_ &&
                      std::ranges::none_of(segments_, [&](const Segment& segment) {
                        return segment.fresh && segment.logical < committed_length_;
                      });
-  Finished finished{{}, stays && !whole};
+  FinishedExtent finished{{}, stays && !whole};
   std::vector<Piece>& pieces = finished.pieces;
   if (!finished.appended) NMB_TRY(load(0));
   std::uint64_t at = finished.appended ? committed_length_ : 0;

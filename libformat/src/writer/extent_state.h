@@ -12,6 +12,7 @@
 #include "extent/data_map.h"
 #include "nmb/values.h"
 #include "parallel/message_codec.h"
+#include "writer/finished_extent.h"
 #include "writer/interval_set.h"
 #include "writer/stage.h"
 #include "writer/write_buffer.h"
@@ -113,14 +114,10 @@ class ExtentState {
   // What was written since the last commit: of this rank, and of others that tell it.
   Written& written() { return written_; }
 
-  struct Finished {
-    std::vector<Piece> pieces;
-    bool appended = false;  // all that was committed stays, and the pieces are those behind it
-  };
   // Fills what was written in part, sums what has no sum, and returns the pieces that cover the
   // extent, or, where that is enough, those that come behind the committed ones. whole: it is not
   // enough.
-  Result<Finished> finish(WriteBuffer& file, const FillPattern& fill, bool whole);
+  Result<FinishedExtent> finish(WriteBuffer& file, const FillPattern& fill, bool whole);
   // After a commit: the pieces of finish() are committed.
   void committed() { start_committed(length_); }
 
@@ -180,11 +177,6 @@ class ExtentState {
   mutable std::vector<std::byte> decoded_;
   mutable std::uint64_t decoded_position_ = 0;
 };
-
-// Alignment of an extent or piece of that length (spec/format.md, section 8).
-constexpr std::uint64_t extent_alignment(std::uint64_t length) {
-  return length >= (1u << 20) ? 4096 : 8;
-}
 
 // Reads [position, position + length) and sums it.
 Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length);

@@ -10,6 +10,11 @@
 
 namespace nmb {
 
+// Alignment of an extent or piece of that length (spec/format.md, section 8).
+constexpr std::uint64_t extent_alignment(std::uint64_t length) {
+  return length >= (1u << 20) ? 4096 : 8;
+}
+
 // Free space begins at multiples of 8. Lengths past 2^62 stay past 2^62: check the end.
 class Placement {
  public:

@@ -28,21 +28,21 @@ class ValueTap {
 
 // One extent to be filled from a source; bytes that no run covers are zero.
 struct Move {
-  std::shared_ptr<const ByteSource> source;
-  std::string origin;  // what another rank opens the source by; empty: it cannot
-  std::vector<ValueRuns> runs;
+  std::shared_ptr<const ByteSource> source{};
+  std::string origin{};  // what another rank opens the source by; empty: it cannot
+  std::vector<ValueRuns> runs{};
   std::uint64_t length = 0;    // of the extent
   std::uint64_t position = 0;  // in the output
   // Windows of piece_size that have no place in the output: what follows one lies behind what is
   // ahead of it. Ascending; each begins and ends with a window.
-  std::vector<ByteRange> holes;
+  std::vector<ByteRange> holes{};
   // Windows of other lengths, in place of those of piece_size: where each ends; the next begins at
   // the multiple of 8 behind it. Without holes and origin.
-  std::vector<std::uint64_t> ends;
+  std::vector<std::uint64_t> ends{};
   ValueTap* tap = nullptr;  // not of what another rank moves
   bool summed = true;
   // Filled by the mover if `summed`: one sum for each window that is no hole.
-  std::vector<std::uint64_t> sums;
+  std::vector<std::uint64_t> sums{};
 
   // Bytes in the output.
   std::uint64_t stored_length() const {

@@ -200,18 +200,19 @@ std::uint64_t Writer::Impl::block_end(BlockId id) const {
 
 // Collective.
 Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
-  for (const Commitment& commitment : blocks)
-    if (state(commitment.id).move) tap_values(commitment.id);
   std::vector<Move*> moves;
   bool sparse = false;
   std::uint64_t from = ~std::uint64_t{0}, to = 0;
   for (const Commitment& commitment : blocks) {
-    const BlockState& block = *blocks_[commitment.id];
-    if (!block.move || is_inline(commitment.id)) continue;
-    moves.push_back(block.move.get());
-    from = std::min(from, block.move->position);
-    to = std::max(to, block.move->position + block.move->stored_length());
-    sparse = sparse || block.move->source->may_be_sparse();
+    BlockState& block = *blocks_[commitment.id];
+    if (options_.statistics != StatisticsLevel::kNone)
+      block.values.tap([this, id = commitment.id] { return counter_of(id); });
+    Move* const move = block.values.move();
+    if (!move || is_inline(commitment.id)) continue;
+    moves.push_back(move);
+    from = std::min(from, move->position);
+    to = std::max(to, move->position + move->stored_length());
+    sparse = sparse || move->source->may_be_sparse();
   }
   std::sort(moves.begin(), moves.end(),
             [](const Move* a, const Move* b) { return a->position < b->position; });
@@ -223,76 +224,30 @@ Status Writer::Impl::move_pending(const std::vector<Commitment>& blocks) {
                      moves.empty() || sparse ? Status() : file_->reserve(from, to - from));
 }
 
-// Inline values that are moved: their sum is part of the stamp, so they are read ahead of the block
-// that they are written with, and as many are kept until then as take little memory.
-Status Writer::Impl::sum_inline_values(Commitment& c) {
-  constexpr std::uint64_t kMostKept = 16 << 20;
-  BlockState& block = state(c.id);
-  if (options_.dry_run) {
-    c.extent_sum = kWidestSum;
-    return {};
-  }
-  std::vector<std::byte> values(round_up(block.extent_length, 8));
-  const auto stored = std::span(values).first(block.extent_length);
-  NMB_TRY(read_moved(*block.move, 0, stored));
-  c.extent_sum = sum_of(stored);
-  if (block.tap) NMB_TRY(block.tap->take(0, stored));
-  if (kept_inline_ + values.size() > kMostKept) return {};
-  kept_inline_ += values.size();
-  c.inline_values = std::move(values);
-  return {};
-}
-
 // What becomes of a block's values: the pieces, and whether they need a map.
 Status Writer::Impl::finish_extent(Commitment& c) {
+  // Of inline values as many are kept until their blocks are written as take little memory.
+  constexpr std::uint64_t kMostKept = 16 << 20;
   BlockState& block = state(c.id);
   if (block.extent_length == 0) return {};
-  const std::uint64_t piece_size = superblock_.piece_size;
-  if (block.move && is_inline(c.id)) {
-    c.extent_position = block.run_position;  // written with the block
-    return sum_inline_values(c);
-  }
-  if (block.linked) {
-    c.pieces = block.linked->pieces_at(
-        block.run_position, block.move ? block.move->sums : std::vector<std::uint64_t>());
-  } else if (block.stored) {
-    c.pieces = block.stored->pieces_at(block.run_position, block.move->sums);
-  } else if (block.move) {
-    auto hole = block.move->holes.begin();
-    std::uint64_t stored = 0;
-    for (std::uint64_t at = 0; at < block.extent_length; at = c.pieces.back().end()) {
-      if (hole != block.move->holes.end() && at == hole->begin) {
-        c.pieces.push_back({at, hole->length(), true, 0, 0});
-        ++hole;
-        continue;
-      }
-      const std::uint64_t length = std::min(piece_size, block.extent_length - at);
-      c.pieces.push_back(
-          {at, length, false, block.run_position + stored, block.move->sums[stored / piece_size]});
-      stored += length;
-    }
-  } else if (block.extent) {
+  std::optional<ClassicHeader> whole;  // where this rank's metadata are a part
+  const auto definitions = [&]() -> Result<const Metadata*> {
     NMB_TRY(load_definitions(c.id));
-    ExtentState::Finished finished;
-    if (block.partial) {
-      NMB_ASSIGN(const ClassicHeader header, stored_header(c.id));
-      NMB_ASSIGN(finished,
-                 block.extent->finish(buffer_, {header.metadata, block.layout}, c.rewritten));
-    } else {
-      NMB_ASSIGN(finished,
-                 block.extent->finish(buffer_, {*block.metadata, block.layout}, c.rewritten));
-    }
-    c.pieces = std::move(finished.pieces);
-    c.appended = finished.appended;
-    if (c.appended) return {};
-  } else if (block.committed && block.run_position == 0) {
-    keep_committed_extent(c);
-    return {};
-  } else {
-    c.hole = true;
-    return {};
+    if (!block.partial) return block.metadata.get();
+    NMB_ASSIGN(whole, stored_header(c.id));
+    return &whole->metadata;
+  };
+  NMB_ASSIGN(FinishedExtent finished,
+             block.values.finish({block.extent_length, block.run_position, block.inline_run,
+                                  c.rewritten, superblock_.piece_size, options_.dry_run, buffer_,
+                                  std::ref(definitions), block.layout}));
+  if (kept_inline_ + finished.inline_values.size() <= kMostKept) {
+    kept_inline_ += finished.inline_values.size();
+    c.inline_values = std::move(finished.inline_values);
   }
-  return describe_extent(c);
+  c.pieces = std::move(finished.pieces);
+  c.appended = finished.appended;
+  return c.appended ? Status() : describe_extent(c);
 }
 
 // Values not touched, as they were.
@@ -375,8 +330,9 @@ Status Writer::Impl::write_block(Commitment& c) {
     if (inline_bytes.empty()) {
       inline_bytes.resize(round_up(block.extent_length, 8));
       const auto values = std::span(inline_bytes).first(block.extent_length);
-      if (block.move && !options_.dry_run) {
-        NMB_TRY(read_moved(*block.move, 0, values));
+      const Move* const move = block.values.move();
+      if (move && !options_.dry_run) {
+        NMB_TRY(read_moved(*move, 0, values));
         if (sum_of(values) != c.extent_sum)
           return Status(Code::kDamaged, file_->name(), kNoOffset, "",
                         "block \"" + std::string(name) +
@@ -642,7 +598,9 @@ Status Writer::Impl::write_generation(bool closing) {
       const Work has,
       ranks_.all_reduce(
           Work{!dirty_.empty(),
-               std::ranges::any_of(dirty_, [&](BlockId id) { return state(id).linked != nullptr; }),
+               std::ranges::any_of(
+                   dirty_,
+                   [&](BlockId id) { return state(id).values.as<LinkedPieces>() != nullptr; }),
                std::ranges::any_of(dirty_, [&](BlockId id) { return state(id).keeps_rows(); })},
           [](Work a, Work b) {
             return Work{a.any || b.any, a.links || b.links, a.rows || b.rows};
@@ -918,17 +876,13 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
     } else {
       block.committed = std::make_unique<BlockEntry>(entry_of(c));
     }
-    if (block.extent) block.extent->committed();
+    block.values.committed();
     block.body_from = BodyFrom::kCommitted;
     block.known_at = superblock_.generation;
     block.run_position = 0;
     block.inline_run = false;
     block.retained = BlockState::kNotRetained;
     block.sharing.reset();
-    block.move.reset();
-    block.tap.reset();
-    block.stored.reset();
-    block.linked.reset();
     block.packed.reset();
     block.own_body.reset();
     block.dirty = block.renamed = block.header_dead = false;
@@ -944,7 +898,6 @@ Status Writer::Impl::settle(std::vector<Commitment>& blocks) {
   removed_names_.clear();
   retained_.clear();
   by_name_.clear();
-  pending_bytes_ = linked_bytes_ = 0;
   // All ranks know what the head says: none reads it.
   Head head;
   head.superblock = superblock_;

@@ -141,6 +141,7 @@ Result<BlockId> Writer::Impl::find_block(std::string_view name) {
 void Writer::Impl::take_entry(BlockId id, BlockEntry entry) {
   BlockState& block = state(id);
   block.committed = std::make_unique<BlockEntry>(std::move(entry));
+  block.values = ExtentOrigin(UnchangedValues());
   const BlockEntry& e = *block.committed;
   block.body_from = BodyFrom::kCommitted;
   block.written = true;
@@ -178,7 +179,6 @@ Status Writer::Impl::refresh(BlockId id) {
                                             " redefined by another rank, expected it unchanged");
     block.metadata.reset();
   }
-  block.extent.reset();
   take_entry(id, std::move(*entry));
   block.layout.records = block.records;
   return {};
@@ -215,7 +215,7 @@ Status Writer::Impl::start_edit(BlockId id) {
                   "found a change of block " + in_quotes(names_.at(id)) +
                       ", of which this rank knows its own definitions only, expected one by the "
                       "rank that defined it first");
-  if (block.move)
+  if (!block.values.takes_puts())
     return Status(Code::kUsage, "found a change of block " + in_quotes(names_.at(id)) +
                                     " before its values were moved, expected sync() first");
   if (block.kind == Kind::kExtended)
@@ -228,7 +228,7 @@ Status Writer::Impl::start_edit(BlockId id) {
   block.old->metadata = *block.metadata;
   block.old->layout = block.layout;
   block.old->records = block.records;
-  block.old->extent = std::move(block.extent);
+  block.old->extent = block.values.as<PutValues>()->take();
   retire_header(id);
   block.body_from = BodyFrom::kMetadata;
   block.kind = Kind::kCdf5;
@@ -273,6 +273,13 @@ Result<BlockId> Writer::Impl::pack_block(PackedBlock packed) {
   block.records = packed.records;
   block.samples = packed.samples;
   block.extent_length = packed.extent_length;
+  block.values = packed.extent && packed.extent_length > 0
+                     ? ExtentOrigin(MovedValues({.source = packed.extent,
+                                                 .origin = packed.origin,
+                                                 .runs = {{0, 0, 0, 0, packed.extent_length, 1}},
+                                                 .length = packed.extent_length,
+                                                 .holes = packed.holes}))
+                     : ExtentOrigin(NoValues());
   block.packed = std::make_unique<PackedBlock>(std::move(packed));
   block.packed->name.clear();
   return id;
@@ -284,32 +291,13 @@ Status Writer::Impl::take_pieces(BlockId id, std::vector<StoredPiece> pieces,
   NMB_TRY(check_id(id));
   if (!define_mode_) return wrong_mode();
   BlockState& block = state(id);
-  const auto wrong = [&](const char* found) {
+  if (block.written)
     return Status(Code::kUsage,
-                  std::string("found ") + found + " for block " + in_quotes(names_.at(id)));
-  };
-  if (block.written) return wrong("pieces of values, expected them for a new block,");
-  const std::uint64_t size = stored->size();
-  std::uint64_t length = 0;
-  bool any = false;
-  for (const StoredPiece& piece : pieces) {
-    const std::uint64_t window = superblock_.piece_size - length % superblock_.piece_size;
-    const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
-    if (piece.length == 0 || (!hole && piece.length > (coded ? superblock_.piece_size : window)) ||
-        !checked_add(length, piece.length, &length) || length >> 62)
-      return wrong(
-          "a piece across a multiple of the piece size, or longer than that, expected such pieces "
-          "coded, and none longer,");
-    if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
-              : !hole && piece.stored_length != piece.length)
-      return wrong("a piece with a stored length that its codec and length do not allow");
-    if (piece.source_offset > size || piece.stored_length > size - piece.source_offset)
-      return wrong("a piece that lies outside its source");
-    any = any || !hole;
-  }
-  if (!any) return wrong("nothing but holes, expected a stored piece,");
-  block.stored =
-      std::make_unique<StoredValues>(StoredValues{std::move(pieces), std::move(stored), length});
+                  "found pieces of values, expected them for a new block, for block " +
+                      in_quotes(names_.at(id)));
+  NMB_ASSIGN(ReadyPieces ready, ReadyPieces::make(std::move(pieces), std::move(stored),
+                                                  superblock_.piece_size, names_.at(id)));
+  block.values = ExtentOrigin(std::move(ready));
   return {};
 }
 
@@ -346,7 +334,7 @@ Status Writer::Impl::remove_block(BlockId id) {
   if (!define_mode_) return wrong_mode();
   BlockState& block = state(id);
   if (block.committed) NMB_TRY(check_body_may_change(*core_, *block.committed));
-  if (block.committed || block.extent || block.old) {
+  if (block.committed || block.values.extent() || block.old) {
     ExtentState* extent = block.old ? block.old->extent.get() : nullptr;
     if (!extent) extent = extent_of(id);
     NMB_TRY(keep(extent->resize(0, buffer_, *this)));
@@ -357,9 +345,8 @@ Status Writer::Impl::remove_block(BlockId id) {
     dirty_.push_back(id);
   }
   names_.forget(id);
-  pending_bytes_ -= block.move ? block.move->stored_length() : 0;
   block.removed = true;
-  block.move.reset();
+  block.values = ExtentOrigin(NoValues());
   return {};
 }
 

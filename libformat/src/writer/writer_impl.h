@@ -152,9 +152,9 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status keep(Status status);
   Status add_provenance(std::string_view json);
   std::uint64_t generation() const { return superblock_.generation; }
-  std::uint64_t pending_bytes() const { return pending_bytes_; }
+  std::uint64_t pending_bytes() const;
   WriterReport report() const;
-  std::uint64_t linked_bytes() const { return linked_bytes_; }
+  std::uint64_t linked_bytes() const;
   const std::vector<ExternalFile>& external_files() const { return files_; }
   std::uint64_t without_statistics() const { return without_statistics_; }
   bool defining_mode() const { return define_mode_; }
@@ -245,7 +245,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status for_body(const BlockState& block, const BodySink& sink) const;
   Status lay_out();
   Status lay_out_definitions(BlockId id);
-  Status check_stored_pieces(const std::vector<BlockId>& ids);
   Status encode_bodies(const std::vector<BlockId>& ids);
   Status train(const std::vector<BlockId>& ids);
   Status encode_stored(const BlockState& block, std::vector<std::byte>* raw,
@@ -314,7 +313,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::uint64_t block_end(BlockId id) const;
   Status move_pending(const std::vector<Commitment>& blocks);
   Status finish_extent(Commitment& block);
-  Status sum_inline_values(Commitment& block);
   Status describe_extent(Commitment& block);
   void keep_committed_extent(Commitment& block) const;
   Result<bool> is_original(std::uint32_t number) const;
@@ -333,8 +331,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_block(Commitment& block);
   // writer_statistics.cpp
   Result<std::unique_ptr<BlockCounter>> counter_of(BlockId id);
-  void tap_values(BlockId id);
-  Status count_extent(BlockId id, BlockCounter* counter);
   std::shared_ptr<const ByteSource> extent_source(BlockId id);
   Result<CountedBlock> count_block(const Commitment& c);
   Status add_statistics(const Commitment& c, TableRows* rows);
@@ -417,11 +413,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   std::vector<StayingGrowth> staying_growth_;
   std::uint64_t growth_pages_ = 0, growth_rows_ = 0;  // of the last commit; of rank 0
   std::uint64_t without_statistics_ = 0;              // variables, of all commits
-  std::uint64_t pending_bytes_ = 0;
-  std::uint64_t linked_bytes_ = 0;
-  std::uint64_t index_bytes_ = 0;  // of the last commit
-  // In place of sums that a dry run does not know: no sum takes more space.
-  static constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
+  std::uint64_t index_bytes_ = 0;                     // of the last commit
   // Stored bodies, so that the commit need not encode them again. A compressed one is a small part
   // of the definitions that are in memory anyway; others are kept up to a smaller limit.
   GrowArray<std::byte> retained_;

@@ -87,23 +87,6 @@ Status Writer::Impl::lay_out_definitions(BlockId id) {
   return {};
 }
 
-// Pieces that were given must make up the extent, and be all that anybody says of it.
-Status Writer::Impl::check_stored_pieces(const std::vector<BlockId>& ids) {
-  for (BlockId id : ids) {
-    const BlockState& block = state(id);
-    if (!block.stored && !block.linked) continue;
-    const std::uint64_t length = block.stored ? block.stored->length : block.linked->length;
-    if (block.sharing)
-      return Status(Code::kUsage, "found pieces of values for block " + in_quotes(names_.at(id)) +
-                                      ", which several ranks share, expected put()");
-    if (length != block.extent_length)
-      return Status(Code::kUsage, "found pieces of " + std::to_string(length) +
-                                      " bytes in all for block " + in_quotes(names_.at(id)) +
-                                      ", expected " + std::to_string(block.extent_length));
-  }
-  return {};
-}
-
 Status Writer::Impl::encode_stored(const BlockState& block, std::vector<std::byte>* raw,
                                    std::vector<std::byte>* stored, BodyCodec* codec) {
   raw->clear();
@@ -264,34 +247,19 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     cursor_ += block_length(0, dictionary_.size());
   }
   // Blocks first, with values that lie right behind them; then all other values.
-  auto needs_run = [&](const BlockState& block) {
-    if (block.linked) return block.linked->copied_length() > 0;
-    const bool has_values = block.stored || !block.packed || block.packed->extent;
-    return !block.extent && block.extent_length > 0 && has_values;
-  };
-  auto alignment = [](const BlockState& block) {
-    return block.stored || block.linked ? 8 : extent_alignment(block.extent_length);
-  };
-  auto stored_length = [&](const BlockState& block) {
-    if (block.stored) return block.stored->stored_length();
-    if (block.linked) return block.linked->copied_length();
-    std::uint64_t length = block.extent_length;
-    if (block.packed)
-      for (const ByteRange& hole : block.packed->holes) length -= hole.length();
-    return length;
-  };
   Placement blocks, values;
   for (BlockId id : ids) {
     BlockState& block = state(id);
+    const ValueSpace space = block.values.space(block.extent_length);
     block.run_position = 0;
-    block.inline_run = needs_run(block) && !block.stored && !block.linked &&
-                       block.extent_length <= superblock_.inline_limit;
+    block.inline_run =
+        space.length > 0 && space.may_be_inline && block.extent_length <= superblock_.inline_limit;
     blocks =
         blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), false));
     if (block.inline_run)
-      blocks = blocks.then(Placement::of(block.extent_length, false));
-    else if (needs_run(block))
-      values = values.then(Placement::of(stored_length(block), alignment(block) > 8));
+      blocks = blocks.then(Placement::of(space.length, false));
+    else if (space.length > 0)
+      values = values.then(Placement::of(space.length, space.alignment > 8));
   }
   NMB_ASSIGN(std::uint64_t at, take_space(blocks));
   const std::uint64_t blocks_begin = at;
@@ -310,30 +278,14 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   const std::uint64_t values_begin = at;
   for (BlockId id : ids) {
     BlockState& block = state(id);
-    if (needs_run(block) && !block.inline_run) {
-      const std::uint64_t length = stored_length(block);
-      if (at >= Placement::kLimit || length >= Placement::kLimit - at)
+    const ValueSpace space = block.values.space(block.extent_length);
+    if (space.length > 0 && !block.inline_run) {
+      if (at >= Placement::kLimit || space.length >= Placement::kLimit - at)
         return Status(Code::kLimit,
                       "found values of block " + in_quotes(names_.at(id)) + " behind 2^62");
-      block.run_position = take(length, alignment(block));
+      block.run_position = take(space.length, space.alignment);
     }
-    const bool first = block.move == nullptr;
-    if (block.stored) {
-      block.move = std::make_unique<Move>(block.stored->move());
-      if (first) pending_bytes_ += block.move->stored_length();
-    } else if (block.linked) {
-      if (needs_run(block)) block.move = std::make_unique<Move>(block.linked->copied_move());
-      if (first && block.move) pending_bytes_ += block.move->stored_length();
-    } else if (block.packed && block.packed->extent && block.extent_length > 0) {
-      block.move = std::make_unique<Move>();
-      block.move->source = block.packed->extent;
-      block.move->origin = block.packed->origin;
-      block.move->runs = {{0, 0, 0, 0, block.extent_length, 1}};
-      block.move->length = block.extent_length;
-      block.move->holes = block.packed->holes;
-      if (first) pending_bytes_ += block.move->stored_length();
-    }
-    if (block.move) block.move->position = block.run_position;
+    block.values.place(block.run_position);
   }
   if (ranks_.size() > 1) {
     const bool shared = std::any_of(ids.begin(), ids.end(),
@@ -370,8 +322,9 @@ bool same_offsets(const OldContent& old, const Metadata& metadata, const Classic
 Status Writer::Impl::carry_values(BlockId id) {
   BlockState& block = state(id);
   const std::unique_ptr<OldContent> old = std::move(block.old);
-  block.extent = new_extent(id);
-  block.extent->start_run(block.extent_length, block.run_position);
+  block.values = ExtentOrigin(PutValues(new_extent(id)));
+  ExtentState& extent = *block.values.extent();
+  extent.start_run(block.extent_length, block.run_position);
   const FillPattern fill(old->metadata, old->layout);
   std::vector<std::byte> buffer(1 << 20);
   for (VarId v = 0; v < old->metadata.variable_count(); ++v) {
@@ -387,7 +340,7 @@ Status Writer::Impl::carry_values(BlockId id) {
           auto bytes =
               std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), part.end - at));
           NMB_TRY(old->extent->read(at, bytes, buffer_, fill));
-          NMB_TRY(block.extent->write(target + (at - begin), bytes, buffer_, stage_));
+          NMB_TRY(extent.write(target + (at - begin), bytes, buffer_, stage_));
           at += bytes.size();
         }
       }
@@ -401,11 +354,12 @@ Status Writer::Impl::keep_extents(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = state(id);
     if (!block.old || !same_offsets(*block.old, *block.metadata, block.layout)) continue;
-    block.extent = std::move(block.old->extent);
-    if (const std::uint64_t end = values_end(*block.old); end < block.extent->length())
-      NMB_TRY(block.extent->resize(end, buffer_, *this));
+    block.values = ExtentOrigin(PutValues(std::move(block.old->extent)));
+    ExtentState& extent = *block.values.extent();
+    if (const std::uint64_t end = values_end(*block.old); end < extent.length())
+      NMB_TRY(extent.resize(end, buffer_, *this));
     block.old.reset();
-    NMB_TRY(block.extent->resize(block.extent_length, buffer_, *this));
+    NMB_TRY(extent.resize(block.extent_length, buffer_, *this));
   }
   return {};
 }
@@ -442,7 +396,10 @@ Status Writer::Impl::lay_out() {
   if (!compressor_ && options_.metadata_codec != MetadataCodec::kNone)
     compressor_ = std::make_unique<BodyCompressor>(options_.compression_level, dictionary_);
   const auto encode = [&]() -> Status {
-    NMB_TRY(check_stored_pieces(ids));
+    for (BlockId id : ids) {
+      const BlockState& block = state(id);
+      NMB_TRY(block.values.check(names_.at(id), block.extent_length, block.sharing != nullptr));
+    }
     return encode_bodies(kept);
   };
   NMB_TRY(ranks_.agree(keep(encode())));

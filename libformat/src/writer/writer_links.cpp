@@ -23,129 +23,37 @@ constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 
 }  // namespace
 
-Move LinkState::move() const {
-  Move out;
-  out.source = values.source;
-  out.origin = values.origin;
-  if (!values.origin.empty()) {
-    out.runs = {{0, 0, 0, 0, length, 1}};
-    out.length = length;
-    return out;
-  }
-  append(&out, false);
-  return out;
-}
-
-Move LinkState::copied_move() const {
-  Move out;
-  out.source = values.source;
-  append(&out, true);
-  return out;
-}
-
-// The windows of those that are copied, or of those that are not.
-void LinkState::append(Move* out, bool copied) const {
-  for (const LinkedPiece& piece : values.pieces) {
-    if (piece.stored_length == 0 || (piece.file == LinkedPiece::kCopied) != copied) continue;
-    const std::uint64_t at = round_up(out->length, 8);
-    out->runs.push_back({piece.source_offset, 0, at, 0, piece.stored_length, 1});
-    out->length = at + piece.stored_length;
-    out->ends.push_back(out->length);
-  }
-}
-
-std::uint64_t LinkState::copied_length() const {
-  std::uint64_t all = 0;
-  for (const LinkedPiece& piece : values.pieces)
-    if (piece.file == LinkedPiece::kCopied) all = round_up(all, 8) + piece.stored_length;
-  return all;
-}
-
-std::vector<Piece> LinkState::pieces_at(std::uint64_t position,
-                                        const std::vector<std::uint64_t>& copied_sums) const {
-  std::vector<Piece> out;
-  std::uint64_t at = 0;
-  auto sum = sums.begin(), copied_sum = copied_sums.begin();
-  for (const LinkedPiece& piece : values.pieces) {
-    if (piece.stored_length == 0) {
-      if (!out.empty() && out.back().hole)
-        out.back().length += piece.length;
-      else
-        out.push_back({at, piece.length, true, 0, 0});
-    } else if (piece.file == LinkedPiece::kCopied) {
-      out.push_back({at, piece.length, false, position, *copied_sum++});
-      position = round_up(position + piece.stored_length, 8);
-    } else {
-      const bool coded = piece.codec != PieceCodec::kNone;
-      out.push_back({at, piece.length, false, piece.position, *sum++, piece.codec,
-                     coded ? piece.stored_length : 0, numbers[piece.file]});
-    }
-    at += piece.length;
-  }
-  return out;
-}
-
 Status Writer::Impl::link_values(BlockId id, LinkedValues values) {
   NMB_TRY(failure_);
   NMB_TRY(check_id(id));
   BlockState& block = state(id);
-  const auto wrong = [&](const std::string& found) {
-    return Status(Code::kUsage, "found " + found + " for block " + in_quotes(names_.at(id)));
-  };
   if (!define_mode_ || block.written)
-    return wrong("values to link, expected them in define mode and for a new block,");
-  for (const ExternalFile& file : values.files)
-    if (const char* error = external_path_error(file.path))
-      return wrong("the path of a file to link with " + std::string(error));
-  auto linked = std::make_unique<LinkState>();
-  const std::uint64_t size = values.source->size();
-  bool any = false;
-  std::uint64_t linked_bytes = 0;
-  for (const LinkedPiece& piece : values.pieces) {
-    const std::uint64_t window = superblock_.piece_size - linked->length % superblock_.piece_size;
-    const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
-    if (piece.length == 0 || (!hole && piece.length > (coded ? superblock_.piece_size : window)) ||
-        !checked_add(linked->length, piece.length, &linked->length) || linked->length >> 62)
-      return wrong(
-          "a piece across a multiple of the piece size, or longer than that, expected such pieces "
-          "coded, and none longer,");
-    if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
-              : !hole && piece.stored_length != piece.length)
-      return wrong("a piece with a stored length that its codec and length do not allow");
-    const std::uint64_t start = linked->length - piece.length;
-    if (!values.origin.empty() &&
-        (hole || coded || start % superblock_.piece_size != 0 || piece.source_offset != start))
-      return wrong("an origin of pieces that are not the windows of their source");
-    if (hole) continue;
-    if (piece.source_offset > size || piece.stored_length > size - piece.source_offset)
-      return wrong("a piece that lies outside its source");
-    if (piece.file == LinkedPiece::kCopied) {
-      if (coded || !values.origin.empty())
-        return wrong("a piece to copy with a codec or an origin");
-      continue;
-    }
-    any = true;
-    linked_bytes += piece.stored_length;
-    if (piece.file >= values.files.size()) return wrong("a piece of a file that is not named");
-    const std::uint64_t in_file = values.files[piece.file].size;
-    if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
-      return wrong("a piece that lies outside its file");
-  }
-  if (!any) return wrong("nothing to link, expected a piece in another file,");
-  linked->values = std::move(values);
-  block.linked = std::move(linked);
-  linked_bytes_ += linked_bytes;
+    return Status(Code::kUsage,
+                  "found values to link, expected them in define mode and for a new block, for "
+                  "block " +
+                      in_quotes(names_.at(id)));
+  NMB_ASSIGN(LinkedPieces linked,
+             LinkedPieces::make(std::move(values), superblock_.piece_size, names_.at(id)));
+  block.values = ExtentOrigin(std::move(linked));
   return {};
+}
+
+std::uint64_t Writer::Impl::linked_bytes() const {
+  std::uint64_t bytes = 0;
+  for (BlockId id = 0; id < blocks_.size(); ++id)
+    if (const auto* const linked = blocks_[id]->values.as<LinkedPieces>())
+      bytes += linked->linked_bytes();
+  return bytes;
 }
 
 // Collective: reads the values of linked blocks, by the threads of all ranks as values are moved.
 Status Writer::Impl::sum_links(const std::vector<Commitment>& blocks) {
-  std::vector<std::pair<LinkState*, Move>> links;
+  std::vector<std::pair<LinkedPieces*, Move>> links;
   std::uint64_t length = 0;
   for (const Commitment& c : blocks) {
-    LinkState* linked = state(c.id).linked.get();
+    auto* const linked = state(c.id).values.as<LinkedPieces>();
     if (!linked) continue;
-    links.emplace_back(linked, linked->move());
+    links.emplace_back(linked, linked->reading_move());
     links.back().second.position = length;
     length = round_up(length + links.back().second.length, 8);
   }
@@ -163,19 +71,8 @@ Status Writer::Impl::sum_links(const std::vector<Commitment>& blocks) {
     NMB_TRY(share_moves(ranks_, moves, nowhere, superblock_.piece_size, options_));
   }
   const auto keep_sums = [&]() -> Status {
-    for (auto& [linked, move] : links) {
-      linked->sums = std::move(move.sums);
-      if (options_.dry_run) continue;
-      auto sum = linked->sums.begin();
-      for (const LinkedPiece& piece : linked->values.pieces) {
-        if (piece.stored_length == 0 || piece.file == LinkedPiece::kCopied) continue;
-        if (piece.sum && *piece.sum != *sum)
-          return Status(Code::kDamaged, linked->values.source->name(), piece.position, "R-EX-5",
-                        "found values with a wrong sum in " +
-                            in_quotes(linked->values.files[piece.file].path));
-        ++sum;
-      }
-    }
+    for (auto& [linked, move] : links)
+      NMB_TRY(linked->take_sums(std::move(move.sums), !options_.dry_run));
     return {};
   };
   return ranks_.agree(keep_sums());
@@ -187,17 +84,12 @@ Status Writer::Impl::number_files(const std::vector<Commitment>& blocks) {
   std::unordered_map<std::string_view, std::uint32_t> numbers;  // of this rank's files
   MessageWriter wanted;
   const auto for_used = [&](auto visit) {
-    for (const Commitment& c : blocks) {
-      LinkState* linked = state(c.id).linked.get();
-      if (!linked) continue;
-      std::vector<bool> used(linked->values.files.size());
-      for (const LinkedPiece& piece : linked->values.pieces)
-        if (piece.stored_length != 0 && piece.file != LinkedPiece::kCopied) used[piece.file] = true;
-      for (std::size_t i = 0; i < used.size(); ++i)
-        if (used[i]) visit(*linked, i, linked->values.files[i]);
-    }
+    for (const Commitment& c : blocks)
+      if (auto* const linked = state(c.id).values.as<LinkedPieces>())
+        linked->for_each_file(
+            [&](std::size_t i, const ExternalFile& file) { visit(*linked, i, file); });
   };
-  for_used([&](LinkState&, std::size_t, const ExternalFile& file) {
+  for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
     if (!numbers.emplace(file.path, 0).second) return;
     wanted.put_text(file.path);
     wanted.put(file.size);
@@ -246,14 +138,13 @@ Status Writer::Impl::number_files(const std::vector<Commitment>& blocks) {
   NMB_ASSIGN(const std::vector<Message> told, ranks_.exchange(answers.take()));
   for (const Message& message : told) {
     MessageReader in(message.bytes());
-    for_used([&](LinkState&, std::size_t, const ExternalFile& file) {
+    for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
       std::uint32_t& number = numbers.at(file.path);
       if (number == 0) number = in.get<std::uint32_t>();
     });
   }
-  for_used([&](LinkState& linked, std::size_t i, const ExternalFile& file) {
-    linked.numbers.resize(linked.values.files.size());
-    linked.numbers[i] = numbers.at(file.path);
+  for_used([&](LinkedPieces& linked, std::size_t i, const ExternalFile& file) {
+    linked.set_number(i, numbers.at(file.path));
   });
   return {};
 }

@@ -27,8 +27,8 @@ Status Writer::Impl::match_values() {
       records.push_back({block.committed->name, id, Claim::kRemove});
     } else if (block.body_from != BodyFrom::kCommitted) {
       records.push_back({names_.at(id), id, Claim::kChange});
-    } else if (block.extent) {
-      const bool keeps = block.kept && block.extent->has_fresh();
+    } else if (const ExtentState* const extent = block.values.extent()) {
+      const bool keeps = block.kept && extent->has_fresh();
       records.push_back({names_.at(id), id, keeps ? Claim::kKeep : Claim::kPut});
     }
   }
@@ -100,7 +100,8 @@ Result<std::vector<std::uint64_t>> Writer::Impl::ask_for_space(
 Status Writer::Impl::place_values() {
   auto waits = [&](BlockId id) {
     const BlockState& block = state(id);
-    return !block.removed && block.extent && block.extent->needs_places();
+    const ExtentState* const extent = block.values.extent();
+    return !block.removed && extent && extent->needs_places();
   };
   NMB_ASSIGN(const bool any, ranks_.all_reduce(std::any_of(dirty_.begin(), dirty_.end(), waits),
                                                std::logical_or<>()));
@@ -119,8 +120,8 @@ Status Writer::Impl::place_values() {
   for (BlockId id : dirty_) {
     if (!waits(id)) continue;
     BlockState& block = state(id);
-    std::vector<Interval> intervals = block.extent->unplaced();
-    std::vector<Interval> staged = block.extent->staged();
+    std::vector<Interval> intervals = block.values.extent()->unplaced();
+    std::vector<Interval> staged = block.values.extent()->staged();
     if (block.kept) {
       blocks[id].push_back({{ranks_.rank(), id}, std::move(intervals), std::move(staged), {}});
       continue;
@@ -170,14 +171,14 @@ Status Writer::Impl::place_values() {
   auto take = [&]() -> Status {
     auto rest = std::span(positions);
     for (const auto& [id, list] : requests) {
-      NMB_TRY(state(id).extent->take_places(rest.first(list.size()), buffer_, *this));
+      NMB_TRY(state(id).values.extent()->take_places(rest.first(list.size()), buffer_, *this));
       rest = rest.subspan(list.size());
       for (const Part& part : blocks[id]) {
         if (part.handle.rank == ranks_.rank()) continue;
         MessageWriter& out = letters.to(part.handle.rank);
         out.put(part.handle.id);
         out.put(state(id).records);
-        state(id).extent->put_places(part.intervals, out);
+        state(id).values.extent()->put_places(part.intervals, out);
         const std::vector<Interval> skip = part.skip.all();
         out.put_bytes(std::as_bytes(std::span(skip)));
       }
@@ -203,14 +204,14 @@ Status Writer::Impl::place_values() {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         BlockState& block = state(in.get<BlockId>());
         set_records(block, in.get<std::uint64_t>());
-        NMB_TRY(block.extent->resize(block.extent_length, buffer_, *this));
-        NMB_TRY(block.extent->take_places(in));
+        NMB_TRY(block.values.extent()->resize(block.extent_length, buffer_, *this));
+        NMB_TRY(block.values.extent()->take_places(in));
         IntervalSet skip;
         for (MessageReader each(in.get_bytes()); !each.at_end();) {
           const auto interval = each.get<Interval>();
           skip.add(interval.begin, interval.end);
         }
-        add(*block.extent, skip, true);
+        add(*block.values.extent(), skip, true);
       }
     }
     return {};
@@ -218,7 +219,8 @@ Status Writer::Impl::place_values() {
   const Status taken = take_told();
   for (const auto& [id, parts] : blocks)
     for (const Part& part : parts)
-      if (part.handle.rank == ranks_.rank()) add(*state(id).extent, part.skip, parts.size() > 1);
+      if (part.handle.rank == ranks_.rank())
+        add(*state(id).values.extent(), part.skip, parts.size() > 1);
   // Of several ranks each may have put every other element: what is small goes to who writes that
   // part of the file.
   const Status written = value_stripes_.in_rounds(waiting.size() + 1, [&](std::size_t i) {

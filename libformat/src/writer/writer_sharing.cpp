@@ -298,7 +298,7 @@ Result<std::vector<BlockId>> Writer::Impl::open_blocks(std::span<const std::stri
           block.sharing->keeper = {ranks_.rank(), id};
         }
         block.sharing->others.push_back(handle);
-        if (block.packed || block.move)
+        if (!block.values.takes_puts())
           return Status(Code::kUsage, "found packed block " + in_quotes(names_.at(id)) +
                                           " opened before its values were moved, expected sync() "
                                           "before");
@@ -350,11 +350,12 @@ Status Writer::Impl::collect_values() {
   Letters letters;
   for (BlockId id : dirty_) {
     BlockState& block = state(id);
-    if (block.kept || block.removed || !block.extent) continue;
+    ExtentState* const extent = block.values.extent();
+    if (block.kept || block.removed || !extent) continue;
     MessageWriter& out = letters.to(block.sharing->keeper.rank);
     out.put(block.sharing->keeper.id);
-    block.extent->written().put(out);
-    block.extent.reset();
+    extent->written().put(out);
+    block.values = ExtentOrigin();
     block.dirty = false;
   }
   std::erase_if(dirty_, [&](BlockId id) { return !state(id).kept; });

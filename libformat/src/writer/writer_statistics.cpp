@@ -20,40 +20,6 @@ namespace nmb {
 
 namespace {
 
-// Pieces as they are stored, here or elsewhere: StoredPiece or LinkedPiece.
-template <class Pieces>
-Status count_pieces(const Pieces& pieces, const ByteSource& source, unsigned threads,
-                    BlockCounter* counter) {
-  std::vector<std::uint64_t> begins;
-  std::uint64_t end = 0;
-  for (const StoredPiece& piece : pieces) {
-    begins.push_back(end);
-    end += piece.length;
-  }
-  std::atomic<std::size_t> next{0};
-  return share_work(std::min<std::size_t>(threads, begins.size()),
-                    [&](const std::atomic<bool>& stop) -> Status {
-                      std::vector<std::byte> bytes, values;
-                      for (std::size_t i; !stop && (i = next++) < begins.size();) {
-                        const StoredPiece& piece = pieces[i];
-                        if (piece.stored_length == 0) {
-                          counter->add_hole(begins[i], begins[i] + piece.length);
-                          continue;
-                        }
-                        bytes.resize(piece.stored_length);
-                        NMB_TRY(source.read_at(piece.source_offset, bytes));
-                        if (piece.codec == PieceCodec::kNone) {
-                          counter->add(begins[i], bytes);
-                          continue;
-                        }
-                        values.resize(piece.length);
-                        NMB_TRY(decode_piece(piece.codec, bytes, values));
-                        counter->add(begins[i], values);
-                      }
-                      return {};
-                    });
-}
-
 // Whether definitions and values of a block are what they were.
 bool same_values(const BlockEntry& a, const BlockEntry& b) {
   return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
@@ -75,88 +41,45 @@ Result<std::unique_ptr<BlockCounter>> Writer::Impl::counter_of(BlockId id) {
   return BlockCounter::make(header.metadata, header.layout, block.records, options_.statistics);
 }
 
-// Ahead of moving the values of a block.
-void Writer::Impl::tap_values(BlockId id) {
-  BlockState& block = state(id);
-  // What moves of the others is not their extent.
-  if (options_.statistics == StatisticsLevel::kNone || block.stored || block.linked) return;
-  Move& move = *block.move;
-  block.tap = std::make_unique<StatisticsTap>([this, id] { return counter_of(id); },
-                                              move.stored_length(), move.holes);
-  move.tap = block.tap.get();
-  move.origin.clear();  // what another rank moves is not seen here
-}
-
-// The values of a block that were put, or are those of the generation before.
-Status Writer::Impl::count_extent(BlockId id, BlockCounter* counter) {
-  constexpr std::uint64_t kWindow = 1 << 20;
-  ExtentState* const extent = extent_of(id);
-  const BlockState& block = state(id);
-  NMB_TRY(extent->load(0));
-  std::uint64_t at = 0;
-  std::vector<std::byte> bytes;
-  // What is between the values that are there is filled, or a hole.
-  const Metadata none;
-  const FillPattern no_pattern(none, {});
-  for (const Interval& part : extent->stored_in(0, block.extent_length)) {
-    counter->add_hole(at, part.begin);
-    for (at = part.begin; at < part.end; at += bytes.size()) {
-      bytes.resize(std::min(part.end - at, kWindow - at % kWindow));
-      NMB_TRY(extent->read(at, bytes, buffer_, no_pattern));
-      counter->add(at, bytes);
-    }
-  }
-  counter->add_hole(at, block.extent_length);
-  return {};
-}
-
-// The values of a block that this process alone reads, and one thread.
+// The values of a block that lie in the file, for one thread; of others nothing.
 std::shared_ptr<const ByteSource> Writer::Impl::extent_source(BlockId id) {
   class Values final : public ByteSource {
    public:
-    Values(Impl& writer, BlockId id, std::uint64_t size)
-        : writer_(writer), id_(id), size_(size), pattern_(none_, {}) {}
+    Values(Impl& writer, BlockId id)
+        : writer_(writer), size_(writer.state(id).extent_length), pattern_(none_, {}) {
+      if (writer.state(id).values.takes_puts()) {
+        extent_ = writer.extent_of(id);
+      } else {
+        nothing_ = writer.new_extent(id);
+        nothing_->start_committed(size_);
+        extent_ = nothing_.get();
+      }
+    }
     std::uint64_t size() const override { return size_; }
     const std::string& name() const override { return writer_.file_->name(); }
     Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-      return writer_.extent_of(id_)->read(offset, out, writer_.buffer_, pattern_);
+      return extent_->read(offset, out, writer_.buffer_, pattern_);
     }
 
    private:
     Impl& writer_;
-    const BlockId id_;
     const std::uint64_t size_;
+    std::unique_ptr<ExtentState> nothing_;
+    ExtentState* extent_;
     const Metadata none_;
     const FillPattern pattern_;
   };
-  return std::make_shared<Values>(*this, id, state(id).extent_length);
+  return std::make_shared<Values>(*this, id);
 }
 
 // Counts the values of a block that were not counted by the way.
 Result<CountedBlock> Writer::Impl::count_block(const Commitment& c) {
   BlockState& block = state(c.id);
-  std::unique_ptr<BlockCounter> counter;
-  if (block.tap) {
-    counter = block.tap->take_counter();
-    if (!counter) return block.tap->take_counted();
-  } else {
-    NMB_ASSIGN(counter, counter_of(c.id));
-    if (c.hole)
-      counter->add_hole(0, block.extent_length);
-    else if (block.stored)
-      NMB_TRY(count_pieces(block.stored->pieces, *block.stored->source, options_.threads,
-                           counter.get()));
-    else if (block.linked)
-      NMB_TRY(count_pieces(block.linked->values.pieces, *block.linked->values.source,
-                           options_.threads, counter.get()));
-    else if (block.extent_length > 0) {
-      const Status counted = count_extent(c.id, counter.get());
-      // Values that were linked before are not read again.
-      if (counted.code() == Code::kUnsupported)
-        return CountedBlock{counter->none(), counter->take_names()};
-      NMB_TRY(counted);
-    }
-  }
+  NMB_ASSIGN(Counting counting, block.values.count({block.extent_length, options_.threads, buffer_,
+                                                    [this, id = c.id] { return counter_of(id); },
+                                                    [this, id = c.id] { return extent_of(id); }}));
+  if (!counting.counter) return std::move(counting.counted);
+  BlockCounter* const counter = counting.counter.get();
   if (counter->has_chunks()) {
     const bool is_packed = block.packed && block.packed->extent;
     NMB_TRY(counter->count_chunks(is_packed ? block.packed->extent : extent_source(c.id),

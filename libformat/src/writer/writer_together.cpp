@@ -46,7 +46,7 @@ std::uint64_t encode_bytes(MemoryType memory, const void* values, Type type, Kin
 // laid out or committed gets its place whole: other variables of it come soon.
 Status Writer::Impl::want_places(const Put& put) {
   const BlockState& block = state(put.block);
-  ExtentState& extent = *block.extent;
+  ExtentState& extent = *block.values.extent();
   const std::uint64_t size = put.shape.element_size;
   auto want_runs = [&](const Hyperslab& slab) {
     for (RunCursor run(put.shape, slab); !run.at_end(); run.skip(run.elements())) {
@@ -94,7 +94,7 @@ Status Writer::Impl::extend(BlockId id, std::uint64_t records) {
     auto want = [&]() -> Status {
       NMB_TRY(check_id(id));
       BlockState& block = state(id);
-      if (define_mode_ || block.move || block.packed || block.linked)
+      if (define_mode_ || !block.values.takes_puts())
         return Status(Code::kUsage,
                       "found extend() of block " + in_quotes(names_.at(id)) +
                           (define_mode_ ? " in define mode, expected end_define()"
@@ -134,7 +134,7 @@ std::vector<PiecePart> Writer::Impl::parts_of(std::span<Put* const> puts) {
       const std::uint64_t end = at + run.elements() * size;
       for (std::uint64_t first = run.element() * size; at < end;) {
         if (at >= piece.end()) {
-          piece = block.extent->fresh_piece_at(at);
+          piece = block.values.extent()->fresh_piece_at(at);
           parts.push_back({piece, block.sharing->keeper, i, first});
         }
         const std::uint64_t length = std::min(end, piece.end()) - at;

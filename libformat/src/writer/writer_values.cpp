@@ -1,5 +1,6 @@
 // Putting values (spec/format.md, section 10.1).
 #include <algorithm>
+#include <cassert>
 
 #include "block/name_rules.h"
 #include "wire/checked.h"
@@ -16,13 +17,15 @@ Result<BlockState*> Writer::Impl::readable(BlockId id) {
 
 ExtentState* Writer::Impl::extent_of(BlockId id) {
   BlockState& block = state(id);
-  if (block.extent) return block.extent.get();
-  block.extent = new_extent(id);
+  if (ExtentState* const extent = block.values.extent()) return extent;
+  assert(block.values.takes_puts());
+  block.values = ExtentOrigin(PutValues(new_extent(id)));
+  ExtentState* const extent = block.values.extent();
   if (block.run_position != 0)
-    block.extent->start_run(block.extent_length, block.run_position);
+    extent->start_run(block.extent_length, block.run_position);
   else
-    block.extent->start_committed(block.extent_length);
-  return block.extent.get();
+    extent->start_committed(block.extent_length);
+  return extent;
 }
 
 std::unique_ptr<ExtentState> Writer::Impl::new_extent(BlockId id) {
@@ -39,7 +42,8 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
   NMB_TRY(failure_);
   NMB_TRY(check_id(id));
   BlockState& block = state(id);
-  if (define_mode_ || block.run_position == 0 || block.extent || block.move)
+  if (define_mode_ || block.run_position == 0 || block.values.extent() ||
+      !block.values.takes_puts())
     return Status(Code::kUsage, "found values to take for block " + in_quotes(names_.at(id)) +
                                     ", expected a new block after end_define() that has values but "
                                     "none put");
@@ -59,14 +63,18 @@ Status Writer::Impl::take_values(BlockId id, std::shared_ptr<const ByteSource> s
                         in_quotes(names_.at(id)));
     end = to;
   }
-  block.move = std::make_unique<Move>();
-  block.move->source = std::move(source);
-  block.move->origin = std::move(origin);
-  block.move->runs = std::move(runs);
-  block.move->length = block.extent_length;
-  block.move->position = block.run_position;
-  pending_bytes_ += block.extent_length;
+  block.values = ExtentOrigin(MovedValues({.source = std::move(source),
+                                           .origin = std::move(origin),
+                                           .runs = std::move(runs),
+                                           .length = block.extent_length,
+                                           .position = block.run_position}));
   return {};
+}
+
+std::uint64_t Writer::Impl::pending_bytes() const {
+  std::uint64_t bytes = 0;
+  for (BlockId id = 0; id < blocks_.size(); ++id) bytes += blocks_[id]->values.moved_bytes();
+  return bytes;
 }
 
 // What the records of a block make of its extent.
@@ -116,7 +124,7 @@ Result<Writer::Impl::Put> Writer::Impl::check_put(std::string_view operation, Bl
     return Status(Code::kUsage, "found " + std::string(operation) +
                                     " in define mode, expected end_define() before");
   BlockState& block = state(id);
-  if (block.move || block.packed || block.linked)
+  if (!block.values.takes_puts())
     return Status(Code::kUsage, "found " + std::string(operation) + " to block " +
                                     in_quotes(names_.at(id)) +
                                     " before its values were moved, expected sync() before");

@@ -1,0 +1,119 @@
+// ExtentOrigin: where the values of a block come from, as one of these alternatives. Each has a
+// file of its own and takes the steps of writer/origin_steps.h that differ from those there; one
+// more is a file, a line in Alternatives, and a row in tests/unit/extent_origin_test.cpp.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "writer/linked_pieces.h"
+#include "writer/moved_values.h"
+#include "writer/no_values.h"
+#include "writer/put_values.h"
+#include "writer/ready_pieces.h"
+#include "writer/unchanged_values.h"
+
+namespace nmb {
+
+// Blocks are many: what is large and rare lies elsewhere.
+class ExtentOrigin {
+  template <class Ask>
+  auto ask(Ask&& what) const {
+    return std::visit([&](const auto& origin) { return what(unboxed(origin)); }, origin_);
+  }
+  template <class Ask>
+  auto ask(Ask&& what) {
+    return std::visit([&](auto& origin) { return what(unboxed(origin)); }, origin_);
+  }
+  template <class Held>
+  static auto& unboxed(Held& held) {
+    if constexpr (requires { *held; })
+      return *held;
+    else
+      return held;
+  }
+
+ public:
+  using Alternatives = std::variant<PutValues,        //
+                                    NoValues,         //
+                                    UnchangedValues,  //
+                                    std::unique_ptr<MovedValues>, std::unique_ptr<ReadyPieces>,
+                                    std::unique_ptr<LinkedPieces>>;
+
+  ExtentOrigin() = default;  // nothing was put yet
+  template <class Origin>
+  requires(!std::is_same_v<Origin, ExtentOrigin>) explicit ExtentOrigin(Origin origin) {
+    if constexpr (std::is_constructible_v<Alternatives, Origin>)
+      origin_ = std::move(origin);
+    else
+      origin_ = std::make_unique<Origin>(std::move(origin));
+  }
+
+  // nullptr: it is another.
+  template <class Origin>
+  Origin* as() {
+    if constexpr (std::is_constructible_v<Alternatives, Origin>) {
+      return std::get_if<Origin>(&origin_);
+    } else {
+      auto* const found = std::get_if<std::unique_ptr<Origin>>(&origin_);
+      return found ? found->get() : nullptr;
+    }
+  }
+  template <class Origin>
+  const Origin* as() const {
+    return const_cast<ExtentOrigin*>(this)->as<Origin>();
+  }
+
+  // --- as origin_steps.h has them ---
+  ValueSpace space(std::uint64_t extent_length) const {
+    return ask([&](const auto& origin) { return origin.space(extent_length); });
+  }
+  void place(std::uint64_t position) {
+    ask([&](auto& origin) { origin.place(position); });
+  }
+  Move* move() {
+    return ask([](auto& origin) { return origin.move(); });
+  }
+  const Move* move() const { return const_cast<ExtentOrigin*>(this)->move(); }
+  void tap(StatisticsTap::MakeCounter make) {
+    ask([&](auto& origin) { origin.tap(std::move(make)); });
+  }
+  Status check(std::string_view block, std::uint64_t extent_length, bool shared) const {
+    return ask([&](const auto& origin) { return origin.check(block, extent_length, shared); });
+  }
+  Result<FinishedExtent> finish(const FinishContext& context) {
+    return ask([&](auto& origin) { return origin.finish(context); });
+  }
+  Result<Counting> count(const CountContext& context) {
+    return ask([&](auto& origin) { return origin.count(context); });
+  }
+  bool takes_puts() const {
+    return ask([](const auto& origin) { return std::decay_t<decltype(origin)>::kTakesPuts; });
+  }
+
+  // What is put or was looked at; nullptr: nothing.
+  ExtentState* extent() const {
+    const auto* const put = as<PutValues>();
+    return put ? put->extent() : nullptr;
+  }
+  // Bytes that the commit moves.
+  std::uint64_t moved_bytes() const {
+    const Move* const moved = move();
+    return moved ? moved->stored_length() : 0;
+  }
+  // After the commit of what it said: what was looked at is known still.
+  void committed() {
+    if (ExtentState* const state = extent())
+      state->committed();
+    else
+      origin_ = UnchangedValues();
+  }
+
+ private:
+  Alternatives origin_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,116 @@
+// Values that stay in other files (spec/format.md, section 10.3).
+#include "writer/linked_pieces.h"
+
+#include "block/name_rules.h"
+#include "external/external_path.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+bool is_linked(const LinkedPiece& piece) {
+  return piece.stored_length != 0 && piece.file != LinkedPiece::kCopied;
+}
+
+}  // namespace
+
+Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece_size,
+                                        std::string_view block) {
+  const auto wrong = [&](const std::string& found) {
+    return Status(Code::kUsage, "found " + found + " for block " + in_quotes(block));
+  };
+  for (const ExternalFile& file : values.files)
+    if (const char* error = external_path_error(file.path))
+      return wrong("the path of a file to link with " + std::string(error));
+  LinkedPieces out;
+  out.used_.resize(values.files.size());
+  for (const LinkedPiece& piece : values.pieces) {
+    const std::uint64_t start = out.length_;
+    if (const char* error = piece_error(piece, piece_size, *values.source, &out.length_))
+      return wrong(error);
+    const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
+    if (!values.origin.empty() &&
+        (hole || coded || start % piece_size != 0 || piece.source_offset != start))
+      return wrong("an origin of pieces that are not the windows of their source");
+    if (hole) continue;
+    if (!is_linked(piece)) {
+      if (coded || !values.origin.empty())
+        return wrong("a piece to copy with a codec or an origin");
+      add_window(piece, &out.copied_);
+      continue;
+    }
+    if (piece.file >= values.files.size()) return wrong("a piece of a file that is not named");
+    const std::uint64_t in_file = values.files[piece.file].size;
+    if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
+      return wrong("a piece that lies outside its file");
+    out.used_[piece.file] = true;
+    out.linked_bytes_ += piece.stored_length;
+  }
+  if (out.linked_bytes_ == 0) return wrong("nothing to link, expected a piece in another file,");
+  out.copied_.source = values.source;
+  out.values_ = std::move(values);
+  return out;
+}
+
+Status LinkedPieces::check(std::string_view block, std::uint64_t extent_length, bool shared) const {
+  return check_pieces(block, length_, extent_length, shared);
+}
+
+Move LinkedPieces::reading_move() const {
+  Move out;
+  out.source = values_.source;
+  out.origin = values_.origin;
+  if (!values_.origin.empty()) {
+    out.runs = {{0, 0, 0, 0, length_, 1}};
+    out.length = length_;
+    return out;
+  }
+  for (const LinkedPiece& piece : values_.pieces)
+    if (is_linked(piece)) add_window(piece, &out);
+  return out;
+}
+
+Status LinkedPieces::take_sums(std::vector<std::uint64_t> sums, bool are_known) {
+  sums_ = std::move(sums);
+  if (!are_known) return {};
+  auto sum = sums_.begin();
+  for (const LinkedPiece& piece : values_.pieces) {
+    if (!is_linked(piece)) continue;
+    if (piece.sum && *piece.sum != *sum)
+      return Status(
+          Code::kDamaged, values_.source->name(), piece.position, "R-EX-5",
+          "found values with a wrong sum in " + in_quotes(values_.files[piece.file].path));
+    ++sum;
+  }
+  return {};
+}
+
+Result<FinishedExtent> LinkedPieces::finish(const FinishContext& context) {
+  FinishedExtent out;
+  std::uint64_t at = 0, position = context.run_position;
+  auto sum = sums_.begin();
+  auto copied_sum = copied_.sums.begin();
+  for (const LinkedPiece& piece : values_.pieces) {
+    if (piece.stored_length == 0) {
+      add_hole(at, piece.length, &out.pieces);
+    } else if (piece.file == LinkedPiece::kCopied) {
+      out.pieces.push_back({at, piece.length, false, position, *copied_sum++});
+      position = round_up(position + piece.stored_length, 8);
+    } else {
+      const bool coded = piece.codec != PieceCodec::kNone;
+      out.pieces.push_back({at, piece.length, false, piece.position, *sum++, piece.codec,
+                            coded ? piece.stored_length : 0, numbers_[piece.file]});
+    }
+    at += piece.length;
+  }
+  return out;
+}
+
+Result<Counting> LinkedPieces::count(const CountContext& context) {
+  return count_pieces(
+      values_.pieces.size(), [&](std::size_t i) -> const StoredPiece& { return values_.pieces[i]; },
+      *values_.source, context);
+}
+
+}  // namespace nmb

@@ -1,0 +1,37 @@
+// PutValues: values that are put, or may be; those that were committed before stay where nothing is
+// put (see writer/extent_origin.h).
+#pragma once
+
+#include <memory>
+
+#include "writer/extent_state.h"
+#include "writer/origin_steps.h"
+#include "writer/placement.h"
+
+namespace nmb {
+
+class PutValues : public OriginSteps {
+ public:
+  static constexpr bool kTakesPuts = true;
+
+  PutValues() = default;
+  explicit PutValues(std::unique_ptr<ExtentState> extent) : extent_(std::move(extent)) {}
+  // nullptr: nothing was put or looked at.
+  ExtentState* extent() const { return extent_.get(); }
+  std::unique_ptr<ExtentState> take() { return std::move(extent_); }
+
+  ValueSpace space(std::uint64_t extent_length) const {
+    if (extent_) return {};
+    return {extent_length, extent_alignment(extent_length), true};
+  }
+  Result<FinishedExtent> finish(const FinishContext& context);
+  Result<Counting> count(const CountContext& context);
+
+ private:
+  std::unique_ptr<ExtentState> extent_;
+};
+
+// Counts what an extent holds.
+Result<Counting> count_extent(const CountContext& context);
+
+}  // namespace nmb
