@@ -460,6 +460,22 @@ TEST_F(ExternalFilesTest, AFileOfAnotherSizeIsNotLinkedAgain) {
   EXPECT_EQ(status.rule(), "R-FT-5") << status.text();
 }
 
+TEST_F(ExternalFilesTest, LinkedBlocksChangeAfterTheCommitOnly) {
+  write("a", "head valuesAB");
+  WriterOptions options;
+  options.sync = false;
+  auto writer = *Writer::create(at("v.nmb").string(), options);
+  const BlockId block = *writer->define_block("b0");
+  const DimId x = *writer->def_dim(block, "x", 8);
+  ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
+  ASSERT_TRUE(writer->link_values(block, values_of("a", 13)).ok());
+  ASSERT_TRUE(writer->end_define().ok());
+  ASSERT_TRUE(writer->redefine().ok());
+  EXPECT_EQ(writer->put_att_text(block, kGlobal, "a", "b").code(), Code::kUsage);
+  ASSERT_EQ(writer->close().text(), "ok");
+  EXPECT_EQ(text_of("b0"), "valuesAB");
+}
+
 TEST_F(ExternalFilesTest, WhatCannotBeLinkedIsRefused) {
   write("a", "head valuesAB");
   WriterOptions options;
