@@ -22,14 +22,16 @@ class OneFromEach final : public Transport {
   void fail(const Status&) override {}
   Result<Arrival> next() override {
     if (--from_ > 0) return message(from_, 1, std::as_bytes(std::span(&from_, 1)));
-    // Then the counts of what is on the way to rank 0: the first says all of it.
+    // Then how many come straight to rank 0: the first says all of it.
     const struct {
+      std::uint64_t length;
       std::uint32_t distance, parcels;
-    } count{0, static_cast<std::uint32_t>(size_ - 1)};
+    } count{8, 0, static_cast<std::uint32_t>(size_ - 1)}, none{};
     const int from = size_ - step_;
     const bool first = step_ == 1;
     step_ *= 2;
-    return message(from, 2, std::as_bytes(std::span(&count, first ? 1 : 0)));
+    return message(from, 2,
+                   std::as_bytes(std::span(first ? &count : &none, 1)).first(first ? 16 : 8));
   }
 
  private:

@@ -79,8 +79,8 @@ class Communicator {
   NMB_EXPORT Status broadcast(int root, std::vector<std::byte>* bytes);
 
   // Messages to any ranks, also this one; returns what arrives, in order of the senders' ranks and,
-  // from one rank, in the order it gave. Each rank sends what it has and ceil(log2(size)) messages
-  // more, by which the ranks learn how many to expect.
+  // from one rank, in the order it gave. Each rank sends ceil(log2(size)) messages, in which short
+  // parcels travel from rank to rank, and its long ones straight (parallel/exchange.cpp).
   struct Parcel {
     int to = 0;
     std::vector<std::byte> bytes;
@@ -108,7 +108,8 @@ class Communicator {
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
   Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
   Status take_arrival();
-  Result<std::uint32_t> count_arrivals(const std::vector<Parcel>& parcels);
+  struct OnTheWay;
+  Status pass_on(OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight);
   void hold(std::uint64_t bytes);
   // Values are std::string or trivially copyable.
   template <class T>
