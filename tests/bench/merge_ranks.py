@@ -33,7 +33,6 @@ import numpy
 SIZES = {"rehearsal": (100_000, 20_000), "opens": (36_000, 150), "modes": (256, 5_120)}
 KINDS = {"classic": "classic", "nmb": "NMB", "hdf5": "HDF5"}
 MODES = ("pack", "union", "join", "tiles")
-OPEN_FILES = 256  # of a process, those of the MPI library among them
 MOST_MEMORY = 512e6  # bytes of a process
 WARM_BYTES = 3_000_000_000
 SKIPPED = 77
@@ -183,7 +182,7 @@ class Job:
 
     def __init__(self, options):
         self.tools, self.work = options.tools.resolve(), options.work.resolve()
-        self.launcher = options.mpiexec.split()
+        self.launcher, self.open_files = options.mpiexec.split(), options.open_files
         self.problems, self.rows = [], []
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                         OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
@@ -197,7 +196,7 @@ class Job:
         """Seconds, and of each rank what it took. trace: a folder for what strace says of each rank."""
         about = self.work / "about"
         about.mkdir()
-        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (self.open_files, self.open_files))
         command = [*self.launcher, "-n", str(ranks), "/usr/bin/python3", "-S", "-E", "-c", AS_RANK, about]
         if trace:
             calls = "--seccomp-bpf -qq -e trace=open,openat,openat2,creat"
@@ -430,6 +429,8 @@ def main():
     parser.add_argument("--files", type=int, help="number of inputs")
     parser.add_argument("--megabytes", type=int, help="their size in all")
     parser.add_argument("--ranks", type=int, default=2, help="processes of rehearsal and opens (default 2)")
+    parser.add_argument("--open-files", type=int, default=256, help="that a process may have, those of the MPI library among "
+                        "them (default 256)")
     parser.add_argument("--mode", choices=MODES, default="pack", help="of rehearsal (default pack)")
     parser.add_argument("--runs", type=int, default=3, help="of modes: turns, of which medians are shown (default 3)")
     parser.add_argument("--times", action="store_true", help="of modes: the time of two processes counts, at most 0.6 of one's "

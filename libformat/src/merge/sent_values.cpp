@@ -66,9 +66,11 @@ class Sender {
 
  private:
   static bool is_cut(const ByteSource& source) {
+    if (const auto* held = dynamic_cast<const HeldValues*>(&source)) return is_cut(*held->base());
+    if (const auto* range = dynamic_cast<const SharedRange*>(&source))
+      return is_cut(*range->base());
     return dynamic_cast<const LaidValues*>(&source) || dynamic_cast<const TiledValues*>(&source) ||
-           dynamic_cast<const SplicedSource*>(&source) ||
-           dynamic_cast<const SharedRange*>(&source) || dynamic_cast<const HeldValues*>(&source);
+           dynamic_cast<const SplicedSource*>(&source);
   }
 
   bool put(SentKind kind) {
