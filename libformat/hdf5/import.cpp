@@ -81,14 +81,14 @@ class Importer {
   }
 
   void run() {
-    in_.descriptor = open(in_.path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat about {};
-    if (in_.descriptor < 0 || fstat(in_.descriptor, &about) != 0)
-      throw Failure(Code::kIo, std::strerror(errno));
+    if (stat(in_.path.c_str(), &about) != 0) throw Failure(Code::kIo, std::strerror(errno));
+    file_ = open_file(in_.path);
+    in_.descriptor = descriptor_of(file_);
+    if (fstat(in_.descriptor, &about) != 0) throw Failure(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
     // How much lies in other files the size of this one does not tell.
     spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
-    file_ = open_file(in_.path);
     if (!in_.materialise) refuse_opening();
     in_.file = file_;
     in_.spool = &spool_;
@@ -310,7 +310,15 @@ class Importer {
     config.initial_size = config.max_size = kMetadataCache;
     config.min_size = std::min(config.min_size, kMetadataCache);
     checked(H5Pset_mdc_config(access, &config), "file");
+    checked(H5Pset_fapl_sec2(access), "file");
     return Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "file");
+  }
+  // The library's own, as long as the file is open: a merge of many small files waits for each time
+  // that one is opened.
+  static int descriptor_of(hid_t file) {
+    void* handle = nullptr;
+    checked(H5Fget_vfd_handle(file, H5P_DEFAULT, &handle), "file");
+    return *static_cast<const int*>(handle);
   }
   std::vector<std::byte> read_user_block() const {
     if (user_block_ > std::min(in_.size, kMostUserBlock))

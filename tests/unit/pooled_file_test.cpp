@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <vector>
@@ -100,6 +101,38 @@ TEST_F(PooledFileTest, WhatIsUnchangedMayBeSaidByTheCaller) {
   EXPECT_TRUE(one->check_unchanged().ok());
   test::write_file(path_of("one"), "else");
   EXPECT_EQ(one->check_unchanged().message(), "other");
+}
+
+TEST_F(PooledFileTest, CallerIsNotAskedAboutAnOldFileThatStayed) {
+  const auto age = [&](const std::string& name, int seconds) {
+    test::write_file(path_of(name), "text");
+    fs::last_write_time(path_of(name),
+                        fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
+  };
+  age("old", 60);
+  age("new", 0);
+  for (const auto& [name, most] : {std::pair("old", 0), std::pair("new", 2)}) {
+    int opened = 0, asked = 0;
+    auto kept = PooledFile::open_and_keep(pool_, [&, path = path_of(name)] {
+      ++opened;
+      return FileSource::open(path);
+    });
+    ASSERT_TRUE(kept.ok());
+    (*kept)->set_unchanged([&](const ByteSource&) {
+      ++asked;
+      return Status();
+    });
+    std::vector<std::shared_ptr<PooledFile>> others;  // for which it is closed
+    for (const char* other : {"a", "b", "c"}) text_of(*others.emplace_back(file(other, other)));
+    EXPECT_TRUE((*kept)->check_unchanged().ok());
+    EXPECT_EQ(opened, most == 0 ? 1 : 2) << name;
+    EXPECT_EQ(text_of(**kept), "text");
+    EXPECT_EQ(asked, most) << name;
+    // Somebody may have added to it: the caller says whether that counts.
+    age(name, 30);
+    EXPECT_TRUE((*kept)->check_unchanged().ok());
+    EXPECT_EQ(asked, most + 1) << name;
+  }
 }
 
 TEST_F(PooledFileTest, FileThatIsGoneIsTold) {

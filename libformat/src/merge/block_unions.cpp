@@ -13,6 +13,7 @@
 #include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
+#include "merge/held_values.h"
 #include "merge/input_order.h"
 #include "nmb/classic_header.h"
 #include "nmb/netcdf_view.h"
@@ -148,7 +149,10 @@ Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
   const Metadata& metadata = form.dataset.metadata;
   entry.members.push_back(conflicts_.here().input);
   if (options_.mode == MergeMode::kTiles) NMB_TRY(check_tile(entry, metadata));
-  DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
+  // The file is open now, and may not be when they are compared.
+  NMB_ASSIGN(std::shared_ptr<const ByteSource> values,
+             hold_small(form.dataset, form.values, &held_room_));
+  DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, std::move(values));
   if (options_.widen_types)
     member.has_default_fill =
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;

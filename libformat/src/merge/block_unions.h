@@ -74,6 +74,7 @@ class BlockUnions final : public BlockSink {
   ConflictList& conflicts_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
+  std::uint64_t held_room_ = kHeldBytes;
   std::map<std::string, std::size_t> lost_fill_values_;  // by variable: how many inputs have one
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   std::shared_ptr<const ByteSource> file_;

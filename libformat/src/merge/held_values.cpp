@@ -33,7 +33,9 @@ Status HeldValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
   return base_->read_at(offset, out);
 }
 
-Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset, std::uint64_t* room) {
+Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,
+                                                     std::shared_ptr<const ByteSource> values,
+                                                     std::uint64_t* room) {
   const Metadata& metadata = dataset.metadata;
   HeldValues::Pieces pieces;
   std::uint64_t left = std::min(kMostOfInput, *room), taken = 0;
@@ -54,10 +56,10 @@ Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset, std
     }
     taken += count * (*slice + kPieceRoom);
   }
-  if (pieces.empty()) return dataset.extent;
+  if (pieces.empty()) return values;
   *room -= taken;
   return std::shared_ptr<const ByteSource>(
-      std::make_shared<HeldValues>(dataset.extent, std::move(pieces)));
+      std::make_shared<HeldValues>(std::move(values), std::move(pieces)));
 }
 
 }  // namespace nmb

@@ -36,9 +36,11 @@ class HeldValues final : public ByteSource {
   const Pieces pieces_;
 };
 
-// The extent of a classic dataset whose file is open now, with values held of small variables that
-// have no records, and of coordinates. *room: bytes that may be held of all inputs, which gets
-// less. kIo, kDamaged.
-Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset, std::uint64_t* room);
+// `values`, which are those of a classic dataset whose file is open now, with values held of small
+// variables that have no records, and of coordinates. *room: bytes that may be held of all inputs,
+// which gets less. kIo, kDamaged.
+Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,
+                                                     std::shared_ptr<const ByteSource> values,
+                                                     std::uint64_t* room);
 
 }  // namespace nmb

@@ -68,7 +68,6 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   InputReader::Options read;
   read.cache_bytes =
       std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
-  read.compares = options_.mode != MergeMode::kPack;
   read.coded_pieces = !options_.compression && !options_.link;
   read.external = options_.external;
   read.outputs = options_.outputs.get();

@@ -7,7 +7,6 @@
 
 #include "block/name_rules.h"
 #include "interop/group_block.h"
-#include "merge/held_values.h"
 #include "merge/input_block.h"
 #include "merge/value_origin.h"
 #include "nmb/classic_header.h"
@@ -25,6 +24,9 @@ namespace {
 
 // Of a header that is kept until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
+// Of an NMB file whose blocks' definitions are kept likewise: of one of more, opening it once more
+// is not what takes the time.
+constexpr std::uint64_t kFewBlocks = 16;
 
 // What a block is packed with that its definitions tell.
 void count_objects(const Dataset& dataset, PackedBlock* block) {
@@ -87,10 +89,7 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
   block.packed.extent = block.values = values;
-  // The file is open now, and may not be when they are asked for.
-  if (options_.compares) {
-    NMB_ASSIGN(block.values, hold_small(dataset, &held_room_));
-  }
+  // The file is open now, and may not be when it is asked for.
   if (header_length <= std::min(kMostHeader, held_room_)) {
     std::vector<std::byte> body(header_length);
     NMB_TRY(file->read_at(0, body));
@@ -330,6 +329,11 @@ Result<bool> InputReader::read_entry(std::size_t index,
     const std::uint64_t length = values ? values->size() : 0;
     NMB_ASSIGN(loaded, hdf5::decode_group({entry.name, std::move(moved.body), length, values, {}},
                                           file->name()));
+  } else if (entry.raw_length <= std::min(kMostHeader, held_room_) &&
+             reader->totals().blocks <= kFewBlocks) {
+    NMB_ASSIGN(std::vector<std::byte> bytes, reader->body(entry));
+    held_room_ -= bytes.size();
+    body = std::make_shared<OwnedBytes>(std::move(bytes), file->name());
   } else {
     body = std::make_shared<LazyBody>(reader, entry);
   }

@@ -31,7 +31,8 @@ namespace nmb {
 // Blocks that are kept of an NMB input, in bytes.
 inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
-// Headers and small values that are kept of all classic inputs of a rank, in bytes.
+// What is kept of small inputs of a rank, so that files of which few are open at a time need not be
+// opened once more: of their headers, and of values that a union compares, in bytes each.
 inline constexpr std::uint64_t kHeldBytes = 64 << 20;
 
 // What an NMB input has beside its blocks' definitions and values.
@@ -88,7 +89,6 @@ class InputReader {
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // where values are linked
     bool coded_pieces = false;
-    bool compares = false;      // values of blocks are compared with those of other inputs
     bool origins = false;       // packed.origin is wanted
     bool count_groups = false;  // ahead of the first visit: an HDF5 file's metadata is then whole
                                 // in memory
@@ -168,7 +168,7 @@ class InputReader {
   std::shared_ptr<SpoolFile> moved_;            // values that lead to paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
-  std::uint64_t held_room_ = kHeldBytes;             // of headers and values of classic inputs
+  std::uint64_t held_room_ = kHeldBytes;             // of headers of inputs
   bool is_placed_ = false;                           // the one that is read
   bool is_surveyed_ = false;                         // by Options::survey
   MadeUpNumbers::First made_up_;                     // of an HDF5 input

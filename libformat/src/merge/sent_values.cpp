@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -66,9 +67,11 @@ class Sender {
 
  private:
   static bool is_cut(const ByteSource& source) {
+    if (const auto* held = dynamic_cast<const HeldValues*>(&source)) return is_cut(*held->base());
+    if (const auto* range = dynamic_cast<const SharedRange*>(&source))
+      return is_cut(*range->base());
     return dynamic_cast<const LaidValues*>(&source) || dynamic_cast<const TiledValues*>(&source) ||
-           dynamic_cast<const SplicedSource*>(&source) ||
-           dynamic_cast<const SharedRange*>(&source) || dynamic_cast<const HeldValues*>(&source);
+           dynamic_cast<const SplicedSource*>(&source);
   }
 
   bool put(SentKind kind) {
@@ -103,6 +106,8 @@ class Sender {
       out_.put_text(block->name());
       out_.put_text(block->entry().name);
       out_.put(sum_of_entry(block->entry()));
+      out_.put(block->size());
+      out_.put(block->may_be_sparse());
       return true;
     }
     if (const auto* view = dynamic_cast<const ReopenedSource*>(&source)) return send(*view);
@@ -275,6 +280,81 @@ class Sender {
   std::uint64_t bytes_ = 0;  // of temporary files
 };
 
+Status changed(const std::string& path) {
+  return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
+}
+
+// An NMB file of which another rank sent blocks. Thread-safe.
+class SentFile {
+ public:
+  SentFile(std::string path, const ReceivedFrom& from) : path_(std::move(path)), from_(from) {}
+
+  const std::string& path() const { return path_; }
+  Result<std::shared_ptr<const Reader>> reader() {
+    const std::scoped_lock lock(mutex_);
+    if (!reader_) {
+      NMB_ASSIGN(const std::shared_ptr<PooledFile> opened,
+                 PooledFile::open_and_keep(from_.files,
+                                           [path = path_] { return FileSource::open(path); }));
+      NMB_ASSIGN(reader_, Reader::open(opened, from_.read));
+      opened->set_unchanged(reader_->generation_check());
+    }
+    return reader_;
+  }
+
+ private:
+  const std::string path_;
+  const ReceivedFrom from_;
+  std::mutex mutex_;
+  std::shared_ptr<const Reader> reader_;
+};
+
+// The values of one, whose file is opened when they are read: it may be one of thousands.
+class SentBlock final : public ByteSource {
+ public:
+  // sum: of its entry.
+  SentBlock(std::shared_ptr<SentFile> file, std::string block, std::uint64_t sum,
+            std::uint64_t size, bool may_be_sparse)
+      : file_(std::move(file)),
+        block_(std::move(block)),
+        sum_(sum),
+        size_(size),
+        may_be_sparse_(may_be_sparse) {}
+
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return file_->path(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    NMB_ASSIGN(const Source values, opened());
+    return values->read_at(offset, out);
+  }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    if (!may_be_sparse_) return false;
+    const Result<Source> values = opened();
+    return values.ok() && (*values)->is_unallocated(offset, length);
+  }
+  bool may_be_sparse() const override { return may_be_sparse_; }
+
+ private:
+  Result<Source> opened() const {
+    const std::scoped_lock lock(mutex_);
+    if (!values_) {
+      NMB_ASSIGN(std::shared_ptr<const Reader> reader, file_->reader());
+      NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(block_));
+      if (!entry || entry->extent_length != size_ || sum_of_entry(*entry) != sum_)
+        return changed(name());
+      values_ = std::make_shared<LazyExtent>(std::move(reader), std::move(*entry));
+    }
+    return values_;
+  }
+
+  const std::shared_ptr<SentFile> file_;
+  const std::string block_;
+  const std::uint64_t sum_, size_;
+  const bool may_be_sparse_;
+  mutable std::mutex mutex_;
+  mutable Source values_;
+};
+
 class Receiver {
  public:
   Receiver(std::span<const std::byte> sent, const ReceivedFrom& from) : in_(sent), from_(from) {}
@@ -341,10 +421,6 @@ class Receiver {
     return Status(Code::kUsage, "found a source of an unknown kind");
   }
 
-  static Status changed(const std::string& path) {
-    return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
-  }
-
   Source bytes() {
     std::string name = text();
     const auto all = in_.get_bytes();
@@ -372,19 +448,13 @@ class Receiver {
                                                   std::move(name)));
   }
 
-  Result<Source> block() {
-    const std::string path = text(), name = text();
-    const auto sum = in_.get<std::uint64_t>();
-    std::shared_ptr<const Reader>& reader = readers_[path];
-    if (!reader) {
-      NMB_ASSIGN(const std::shared_ptr<PooledFile> opened,
-                 PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); }));
-      NMB_ASSIGN(reader, Reader::open(opened, from_.read));
-      opened->set_unchanged(reader->generation_check());
-    }
-    NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(name));
-    if (!entry || sum_of_entry(*entry) != sum) return changed(path);
-    return Source(std::make_shared<LazyExtent>(reader, std::move(*entry)));
+  Source block() {
+    std::string path = text(), name = text();
+    const auto sum = number(), size = number();
+    const bool may_be_sparse = in_.get<bool>();
+    std::shared_ptr<SentFile>& file = files_[path];
+    if (!file) file = std::make_shared<SentFile>(std::move(path), from_);
+    return std::make_shared<SentBlock>(file, std::move(name), sum, size, may_be_sparse);
   }
 
   Result<Source> view() {
@@ -494,7 +564,7 @@ class Receiver {
   MessageReader in_;
   const ReceivedFrom& from_;
   std::vector<Source> known_;  // by number
-  std::map<std::string, std::shared_ptr<const Reader>> readers_;
+  std::map<std::string, std::shared_ptr<SentFile>> files_;
 };
 
 }  // namespace

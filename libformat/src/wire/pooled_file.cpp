@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace nmb {
 
@@ -13,6 +14,13 @@ namespace {
 constexpr std::uint64_t kAnyDevice = 0;
 
 }  // namespace
+
+// Of a file that was changed just now, another change may get the same time.
+bool PooledFile::is_settled(const FileStamp& stamp) {
+  using std::chrono::system_clock, std::chrono::nanoseconds;
+  const nanoseconds age = system_clock::now().time_since_epoch() - nanoseconds(stamp.modified_ns);
+  return age > std::chrono::seconds(2);
+}
 
 std::size_t FilePool::most_files() {
   constexpr rlim_t kMost = 128;
@@ -98,10 +106,9 @@ Status PooledFile::check_unchanged() const {
     std::lock_guard lock(pool_->mutex_);
     unchanged = unchanged_;
   }
-  if (!unchanged) {
-    NMB_ASSIGN(const FileStamp now, FileSource::stamp_of(path_));
-    return check(now);
-  }
+  NMB_ASSIGN(const FileStamp now, FileSource::stamp_of(path_));
+  if (!unchanged) return check(now);
+  if (is_settled_ && check(now).ok()) return {};
   NMB_ASSIGN(const std::shared_ptr<const FileSource> source, opener_());
   return check(*source, unchanged);
 }
@@ -117,7 +124,8 @@ void PooledFile::set_unchanged(Unchanged unchanged) const {
 }
 
 Status PooledFile::check(const FileSource& now, const Unchanged& unchanged) const {
-  return unchanged ? unchanged(now) : check(now.stamp());
+  if (!unchanged) return check(now.stamp());
+  return is_settled_ && check(now.stamp()).ok() ? Status() : unchanged(now);
 }
 
 Status PooledFile::check(FileStamp now) const {

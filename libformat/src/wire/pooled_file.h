@@ -56,11 +56,12 @@ class PooledFile final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return sparse_; }
   bool has_writer() const override;
-  // From now on this decides, not size and time: others may add to the file.
+  // From now on this decides where size or time are others: somebody may add to the file.
   void set_unchanged(Unchanged unchanged) const;
   const FileStamp& stamp() const { return stamp_; }
-  // kDamaged if the file is no longer what it was when it was opened first. Opens it only where
-  // set_unchanged() says who decides.
+  // kDamaged if the file is no longer what it was when it was opened first. Opens it only where its
+  // size or time are others, or so new that they may hide a change, and set_unchanged() says who
+  // decides.
   Status check_unchanged() const;
 
  private:
@@ -71,6 +72,7 @@ class PooledFile final : public ByteSource {
         opener_(std::move(opener)),
         size_(source.size()),
         stamp_(source.stamp()),
+        is_settled_(is_settled(stamp_)),
         sparse_(source.may_be_sparse()) {}
   PooledFile(std::string path, const FileStamp& stamp, bool sparse, std::shared_ptr<FilePool> pool,
              Opener opener)
@@ -79,15 +81,18 @@ class PooledFile final : public ByteSource {
         opener_(std::move(opener)),
         size_(stamp.size),
         stamp_(stamp),
+        is_settled_(is_settled(stamp_)),
         sparse_(sparse) {}
   std::string path_;
   std::shared_ptr<FilePool> pool_;
   Opener opener_;
   mutable std::atomic<std::uint64_t> size_;
   FileStamp stamp_;
+  bool is_settled_;  // a change shows in the stamp
   bool sparse_;
   Status check(const FileSource& now, const Unchanged& unchanged) const;
   Status check(FileStamp now) const;
+  static bool is_settled(const FileStamp& stamp);
   mutable std::shared_ptr<const FileSource> source_;  // guarded by the pool
   mutable Unchanged unchanged_;                       // likewise
   mutable std::list<const PooledFile*>::iterator use_;
