@@ -196,17 +196,30 @@ def check_processes(resumed):
             resumed.finish(launcher[0] + " from the first", launcher=launcher)
 
 
+def processes_of_session(session):
+    """The processes of a session that have not ended."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        # The fields behind the name of the program: state, parent, group, session.
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            state, _, _, its = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+            if entry.name.isdigit() and int(its) == session and state not in "ZX":
+                found.append(int(entry.name))
+    return found
+
+
 def stop_job(resumed, launcher, most, *options):
     """A job all of whose processes are killed once their journal has so many bytes; False if it had ended before."""
     journal = resumed.tools.work / JOURNAL
     process = resumed.start(*options, launcher=launcher, start_new_session=True)
     while process.poll() is None and not (journal.exists() and journal.stat().st_size >= most):
         time.sleep(0.0005)
-    for entry in Path("/proc").iterdir():
-        # A launcher puts its processes into groups of their own.
-        with contextlib.suppress(OSError, IndexError):
-            if entry.name.isdigit() and os.getsid(int(entry.name)) == process.pid:
-                os.kill(int(entry.name), signal.SIGKILL)
+    # A launcher puts its processes into groups of their own. One that dies has the file locked until it is gone.
+    while alive := processes_of_session(process.pid):
+        for pid in alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.002)
     process.communicate(timeout=120)
     (resumed.tools.work / "out.nmb").unlink(missing_ok=True)
     return journal.exists()

@@ -109,10 +109,15 @@ RANK_CASE(SendsAsManyMessagesAsSaid) {
   NMB_TRY(ranks.barrier());
   NMB_TRY(expect(ranks.traffic().messages == logarithm, "messages of a barrier"));
   std::vector<Communicator::Parcel> parcels;
-  if (ranks.rank() == 0) parcels.push_back({ranks.size() - 1, message_of("x")});
+  if (ranks.rank() == 0)
+    for (int to = 0; to < ranks.size(); ++to) parcels.push_back({to, message_of("x")});
   NMB_TRY(ranks.exchange(std::move(parcels)).status());
-  const std::uint64_t before = 2 * logarithm + (ranks.rank() == 0 && ranks.size() > 1 ? 1u : 0u);
-  NMB_TRY(expect(ranks.traffic().messages == before, "messages of an exchange"));
+  NMB_TRY(expect(ranks.traffic().messages == 2 * logarithm, "messages of an exchange"));
+  parcels.clear();
+  if (ranks.rank() == 0) parcels.push_back({ranks.size() - 1, message_of(std::string(1000, 'x'))});
+  NMB_TRY(ranks.exchange(std::move(parcels)).status());
+  const std::uint64_t before = 3 * logarithm + (ranks.rank() == 0 && ranks.size() > 1 ? 1u : 0u);
+  NMB_TRY(expect(ranks.traffic().messages == before, "messages of an exchange of a long parcel"));
   NMB_TRY(ranks.agree({}));
   const std::uint64_t mine = ranks.traffic().messages - before;
   NMB_ASSIGN(const std::uint64_t tree, ranks.all_reduce(mine, std::plus<>()));

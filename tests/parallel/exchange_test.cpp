@@ -1,9 +1,13 @@
 // What exchange() does with the messages that arrive, whoever sends them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <random>
 
 #include "nmb/communicator.h"
+#include "nmb/thread_ranks.h"
 
 namespace nmb {
 namespace {
@@ -59,6 +63,48 @@ TEST(Exchange, ManyMessagesForOneRankAreInOrderOfTheirSenders) {
     std::memcpy(&said, message.bytes().data(), sizeof said);
     ASSERT_EQ(message.from(), from);
     ASSERT_EQ(said, from);
+  }
+}
+
+// What a rank sends to another in one call: parcels of these lengths, filled with their number.
+std::vector<std::size_t> lengths(int from, int to, int call) {
+  constexpr std::array<std::size_t, 9> kLengths{0, 1, 100, 255, 256, 257, 16 << 10, 16385, 70'000};
+  std::minstd_rand random(static_cast<unsigned>(1 + from + 100 * to + 10'000 * call));
+  random.discard(3);
+  if (call % 3 == 0 && (from + to) % 5 != 0) return {};
+  std::vector<std::size_t> out(random() % 4);
+  for (std::size_t& length : out)
+    length = kLengths[random() % (call % 3 == 2 ? kLengths.size() : std::size_t{6})];
+  return out;
+}
+
+TEST(Exchange, ShortAndLongParcelsArriveInOrder) {
+  for (const int size : {2, 3, 7, 16, 33}) {
+    const Status status = run_thread_ranks(size, [&](Communicator& ranks) -> Status {
+      for (int call = 0; call < 6; ++call) {
+        std::vector<Communicator::Parcel> parcels;
+        for (int to = ranks.size() - 1; to >= 0; --to) {
+          auto number = 0;
+          for (const std::size_t length : lengths(ranks.rank(), to, call))
+            parcels.push_back({to, std::vector(length, static_cast<std::byte>(++number))});
+        }
+        NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
+        auto next = arrived.begin();
+        for (int from = 0; from < ranks.size(); ++from) {
+          auto number = 0;
+          for (const std::size_t length : lengths(from, ranks.rank(), call)) {
+            const auto expected = std::vector(length, static_cast<std::byte>(++number));
+            if (next == arrived.end() || next->from() != from ||
+                !std::ranges::equal(next->bytes(), expected))
+              return Status(Code::kUsage, "found another parcel from rank " + std::to_string(from));
+            ++next;
+          }
+        }
+        if (next != arrived.end()) return Status(Code::kUsage, "found more parcels than sent");
+      }
+      return {};
+    });
+    EXPECT_TRUE(status.ok()) << size << " ranks: " << status.text();
   }
 }
 
