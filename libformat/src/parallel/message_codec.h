@@ -33,6 +33,11 @@ class MessageWriter {
     bytes_.resize(bytes_.size() + length);
     return std::span(bytes_).last(length);
   }
+  // Trivially copyable elements.
+  template <class T>
+  void put_list(std::span<const T> list) {
+    put_bytes(std::as_bytes(list));
+  }
   void put_text(std::string_view text) { put_bytes(std::as_bytes(std::span(text))); }
   std::size_t size() const { return bytes_.size(); }
   std::vector<std::byte> take() { return std::move(bytes_); }
@@ -60,6 +65,14 @@ class MessageReader {
     return out;
   }
   std::span<const std::byte> get_bytes() { return get_raw(get<std::uint64_t>()); }
+  template <class T>
+  std::vector<T> get_list() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::span<const std::byte> bytes = get_bytes();
+    std::vector<T> list(bytes.size() / sizeof(T));
+    if (!list.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
+    return list;
+  }
   std::string_view get_text() {
     auto bytes = get_bytes();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -1,26 +1,51 @@
-// BlockState: what a writer knows of one block.
+// BlockState: what a writer knows of one block, and how that may change.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "extent/data_map.h"
 #include "nmb/block_entry.h"
 #include "nmb/classic_header.h"
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
+#include "writer/body_origin.h"
 #include "writer/extent_origin.h"
 
 namespace nmb {
 
-// What the body of a block is encoded from.
-enum class BodyFrom : std::uint8_t {
-  kMetadata,   // a canonical header of `metadata`
-  kSource,     // packed: the bytes of a source
-  kOwnBytes,   // kept verbatim: a committed body under a new name
-  kCommitted,  // in the file, unchanged
+// What the index will say of a block after the next commit, apart from its values. Filled by
+// end_define(); more records follow by puts.
+struct NextEntry {
+  std::uint64_t position = 0;
+  std::uint64_t stored_length = 0, raw_length = 0;  // of the body
+  std::uint64_t body_sum = 0;
+  Digest digest;
+  std::uint64_t dimensions = 0, variables = 0, attributes = 0;
+  std::uint64_t records = 0, samples = 0, order = 0;
+  std::uint64_t extent_length = 0;
+  Kind kind = Kind::kCdf5;
+  std::uint8_t codec = 0;
+
+  static NextEntry of(const BlockEntry& entry) {
+    NextEntry next;
+    next.position = entry.position;
+    next.stored_length = entry.stored_length;
+    next.raw_length = entry.raw_length;
+    next.digest = entry.digest;
+    next.dimensions = entry.dimensions;
+    next.variables = entry.variables;
+    next.attributes = entry.attributes;
+    next.records = entry.records;
+    next.samples = entry.samples;
+    next.order = entry.order;
+    next.extent_length = entry.extent_length;
+    next.kind = static_cast<Kind>(entry.kind);
+    next.codec = static_cast<std::uint8_t>(entry.codec);
+    return next;
+  }
 };
 
 // Definitions and values as they were before a redefinition, until the values are in their new
@@ -46,52 +71,133 @@ struct Sharing {
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 
-struct BlockState {
-  // Metadata of the block: canonical begins after end_define. Null for blocks that are packed or
-  // not looked at.
-  std::unique_ptr<Metadata> metadata;
-  ExtentOrigin values;
-  std::unique_ptr<PackedBlock> packed;
-  std::unique_ptr<OldContent> old;
-  std::unique_ptr<BlockEntry> committed;  // the entry of the last generation
-  std::unique_ptr<std::vector<std::byte>> own_body;
-  std::unique_ptr<Sharing> sharing;  // null: this rank's alone
-  ClassicLayout layout;
+//            lay_out()            edit()
+//   kDefined ---------> kLaidOut ---------> kEdited
+//                          ^     <---------
+//   take_entry() ----------+      lay_out()          any: remove() -> kRemoved
+enum class BlockStage : std::uint8_t {
+  kDefined,  // since the last end_define()
+  kLaidOut,  // it has a place in the file
+  kEdited,   // it has one, and its definitions have changed since
+  kRemoved,
+};
 
-  // What the next commit writes; filled by end_define.
-  std::uint64_t position = 0;
-  std::uint64_t stored_length = 0, raw_length = 0;
-  std::uint64_t body_sum = 0;
-  Digest digest;
+// What becomes of the committed entry of a block.
+enum class EntryFate : std::uint8_t {
+  kStays,     // or there is none
+  kReplaced,  // a new block takes its place, or none does
+  kRenamed,   // the same, under another name
+};
+
+struct BlockState {
+  NextEntry next;
+  BodyOrigin body;
+  ExtentOrigin values;
+  // Canonical begins after end_define(). Null for blocks that are packed or not looked at.
+  std::unique_ptr<Metadata> metadata;
+  ClassicLayout layout;
+  std::unique_ptr<BlockEntry> committed;  // the entry of the last generation
+  std::unique_ptr<OldContent> old;        // kEdited, until the values have been carried over
+  std::unique_ptr<Sharing> sharing;       // null: this rank's alone
+
   std::uint64_t retained = kNotRetained;  // where the stored body lies in the writer's memory
-  std::uint64_t dimensions = 0, variables = 0, attributes = 0;
-  std::uint64_t records = 0, samples = 0, order = 0;
   // Of several ranks: names that come less names that go ahead of this one, by the last end_define.
   std::int64_t names_ahead = 0;
   // Of several ranks: the generation that all this is of. Another rank may have committed the block
   // since.
   std::uint64_t known_at = 0;
-  std::uint64_t extent_length = 0;
   std::uint64_t run_position = 0;  // of the space set apart by end_define; 0: none
   bool inline_run = false;         // that space lies right behind the block
 
-  BodyFrom body_from = BodyFrom::kMetadata;
-  Kind kind = Kind::kCdf5;
-  std::uint8_t codec = 0;
-  bool kept = true;          // this rank places and writes it
-  bool partial = false;      // metadata: only what this rank defined of a shared block
-  bool pending = false;      // the next end_define encodes and places it
-  bool header_dead = false;  // the committed block gives way to a new one or to none
-  bool edited = false;       // definitions changed since the last end_define
-  bool written = false;      // has a layout: end_define was called since it was defined
-  bool dirty = false;        // the next commit has something to write of it
-  bool removed = false;
-  bool renamed = false;
+  BlockStage stage = BlockStage::kDefined;
+  EntryFate fate = EntryFate::kStays;
+  bool kept = true;      // this rank places and writes it
+  bool partial = false;  // metadata: only what this rank defined of a shared block
+  bool pending = false;  // the next end_define encodes and places it
+  bool dirty = false;    // the next commit has something to write of it
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
+
   bool is_new() const { return committed == nullptr; }
+  bool is_laid_out() const { return stage == BlockStage::kLaidOut || stage == BlockStage::kEdited; }
+  bool is_removed() const { return stage == BlockStage::kRemoved; }
+  bool is_renamed() const { return fate == EntryFate::kRenamed; }
+  bool body_stays() const { return std::holds_alternative<CommittedBody>(body); }
+  // nullptr: it is no packed block.
+  PackedBlock* packed() const {
+    const auto* const found = std::get_if<PackedBody>(&body);
+    return found ? found->get() : nullptr;
+  }
   // It comes with statistics or tags of another file.
-  bool keeps_rows() const { return packed && packed->kept; }
+  bool keeps_rows() const { return packed() && packed()->kept; }
+
+  // --- what happens to a block ---
+  // It is one of the file, as the index of that generation says.
+  void take_entry(BlockEntry entry, std::uint64_t generation) {
+    next = NextEntry::of(entry);
+    committed = std::make_unique<BlockEntry>(std::move(entry));
+    body = CommittedBody();
+    values = ExtentOrigin(UnchangedValues());
+    stage = BlockStage::kLaidOut;
+    known_at = generation;
+  }
+  // Its definitions, bytes of a source, are packed.
+  void pack(std::unique_ptr<PackedBlock> block) {
+    assert(stage == BlockStage::kDefined);
+    metadata.reset();
+    next.kind = block->kind;
+    next.dimensions = block->dimensions;
+    next.variables = block->variables;
+    next.attributes = block->attributes;
+    next.records = block->records;
+    next.samples = block->samples;
+    next.extent_length = block->extent_length;
+    body = std::move(block);
+  }
+  // Its definitions change; what it has been is kept until its values are carried over.
+  void edit(std::unique_ptr<OldContent> before) {
+    assert(stage == BlockStage::kLaidOut && metadata);
+    old = std::move(before);
+    body = EncodedBody();
+    next.kind = Kind::kCdf5;
+    stage = BlockStage::kEdited;
+  }
+  // end_define() has given it its place.
+  void lay_out(std::uint64_t generation) {
+    assert(!is_removed());
+    pending = false;
+    stage = BlockStage::kLaidOut;
+    known_at = generation;
+  }
+  // The committed body goes under another name, byte for byte.
+  void move_body(std::vector<std::byte> bytes) {
+    assert(body_stays());
+    body = std::make_unique<RenamedBody>(RenamedBody{std::move(bytes)});
+  }
+  void remove() {
+    stage = BlockStage::kRemoved;
+    values = ExtentOrigin(NoValues());
+  }
+  // Another rank may have committed it: who keeps it is open again.
+  void forget_sharing() {
+    sharing.reset();
+    kept = true;
+    run_position = 0;
+    inline_run = false;
+  }
+  // A commit has written it. entry: of that generation; nullptr: `committed` says it already.
+  void settle(std::unique_ptr<BlockEntry> entry, std::uint64_t generation) {
+    if (entry) committed = std::move(entry);
+    values.committed();
+    body = CommittedBody();
+    known_at = generation;
+    run_position = 0;
+    inline_run = false;
+    retained = kNotRetained;
+    sharing.reset();
+    fate = EntryFate::kStays;
+    dirty = false;
+  }
 };
 
 }  // namespace nmb

@@ -11,68 +11,31 @@
 #include "wire/checked.h"
 #include "wire/dry_output.h"
 #include "wire/hash.h"
-#include "writer/writer_impl.h"
+#include "writer/commit.h"
+#include "writer/definitions.h"
+#include "writer/end_define.h"
+#include "writer/global_ids.h"
+#include "writer/open_blocks.h"
+#include "writer/open_head.h"
+#include "writer/provenance.h"
+#include "writer/puts.h"
+#include "writer/puts_together.h"
+#include "writer/requests.h"
+#include "writer/stored_blocks.h"
+#include "writer/value_sources.h"
+#include "writer/writer_core.h"
+#include "writer/writer_report.h"
 
 namespace nmb {
 
-Writer::Impl::~Impl() {
-  buffer_.drop();
-  if (!file_) return;
-  // What this writer did not commit goes; where that fails, it stays as an abandoned range.
-  if (ranks_.rank() != 0 || superblock_.generation == 0 || slot_begun_ ||
-      cursor_ == round_up(kept_length_, 8))
-    return;
-  (void)file_->truncate(kept_length_).ok();
-}
-
-// Other ranks wait in their next collective call for one that has gone without a word.
-void Writer::Impl::leave() {
-  if (ranks_.size() == 1 || !file_ || !failure_.ok() || abandoned_) return;
-  // Who catches an exception says what it was.
-  if (std::uncaught_exceptions() > 0) return;
-  // What all ranks know has failed they may all leave.
-  if (ranks_.agreed_failures() != agreed_failures_) return;
-  ranks_.fail(Status(Code::kUsage, file_->name(), kNoOffset, "",
-                     "found the writer of rank " + std::to_string(ranks_.rank()) +
-                         " gone, expected close() on all ranks (abandon() where all give it up)"));
-}
-
-Status Writer::Impl::keep(Status status) {
-  if (status.ok()) return status;
-  status = status.in_file(file_->name());
-  if (status.code() == Code::kIo || status.code() == Code::kNoSpace ||
-      status.code() == Code::kDamaged)
-    failure_ = status;
-  return status;
-}
-
-void Writer::Impl::piece_died(const Piece& piece) {
-  if (piece.file != 0) return;
-  const std::uint64_t length = piece.stored_length();
-  dead_.push_back({piece.position, round_up(length, 8), piece.sum, length % 8 == 0});
-}
-
-Status Writer::Impl::append(std::span<const std::byte> page) {
-  NMB_TRY(stripes_.write_at(cursor_, page));
-  cursor_ += page.size();
-  return {};
-}
-
-void Writer::Impl::replaced(const Page& page) {
-  dead_.push_back({page.position(), page.bytes().size(), sum_of(page.bytes()), true});
-}
-
-void Writer::Impl::dropped(const Place& place) {
-  // One that cannot be (R-PG-9) leaves nothing behind.
-  const std::uint64_t end = superblock_.file_length;
-  if (place.position < kBodyStart || place.position > end || place.length > end - place.position)
-    return;
-  dead_.push_back({place.position, round_up(place.length, 8), place.sum, place.length % 8 == 0});
-}
+class Writer::Impl final : public WriterCore {
+ public:
+  using WriterCore::WriterCore;
+};
 
 Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Writer::~Writer() { impl_->leave(); }
-void Writer::abandon() { impl_->abandon(); }
+void Writer::abandon() { impl_->abandoned = true; }
 
 namespace {
 
@@ -213,6 +176,20 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
       });
 }
 
+// Of a new file: takes the options that are kept in it.
+void start_new(WriterCore& w) {
+  Superblock& superblock = w.committed.superblock;
+  superblock.piece_size = w.options.piece_size;
+  superblock.inline_limit = w.options.inline_limit;
+  superblock.leaf_rows = w.options.leaf_rows;
+  superblock.node_rows = w.options.node_rows;
+  superblock.map_rows = w.options.map_rows;
+}
+
+Status end_define_of(WriterCore& w) {
+  return w.together("end_define()", [&] { return EndDefine(w).run(); });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Writer>> Writer::create(const std::string& path,
@@ -254,74 +231,76 @@ Result<std::unique_ptr<Writer>> Writer::make_together(const std::string& path,
   }
   auto impl = std::make_unique<Impl>(std::move(file), options, several, aggregation);
   if (create)
-    impl->start_new();
+    start_new(*impl);
   else
-    NMB_TRY(impl->load_committed());
+    NMB_TRY(load_committed(*impl));
   std::unique_ptr<Writer> writer(new Writer(std::move(impl)));
   NMB_TRY(ranks.agree({}));
   return writer;
 }
 
-Result<BlockId> Writer::define_block(std::string_view name) { return impl_->define_block(name); }
+Result<BlockId> Writer::define_block(std::string_view name) {
+  return Definitions(*impl_).define_block(name);
+}
 
 Result<BlockId> Writer::define_block(std::string_view name, const Metadata& metadata,
                                      std::uint64_t records) {
   if (records != 0 && !metadata.record_dimension())
     return Status(Code::kUsage, "found " + std::to_string(records) +
                                     " records, expected 0 without a record dimension");
-  NMB_ASSIGN(BlockId id, impl_->define_block(name, &metadata));
-  impl_->state(id).records = records;
+  NMB_ASSIGN(BlockId id, Definitions(*impl_).define_block(name, &metadata));
+  impl_->blocks[id].next.records = records;
   return id;
 }
 
-Result<BlockId> Writer::find_block(std::string_view name) { return impl_->find_block(name); }
+Result<BlockId> Writer::find_block(std::string_view name) { return nmb::find_block(*impl_, name); }
 
 Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_view> names) {
   std::vector<BlockId> ids;
   NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
-    if (impl_->defining_mode())
+    if (impl_->define_mode)
       return Status(Code::kUsage,
                     "found open_blocks() in define mode, expected end_define() before");
-    NMB_ASSIGN(ids, impl_->open_blocks(names));
+    NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
     return {};
   }));
   return ids;
 }
 
-Status Writer::add_provenance(std::string_view json) { return impl_->add_provenance(json); }
+Status Writer::add_provenance(std::string_view json) { return nmb::add_provenance(*impl_, json); }
 
 Status Writer::set_samples(BlockId block, std::uint64_t samples) {
-  NMB_ASSIGN(BlockState * state, impl_->defining(block));
-  state->samples = samples;
+  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
+  state->next.samples = samples;
   return {};
 }
 
 Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
-  if (BlockState* fresh = impl_->defining_new(block))
-    return impl_->add_dimension(block, *fresh->metadata, name, length);
-  NMB_ASSIGN(BlockState * state, impl_->defining(block));
+  if (BlockState* fresh = Definitions(*impl_).defining_new(block))
+    return Definitions(*impl_).add_dimension(block, *fresh->metadata, name, length);
+  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("dimension", name));
   return state->metadata->add_dimension(name, length);
 }
 
 Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
                               std::span<const DimId> dimensions) {
-  if (BlockState* fresh = impl_->defining_new(block))
-    return impl_->add_variable(block, *fresh->metadata, name, type, dimensions);
-  NMB_ASSIGN(BlockState * state, impl_->defining(block));
+  if (BlockState* fresh = Definitions(*impl_).defining_new(block))
+    return Definitions(*impl_).add_variable(block, *fresh->metadata, name, type, dimensions);
+  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("variable", name));
   return state->metadata->add_variable(name, type, dimensions);
 }
 
 Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
                        std::span<const std::byte> values) {
-  return impl_->put_att(block, variable, name, type, values);
+  return Definitions(*impl_).put_att(block, variable, name, type, values);
 }
 
 Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name,
                             std::string_view text) {
-  return impl_->put_att(block, variable, name, Type::kChar,
-                        std::as_bytes(std::span(text.data(), text.size())));
+  return Definitions(*impl_).put_att(block, variable, name, Type::kChar,
+                                     std::as_bytes(std::span(text.data(), text.size())));
 }
 
 Status Writer::put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
@@ -333,7 +312,7 @@ Status Writer::put_att_values(BlockId block, VarId variable, std::string_view na
     return Status(Code::kRange, "found " + std::to_string(bad) + " values of attribute " +
                                     in_quotes(name) + " out of the range of " +
                                     std::string(type_name(type)));
-  return impl_->put_att(block, variable, name, type, external);
+  return Definitions(*impl_).put_att(block, variable, name, type, external);
 }
 
 namespace {
@@ -349,9 +328,9 @@ std::pair<std::string_view, std::string_view> split_full_name(std::string_view f
 
 Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t length) {
   auto [block_name, name] = split_full_name(full_name);
-  Result<BlockId> block = impl_->find_block(block_name);
+  Result<BlockId> block = nmb::find_block(*impl_, block_name);
   if (!block.ok() && block.status().code() == Code::kNotFound)
-    block = impl_->define_block(block_name);
+    block = Definitions(*impl_).define_block(block_name);
   if (!block.ok()) return block.status();
   NMB_ASSIGN(DimId id, def_dim(*block, name, length));
   return FullId{*block, id};
@@ -360,11 +339,11 @@ Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t
 Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
                                        std::span<const std::string_view> dimensions) {
   auto [block_name, name] = split_full_name(full_name);
-  Result<BlockId> block = impl_->find_block(block_name);
+  Result<BlockId> block = nmb::find_block(*impl_, block_name);
   if (!block.ok() && block.status().code() == Code::kNotFound)
-    block = impl_->define_block(block_name);
+    block = Definitions(*impl_).define_block(block_name);
   if (!block.ok()) return block.status();
-  NMB_ASSIGN(BlockState * state, impl_->defining(*block));
+  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(*block));
   state->metadata->check_names_at_once();  // or each search would go through what was not settled
   NMB_TRY(state->metadata->settle_names());
   std::vector<DimId> ids;
@@ -382,8 +361,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
 Status Writer::put_att_text(std::string_view full_name, std::string_view attribute,
                             std::string_view text) {
   auto [block_name, name] = split_full_name(full_name);
-  NMB_ASSIGN(BlockId block, impl_->find_block(block_name));
-  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  NMB_ASSIGN(BlockId block, nmb::find_block(*impl_, block_name));
+  NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   state->metadata->check_names_at_once();
   NMB_TRY(state->metadata->settle_names());
   std::optional<VarId> variable = state->metadata->find_variable(name);
@@ -393,58 +372,58 @@ Status Writer::put_att_text(std::string_view full_name, std::string_view attribu
   return put_att_text(block, *variable, attribute, text);
 }
 
-Status Writer::remove_block(BlockId block) { return impl_->remove_block(block); }
+Status Writer::remove_block(BlockId block) { return Definitions(*impl_).remove_block(block); }
 Status Writer::rename_block(BlockId block, std::string_view name) {
-  return impl_->rename_block(block, name);
+  return Definitions(*impl_).rename_block(block, name);
 }
 Result<BlockId> Writer::pack_block(PackedBlock block) {
-  return impl_->pack_block(std::move(block));
+  return nmb::pack_block(*impl_, std::move(block));
 }
 Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> source,
                            std::vector<ValueRuns> runs, std::string origin) {
-  return impl_->take_values(block, std::move(source), std::move(runs), std::move(origin));
+  return nmb::take_values(*impl_, block, std::move(source), std::move(runs), std::move(origin));
 }
 Status Writer::take_pieces(BlockId block, std::vector<StoredPiece> pieces,
                            std::shared_ptr<const ByteSource> stored) {
-  return impl_->take_pieces(block, std::move(pieces), std::move(stored));
+  return nmb::take_pieces(*impl_, block, std::move(pieces), std::move(stored));
 }
 Status Writer::link_values(BlockId block, LinkedValues values) {
-  return impl_->link_values(block, std::move(values));
+  return nmb::link_values(*impl_, block, std::move(values));
 }
-Status Writer::end_define() { return impl_->end_define(); }
-Status Writer::redefine() { return impl_->redefine(); }
+Status Writer::end_define() { return end_define_of(*impl_); }
+Status Writer::redefine() { return Definitions(*impl_).redefine(); }
 
 Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                    const void* values) {
-  return impl_->put(block, variable, slab, type, values);
+  return Puts(*impl_).put(block, variable, slab, type, values);
 }
 Status Writer::extend(BlockId block, std::uint64_t records) {
-  return impl_->extend(block, records);
+  return PutsTogether(*impl_).extend(block, records);
 }
 Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
                        const void* values, std::uint64_t count) {
-  return impl_->put_all(block, variable, slab, type, values, count);
+  return PutsTogether(*impl_).put_all(block, variable, slab, type, values, count);
 }
 
 Result<RequestId> Writer::iput(BlockId block, VarId variable, const Hyperslab& slab,
                                MemoryType type, const void* values) {
-  return impl_->iput(block, variable, slab, type, values);
+  return Requests(*impl_).iput(block, variable, slab, type, values);
 }
 Status Writer::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
-  return impl_->wait(requests, statuses);
+  return Requests(*impl_).wait(requests, statuses);
 }
 Status Writer::wait_all(std::span<const RequestId> requests, std::span<Status> statuses) {
-  return impl_->wait_all(requests, statuses);
+  return Requests(*impl_).wait_all(requests, statuses);
 }
 
 Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t values) {
-  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   if (variable >= state->metadata->variable_count())
     return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
                                     std::to_string(state->metadata->variable_count()) +
                                     " variables");
   NMB_ASSIGN(VariableShape shape,
-             shape_of(*state->metadata, state->layout, variable, state->records));
+             shape_of(*state->metadata, state->layout, variable, state->next.records));
   Hyperslab slab;
   slab.start.assign(shape.lengths.size(), 0);
   slab.count = shape.lengths;
@@ -459,34 +438,34 @@ Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t val
   return slab;
 }
 
-Status Writer::sync() { return impl_->commit(false); }
+Status Writer::sync() { return commit(*impl_, false); }
 
 Status Writer::close() {
-  if (impl_->defining_mode()) NMB_TRY(impl_->end_define());
-  NMB_TRY(impl_->commit(true));
+  if (impl_->define_mode) NMB_TRY(end_define_of(*impl_));
+  NMB_TRY(commit(*impl_, true));
   impl_->shut();
   return {};
 }
 
 Result<const Metadata*> Writer::metadata(BlockId block) {
-  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   return static_cast<const Metadata*>(state->metadata.get());
 }
 Result<ClassicLayout> Writer::layout(BlockId block) {
-  NMB_ASSIGN(BlockState * state, impl_->readable(block));
+  NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   return state->layout;
 }
 Result<std::uint64_t> Writer::records(BlockId block) {
-  NMB_TRY(impl_->check_id(block));
-  return impl_->state(block).records;
+  NMB_TRY(nmb::check_id(*impl_, block));
+  return impl_->blocks[block].next.records;
 }
-Result<std::uint64_t> Writer::global_id(BlockId block) { return impl_->global_id(block); }
-std::uint64_t Writer::generation() const { return impl_->generation(); }
-WriterReport Writer::report() const { return impl_->report(); }
-std::uint64_t Writer::pending_bytes() const { return impl_->pending_bytes(); }
-std::uint64_t Writer::linked_bytes() const { return impl_->linked_bytes(); }
-const std::vector<ExternalFile>& Writer::external_files() const { return impl_->external_files(); }
-std::uint64_t Writer::without_statistics() const { return impl_->without_statistics(); }
-Result<FilePlan> Writer::planned() const { return impl_->planned(); }
+Result<std::uint64_t> Writer::global_id(BlockId block) { return nmb::global_id(*impl_, block); }
+std::uint64_t Writer::generation() const { return impl_->committed.superblock.generation; }
+WriterReport Writer::report() const { return report_of(*impl_); }
+std::uint64_t Writer::pending_bytes() const { return nmb::pending_bytes(*impl_); }
+std::uint64_t Writer::linked_bytes() const { return nmb::linked_bytes(*impl_); }
+const std::vector<ExternalFile>& Writer::external_files() const { return impl_->next.files; }
+std::uint64_t Writer::without_statistics() const { return impl_->without_statistics; }
+Result<FilePlan> Writer::planned() const { return nmb::planned(*impl_); }
 
 }  // namespace nmb

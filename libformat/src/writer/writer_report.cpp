@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "writer/writer_impl.h"
+#include "writer/writer_report.h"
 
 namespace nmb {
 
@@ -36,22 +36,22 @@ std::string WriterReport::text() const {
   return line;
 }
 
-WriterReport Writer::Impl::report() const {
+WriterReport report_of(const WriterCore& w) {
   WriterReport out;
-  out.create = clock_.seconds(Phase::kCreate);
-  out.check = clock_.seconds(Phase::kCheck);
-  out.write_values = clock_.seconds(Phase::kValues);
-  out.write_metadata = clock_.seconds(Phase::kMetadata);
-  out.write_index = clock_.seconds(Phase::kIndex);
-  out.commit = clock_.seconds(Phase::kCommit);
-  const Traffic& traffic = ranks_.traffic();
-  out.messages = traffic.messages - traffic_before_.messages;
-  out.message_bytes = traffic.bytes - traffic_before_.bytes;
+  out.create = w.clock.seconds(Phase::kCreate);
+  out.check = w.clock.seconds(Phase::kCheck);
+  out.write_values = w.clock.seconds(Phase::kValues);
+  out.write_metadata = w.clock.seconds(Phase::kMetadata);
+  out.write_index = w.clock.seconds(Phase::kIndex);
+  out.commit = w.clock.seconds(Phase::kCommit);
+  const Traffic& traffic = w.ranks.communicator().traffic();
+  out.messages = traffic.messages - w.traffic_before.messages;
+  out.message_bytes = traffic.bytes - w.traffic_before.bytes;
   out.message_peak = traffic.peak_bytes;
-  out.writes = counts_->writes;
-  out.bytes_written = counts_->bytes_written;
-  out.reads = counts_->reads;
-  out.bytes_read = counts_->bytes_read;
+  out.writes = w.counts->writes;
+  out.bytes_written = w.counts->bytes_written;
+  out.reads = w.counts->reads;
+  out.bytes_read = w.counts->bytes_read;
   return out;
 }
 

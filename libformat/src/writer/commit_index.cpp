@@ -1,51 +1,54 @@
 // Commits: what the index is told, and who writes it (spec/format.md, section 7).
 #include <algorithm>
+#include <optional>
 
 #include "extent/needs.h"
 #include "index/entry_message.h"
 #include "index/index_build.h"
+#include "index/index_update.h"
 #include "parallel/merge_runs.h"
-#include "parallel/name_slices.h"
-#include "writer/writer_impl.h"
+#include "writer/commit_steps.h"
 
 namespace nmb {
 
-BlockEntry Writer::Impl::entry_of(const Commitment& c) const {
-  const BlockState& block = *blocks_[c.id];
+BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
+  const BlockState& block = w.blocks[c.id];
   BlockEntry entry;
   if (block.committed) entry = *block.committed;
-  entry.name = names_.at(c.id);
-  entry.kind = static_cast<std::uint16_t>(block.kind);
-  entry.codec = block.codec;
+  entry.name = w.blocks.name(c.id);
+  entry.kind = static_cast<std::uint16_t>(block.next.kind);
+  entry.codec = block.next.codec;
   entry.hole = c.hole;
-  entry.position = block.position;
-  entry.stored_length = block.stored_length;
-  entry.raw_length = block.raw_length;
-  entry.digest = block.digest;
+  entry.position = block.next.position;
+  entry.stored_length = block.next.stored_length;
+  entry.raw_length = block.next.raw_length;
+  entry.digest = block.next.digest;
   if (c.rewritten) entry.sum = c.header_sum;
   entry.extent_position = c.extent_position;
-  entry.extent_length = block.extent_length;
+  entry.extent_length = block.next.extent_length;
   entry.extent_sum = c.map.absent() ? c.extent_sum : 0;
-  entry.dimensions = block.dimensions;
-  entry.variables = block.variables;
-  entry.attributes = block.attributes;
-  entry.records = block.records;
-  entry.samples = block.samples;
+  entry.dimensions = block.next.dimensions;
+  entry.variables = block.next.variables;
+  entry.attributes = block.next.attributes;
+  entry.records = block.next.records;
+  entry.samples = block.next.samples;
   entry.map = c.map;
-  entry.order = block.order;
+  entry.order = block.next.order;
   entry.growth = entry.grown_records = 0;
   entry.needs = needs_of_body(entry) | c.needs;
   return entry;
 }
 
+namespace {
+
 // What this rank tells the index: new and changed entries, and names that are gone.
-class Writer::Impl::Changes final : public IndexChanges {
+class OwnChanges final : public IndexChanges {
  public:
-  Changes(const Impl& writer, const std::vector<Commitment>& blocks) : writer_(writer) {
-    list_.reserve(blocks.size() + writer.removed_names_.size());
-    for (const Commitment& block : blocks)
-      if (!block.grown) list_.push_back({writer.names_.at(block.id), &block});
-    for (const std::string& name : writer.removed_names_) list_.push_back({name, nullptr});
+  OwnChanges(const WriterCore& writer, const std::vector<BlockCommit>& blocks) : writer_(writer) {
+    list_.reserve(blocks.size() + writer.blocks.removed_names.size());
+    for (const BlockCommit& block : blocks)
+      if (!block.grown) list_.push_back({writer.blocks.name(block.id), &block});
+    for (const std::string& name : writer.blocks.removed_names) list_.push_back({name, nullptr});
     // A name that was removed and defined again is one change.
     auto less = [](const Change& a, const Change& b) {
       const int order = a.name.compare(b.name);
@@ -62,13 +65,13 @@ class Writer::Impl::Changes final : public IndexChanges {
   std::optional<BlockEntry> entry(std::size_t i) const override {
     prefetch(i);
     if (!list_[i].block) return std::nullopt;
-    return writer_.entry_of(*list_[i].block);
+    return entry_of(writer_, *list_[i].block);
   }
 
  private:
   struct Change {
     std::string_view name;
-    const Commitment* block;
+    const BlockCommit* block;
   };
 
   // Blocks lie in another order than names: what is asked for soon is fetched meanwhile.
@@ -76,17 +79,15 @@ class Writer::Impl::Changes final : public IndexChanges {
     constexpr std::size_t kSoon = 8;
     if (i + 2 * kSoon >= list_.size()) return;
     __builtin_prefetch(list_[i + 2 * kSoon].block);
-    const Commitment* const soon = list_[i + kSoon].block;
+    const BlockCommit* const soon = list_[i + kSoon].block;
     if (!soon) return;
-    const auto* const state = reinterpret_cast<const char*>(writer_.blocks_[soon->id]);
+    const auto* const state = reinterpret_cast<const char*>(&writer_.blocks[soon->id]);
     for (std::size_t at = 0; at < sizeof(BlockState); at += 64) __builtin_prefetch(state + at);
   }
 
-  const Impl& writer_;
+  const WriterCore& writer_;
   std::vector<Change> list_;
 };
-
-namespace {
 
 // Changes [from, to) of this rank and those that others sent, by name.
 class MergedChanges final : public IndexChanges {
@@ -151,25 +152,26 @@ class MergedChanges final : public IndexChanges {
 
 }  // namespace
 
-// A new index is written by the owners of slices of the name space, a changed one by rank 0.
-Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblock& next) {
-  const Changes changes(*this, blocks);
-  const bool build = !core_ || core_->index().height() == 0;
+Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  Superblock& next = w.next.superblock;
+  Communicator& ranks = w.ranks.communicator();
+  const OwnChanges changes(w, blocks);
+  const bool build = !w.committed.reader || w.committed.reader->index().height() == 0;
   std::vector<std::string_view> names;
   NameSlices slices;
-  if (ranks_.size() > 1) {
+  if (!w.ranks.is_alone()) {
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
     if (build) {
-      NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, superblock_.leaf_rows));
+      NMB_ASSIGN(slices, NameSlices::choose(ranks, names, w.committed.superblock.leaf_rows));
     }
   }
   const std::vector<std::size_t> begins =
-      ranks_.size() > 1 ? slices.cut(names) : std::vector<std::size_t>{0, changes.count()};
+      !w.ranks.is_alone() ? slices.cut(names) : std::vector<std::size_t>{0, changes.count()};
   std::size_t from = 0, to = 0;  // what this rank owns of its own
   std::vector<Communicator::Parcel> parcels;
   for (std::size_t s = 0; s < slices.count(); ++s) {
-    if (slices.owner(s) == ranks_.rank()) {
+    if (slices.owner(s) == w.ranks.own()) {
       from = begins[s];
       to = begins[s + 1];
     } else if (begins[s] < begins[s + 1]) {
@@ -178,34 +180,37 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
       parcels.push_back({slices.owner(s), out.take()});
     }
   }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
   MergedChanges merged(changes, from, to);
   for (const Message& message : arrived) merged.add(message);
   merged.merge();
 
   IndexRoot root;
   if (build) {
-    NMB_ASSIGN(const BuiltIndex built,
-               build_index(
-                   ranks_, merged, {superblock_.leaf_rows, superblock_.node_rows}, cursor_,
-                   [&](std::uint64_t position, std::span<const std::byte> pages) {
-                     return stripes_.write_all(position, pages);
-                   },
-                   new_origin()));
+    NMB_ASSIGN(
+        const BuiltIndex built,
+        build_index(
+            ranks, merged, {w.committed.superblock.leaf_rows, w.committed.superblock.node_rows},
+            w.next.cursor,
+            [&](std::uint64_t position, std::span<const std::byte> pages) {
+              return w.stripes.write_all(position, pages);
+            },
+            w.new_origin()));
     root = built.root;
-    next.index_position = root.position == 0 ? 0 : cursor_;
-    next.index_length = built.end - cursor_;
-    cursor_ = built.end;
+    next.index_position = root.position == 0 ? 0 : w.next.cursor;
+    next.index_length = built.end - w.next.cursor;
+    w.next.cursor = built.end;
   } else {
     auto update = [&]() -> Status {
-      NMB_ASSIGN(root, update_index(core_->index(), merged, *this, new_origin()));
-      if (commit_.fold || superblock_.growth.absent()) return {};
+      NMB_ASSIGN(root, update_index(w.committed.reader->index(), merged, w.next, w.new_origin()));
+      if (w.next.folds_growth || w.committed.superblock.growth.absent()) return {};
       // What growth pages add stands in no page of the index.
-      NMB_ASSIGN(const std::shared_ptr<const Page> before, core_->index().root());
-      root.totals.records += superblock_.totals.records - holdings_of(*before).totals.records;
+      NMB_ASSIGN(const std::shared_ptr<const Page> before, w.committed.reader->index().root());
+      root.totals.records +=
+          w.committed.superblock.totals.records - holdings_of(*before).totals.records;
       return {};
     };
-    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? update() : Status()));
+    NMB_TRY(w.ranks.first(update));
     next.index_position = next.index_length = 0;
   }
   next.root_position = root.position;

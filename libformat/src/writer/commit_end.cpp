@@ -1,0 +1,188 @@
+// Commits: dead ranges, and the superblock that makes all of it the newest generation
+// (spec/format.md, section 5).
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "parallel/shared_output.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
+#include "writer/commit_steps.h"
+#include "writer/provenance.h"
+
+namespace nmb {
+
+namespace {
+
+// To the first rank: what dies on a rank, and what it adds to growth pages.
+struct DeadAndGrown {
+  std::vector<DeadRange> dead;
+  std::span<const std::byte> growth;  // as put_growth() has it
+
+  void put(MessageWriter& out) const {
+    out.put_list(std::span(dead));
+    out.put_bytes(growth);
+  }
+  static DeadAndGrown get(MessageReader& in) {
+    std::vector<DeadRange> dead = in.get_list<DeadRange>();
+    return {std::move(dead), in.get_bytes()};
+  }
+};
+
+}  // namespace
+
+Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  Superblock& next = w.next.superblock;
+  if (w.committed.superblock.generation == 0) return {};
+  auto sum_ranges = [&]() -> Status {
+    for (DeadRange& range : w.next.dead) {
+      // In the committed part of the file: nothing of it waits to be written.
+      if (range.sum_known) continue;
+      NMB_ASSIGN(range.sum, sum_in_file(w.buffer, range.position, range.length));
+      range.sum_known = true;
+    }
+    return {};
+  };
+  Outbox<DeadAndGrown> out;
+  auto sum_up = [&]() -> Status {
+    NMB_TRY(sum_ranges());
+    MessageWriter growth;
+    put_growth(w, blocks, growth);
+    const std::vector<std::byte> grown = growth.take();
+    out.add(0, {std::exchange(w.next.dead, {}), grown});
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(sum_up()));
+  NMB_ASSIGN(const Inbox<DeadAndGrown> arrived, w.ranks.exchange(out));
+  std::vector<DeadRange> dead;
+  std::vector<MessageReader> growth;
+  for (const auto& [rank, told] : arrived) {
+    dead.insert(dead.end(), told.dead.begin(), told.dead.end());
+    growth.emplace_back(told.growth);
+  }
+  auto write = [&]() -> Status {
+    NMB_TRY(write_growth(w, growth));
+    NMB_TRY(sum_ranges());
+    dead.insert(dead.end(), w.next.dead.begin(), w.next.dead.end());
+    if (dead.empty()) return {};
+    std::sort(dead.begin(), dead.end(),
+              [](const DeadRange& a, const DeadRange& b) { return a.position < b.position; });
+    PageBuilder page(PageUse::kDead, 0);
+    if (!next.dead_map.absent()) {
+      std::byte sum[8];
+      NMB_TRY(w.buffer.read_at(next.dead_map.position + kPageSumOffset, sum));
+      page.add_row();
+      page.set(kState, 1);
+      page.set(kPosition, next.dead_map.position);
+      page.set(kStoredLength, next.dead_map.length);
+      page.set(kSum, load_le<std::uint64_t>(sum));
+    }
+    for (const DeadRange& range : dead) {
+      page.add_row();
+      page.set(kState, range.abandoned ? kStateAbandoned : 0);
+      page.set(kPosition, range.position);
+      page.set(kStoredLength, range.length);
+      page.set(kSum, range.sum);
+    }
+    std::vector<std::byte> bytes;
+    NMB_ASSIGN(Place place, write_page(w.next, page, w.new_origin(), 0, &bytes));
+    next.dead_map = {place.position, place.length, sum_of(bytes)};
+    return {};
+  };
+  return w.ranks.first(write);
+}
+
+namespace {
+
+// A failure behind the slot leaves open which generation the file has: the status says so, on all
+// ranks, as it is the one that they agree on.
+Status in_doubt(const WriterCore& w, const Status& status) {
+  // A file without a name goes.
+  if (status.ok() || w.committed.superblock.generation == 0) return status;
+  return status.with("generation " + std::to_string(w.new_generation()) +
+                     " may be in the file all the same: see which one it has (nminspect) before "
+                     "you write again");
+}
+
+// What cover and mark say, in one write.
+Status write_cover_and_mark(WriterCore& w, const Superblock& of, std::span<const std::byte> bytes) {
+  std::array<std::byte, kMarkPosition + kMarkSize> out;
+  std::ranges::copy(of.cover(w.committed.identity), out.begin());
+  std::ranges::copy(Superblock::mark_of(bytes).encode(), out.begin() + kMarkPosition);
+  return w.file->write_at(kCoverPosition, out);
+}
+
+// The trailer, the slot, and a new file's name.
+Status publish(WriterCore& w) {
+  Superblock& next = w.next.superblock;
+  if (w.committed.superblock.generation > 0) NMB_TRY(w.file->check_locked());
+  const std::uint64_t trailer = round_up(w.next.cursor, kSlotUnit);
+  next.file_length = trailer + kSlotUnit;
+  if (w.next.view) next.hdf5 = w.next.view->superblock(next.file_length);
+  if (w.committed.superblock.generation > 0) {
+    next.previous_trailer = {w.committed.superblock.trailer_position(), kSlotUnit,
+                             sum_of(w.committed.superblock_bytes)};
+  }
+  const auto bytes = next.encode();
+  NMB_TRY(w.file->truncate(next.file_length));
+  NMB_TRY(w.file->write_at(trailer, bytes));
+  // A file without a name is of no use to anybody: one wait is enough for all of it.
+  const bool waits_between = w.options.sync && w.committed.superblock.generation > 0;
+  if (waits_between) NMB_TRY(w.file->sync());
+  // The last look: a superblock that is being written is a commit.
+  if (w.options.cancel && w.options.cancel->load())
+    return Status(Code::kIo, w.file->name(), kNoOffset, "", "interrupted; nothing was committed");
+  w.next.slot_begun = true;
+  NMB_TRY(w.file->write_at(Superblock::slot_position(next.generation), bytes));
+  if (waits_between) NMB_TRY(w.file->sync());
+  NMB_TRY(write_cover_and_mark(w, next, bytes));
+  if (w.options.sync) NMB_TRY(w.file->sync());
+  w.committed.superblock_bytes = bytes;
+  if (w.committed.superblock.generation > 0) return {};
+  if (w.options.before_publish && !w.options.dry_run)
+    NMB_TRY(w.options.before_publish(OutputSource(*w.file, next.file_length)));
+  return w.file->publish();
+}
+
+}  // namespace
+
+Status write_superblock(WriterCore& w) {
+  Superblock& next = w.next.superblock;
+  const bool leads = w.ranks.is_first();
+  auto begin = [&]() -> Status {
+    NMB_TRY(write_sections(w));
+    if (w.committed.superblock.generation > 0) return {};
+    // The slots too: a file without unallocated pages is copied without looking for them.
+    std::vector<std::byte> head(w.committed.dictionary.empty() ? kBodyStart : kDictionaryPosition);
+    w.committed.identity = Identity{w.committed.superblock.file_id, true}.encode();
+    std::ranges::copy(w.committed.identity, head.begin() + kIdentityPosition);
+    std::ranges::copy(kGuard, head.begin() + kGuardPosition);
+    return w.stripes.write_at(0, head);
+  };
+  {
+    const PhaseClock::Span metadata(w.clock, Phase::kMetadata);
+    NMB_TRY(w.stripes.pass_on(leads ? begin() : Status()));
+  }
+  auto finish = [&]() -> Status {
+    NMB_TRY(w.buffer.flush());
+    if (w.options.before_commit) NMB_TRY(w.options.before_commit());
+    // Rank 0's own wait for the device is with the trailer's.
+    const bool waits =
+        w.options.sync && syncs_output(w.ranks.communicator()) && !w.ranks.is_first();
+    return waits ? w.file->sync() : Status();
+  };
+  NMB_TRY(w.ranks.agree(finish()));
+  // Made ahead, as there may be no memory for it.
+  const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
+  Status status;
+  if (leads) status = publish(w);
+  NMB_TRY(w.ranks.agree(w.next.slot_begun ? in_doubt(w, status) : status));
+  NMB_ASSIGN(w.committed.superblock_bytes, w.ranks.from_first(w.committed.superblock_bytes));
+  w.out_of_memory = out_of_memory;
+  FirstFinding wrong;
+  Superblock::decode(w.committed.superblock_bytes, next.trailer_position(), &next, wrong);
+  return wrong.status(w.file->name());
+}
+
+}  // namespace nmb

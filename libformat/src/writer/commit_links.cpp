@@ -1,0 +1,183 @@
+// Commits: values that stay in other files: they are read once and summed, and the file table names
+// their files (spec/format.md, section 10.3).
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "block/name_rules.h"
+#include "external/file_table.h"
+#include "wire/checked.h"
+#include "wire/dry_output.h"
+#include "wire/hash.h"
+#include "writer/commit_steps.h"
+#include "writer/move_sharing.h"
+
+namespace nmb {
+
+namespace {
+
+// What a page can hold, with room for its columns.
+constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
+
+}  // namespace
+
+Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  std::vector<std::pair<LinkedPieces*, Move>> links;
+  std::uint64_t length = 0;
+  for (const BlockCommit& c : blocks) {
+    auto* const linked = w.blocks[c.id].values.as<LinkedPieces>();
+    if (!linked) continue;
+    links.emplace_back(linked, linked->reading_move());
+    links.back().second.position = length;
+    length = round_up(length + links.back().second.length, 8);
+  }
+  // In no file: where moves of all ranks would lie one behind the other.
+  NMB_ASSIGN(const auto lengths, w.ranks.in_order(length, std::uint64_t{0}, std::plus<>()));
+  std::vector<Move*> moves;
+  for (auto& [linked, move] : links) {
+    move.position += lengths.before;
+    if (w.options.dry_run)
+      move.sums.assign(move.windows(w.committed.superblock.piece_size), kWidestSum);
+    moves.push_back(&move);
+  }
+  if (!w.options.dry_run) {
+    DryOutput nowhere(w.file->name());
+    NMB_TRY(share_moves(w.ranks.communicator(), moves, nowhere, w.committed.superblock.piece_size,
+                        w.options));
+  }
+  const auto keep_sums = [&]() -> Status {
+    for (auto& [linked, move] : links)
+      NMB_TRY(linked->take_sums(std::move(move.sums), !w.options.dry_run));
+    return {};
+  };
+  return w.ranks.agree(keep_sums());
+}
+
+namespace {
+
+// A file that a rank links to.
+struct LinkedFile {
+  std::string_view path;
+  std::uint64_t size;
+
+  void put(MessageWriter& out) const {
+    out.put_text(path);
+    out.put(size);
+  }
+  static LinkedFile get(MessageReader& in) {
+    const std::string_view path = in.get_text();
+    return {path, in.get<std::uint64_t>()};
+  }
+};
+
+// Numbers of files, by the first rank.
+class FileNumbering {
+ public:
+  explicit FileNumbering(WriterCore& w) : w_(w) {}
+
+  Status start() {
+    if (!w_.committed.reader) return {};
+    NMB_ASSIGN(const std::shared_ptr<const FileTable> old, w_.committed.reader->external().table());
+    for (std::uint32_t row = 0; row < old->rows(); ++row) {
+      w_.next.files.push_back(old->row(row));
+      bytes_ += w_.next.files.back().path.size() + kRowBytes;
+      if (!w_.next.files.back().is_original) rows_.emplace(w_.next.files.back().path, row);
+    }
+    return {};
+  }
+  Result<std::uint32_t> number_of(const LinkedFile& file) {
+    std::vector<ExternalFile>& files = w_.next.files;
+    const auto [row, is_new] =
+        rows_.emplace(std::string(file.path), static_cast<std::uint32_t>(files.size()));
+    if (!is_new && files[row->second].size != file.size)
+      return Status(Code::kDamaged, std::string(file.path), kNoOffset, "R-FT-5",
+                    "found " + std::to_string(file.size) + " bytes, expected " +
+                        std::to_string(files[row->second].size) + " as the file table of " +
+                        in_quotes(w_.file->name()) + " has it");
+    if (is_new) {
+      if ((bytes_ += file.path.size() + kRowBytes) > kMostPathBytes)
+        return Status(Code::kLimit, "found paths of files to link of more than " +
+                                        std::to_string(kMostPathBytes) + " bytes");
+      files.push_back({std::string(file.path), file.size});
+    }
+    return row->second + 1;
+  }
+
+ private:
+  static constexpr std::uint64_t kRowBytes = 32;
+  WriterCore& w_;
+  std::unordered_map<std::string, std::uint32_t> rows_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  std::unordered_map<std::string_view, std::uint32_t> numbers;  // of this rank's files
+  const auto for_used = [&](auto visit) {
+    for (const BlockCommit& c : blocks)
+      if (auto* const linked = w.blocks[c.id].values.as<LinkedPieces>())
+        linked->for_each_file(
+            [&](std::size_t i, const ExternalFile& file) { visit(*linked, i, file); });
+  };
+  Outbox<LinkedFile> wanted;
+  for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
+    if (numbers.emplace(file.path, 0).second) wanted.add(0, {file.path, file.size});
+  });
+  NMB_ASSIGN(const Inbox<LinkedFile> arrived, w.ranks.exchange(wanted));
+  w.next.files.clear();
+  Outbox<std::uint32_t> given;
+  NMB_TRY(w.ranks.each([&]() -> Status {
+    if (arrived.empty()) return {};
+    FileNumbering numbering(w);
+    NMB_TRY(numbering.start());
+    for (const auto& [rank, file] : arrived) {
+      NMB_ASSIGN(const std::uint32_t number, numbering.number_of(file));
+      given.add(rank, number);
+    }
+    return {};
+  }));
+  // In the order of the questions.
+  NMB_ASSIGN(const Inbox<std::uint32_t> told, w.ranks.exchange(given));
+  auto number = told.begin();
+  for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
+    std::uint32_t& own = numbers.at(file.path);
+    if (own != 0) return;
+    own = (*number).what;
+    ++number;
+  });
+  for_used([&](LinkedPieces& linked, std::size_t i, const ExternalFile& file) {
+    linked.set_number(i, numbers.at(file.path));
+  });
+  return {};
+}
+
+namespace {
+
+// A page with the rows that the file does not have, which continues those that it has.
+Status write_file_table_page(WriterCore& w) {
+  Superblock& next = w.next.superblock;
+  std::size_t known = 0;
+  Place before;
+  if (w.committed.reader && !next.file_table.absent()) {
+    NMB_ASSIGN(const std::shared_ptr<const FileTable> old, w.committed.reader->external().table());
+    known = old->rows();
+    before = old->newest_page();
+  }
+  if (w.next.files.size() <= known) return {};
+  std::vector<std::byte> bytes;
+  NMB_ASSIGN(const Place place,
+             write_page(w.next, file_table_page(std::span(w.next.files).subspan(known), before),
+                        w.new_origin(), 0, &bytes));
+  next.file_table = {place.position, place.length, sum_of(bytes)};
+  return {};
+}
+
+}  // namespace
+
+Status write_file_table(WriterCore& w) {
+  return w.ranks.first([&] { return write_file_table_page(w); });
+}
+
+}  // namespace nmb

@@ -1,0 +1,189 @@
+// Commits: statistics of the values of blocks, and tags (spec/format.md, sections 9.2 to 9.4).
+// Values that are moved are counted by the way; other values are read again.
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "extent/piece_codec.h"
+#include "parallel/letters.h"
+#include "statistics/statistics_row.h"
+#include "table/block_table.h"
+#include "table/kept_rows.h"
+#include "table/table_build.h"
+#include "writer/commit_steps.h"
+#include "writer/statistics_counting.h"
+
+namespace nmb {
+
+namespace {
+
+// Whether definitions and values of a block are what they were.
+bool same_values(const BlockEntry& a, const BlockEntry& b) {
+  return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
+         a.records == b.records && a.map.sum == b.map.sum;
+}
+
+// rows <= 2 * total
+bool has_at_most_twice(std::uint64_t rows, std::uint64_t total) {
+  return rows <= total || rows - total <= total;
+}
+
+// The rows of a block that was made or changed.
+Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
+  if (c.grown) return {};
+  const BlockState& block = w.blocks[c.id];
+  const bool had_any = block.committed && !w.committed.superblock.statistics.absent();
+  if (had_any && same_values(*block.committed, entry_of(w, c))) return {};
+  const std::size_t before = rows->count();
+  if (w.options.statistics != StatisticsLevel::kNone) {
+    NMB_ASSIGN(const CountedBlock counted, count_block(w, c.id));
+    w.without_statistics += counted.not_computed();
+    std::vector<std::byte> histogram;
+    for (std::size_t v = 0; v < counted.names.size(); ++v) {
+      const VariableStatistics& statistics = counted.statistics.variables[v];
+      const std::size_t length = counted.names[v].size();
+      if (statistics.computed && length > 0 && length <= kMostRowName)
+        rows->add(statistics_row(counted.names[v], block.next.order, statistics, &histogram));
+    }
+  } else if (block.keeps_rows()) {
+    block.packed()->kept->add_to(PageUse::kStatistics, block.packed()->kept_order, block.next.order,
+                                 rows);
+  }
+  if (had_any && rows->count() == before) rows->add(TableRow::gone(block.next.order));
+  return {};
+}
+
+// The rows of the newest trees that count, of all ranks, and with them this rank's: all of a block
+// are one rank's then. The pages of the trees are dead.
+Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockTable::Tree> trees,
+                  bool to_the_oldest, TableRows* rows) {
+  std::vector<std::size_t> ages(rows->count());  // of the trees; 0: those of this generation
+  const auto take = [&]() -> Status {
+    const unsigned part = static_cast<unsigned>(w.ranks.own());
+    for (std::size_t tree = 0; tree < trees.size(); ++tree)
+      NMB_TRY(table.for_each_page(trees[tree], part, static_cast<unsigned>(w.ranks.count()),
+                                  [&](const Page& page) -> Status {
+                                    NMB_TRY(check_may_change(page, *w.committed.source));
+                                    w.next.replaced(page);
+                                    for (std::uint32_t row = 0; row < page.rows(); ++row) {
+                                      TableRow value;
+                                      if (page.level() == 0) value = table_row_at(page, row);
+                                      if (page.level() > 0 ||
+                                          value.state == TableRow::State::kBefore) {
+                                        drop_later_places(page, row, w.next);
+                                        continue;
+                                      }
+                                      const auto unknown = page.unknown_values(row);
+                                      value.unknown = unknown;
+                                      rows->add(value);
+                                      ages.push_back(tree + 1);
+                                    }
+                                    return {};
+                                  }));
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(take()));
+  // To the rank that has the block, by order.
+  Letters letters;
+  for (std::size_t i = 0; i < rows->count(); ++i) {
+    MessageWriter& out = letters.to(static_cast<int>((*rows)[i].order % w.ranks.count()));
+    out.put(ages[i]);
+    TableRows::put(out, (*rows)[i]);
+  }
+  *rows = {};
+  ages.clear();
+  NMB_ASSIGN(const std::vector<Message> arrived, w.ranks.communicator().exchange(letters.take()));
+  std::unordered_map<std::uint64_t, std::size_t> newest;
+  for (const Message& message : arrived)
+    for (MessageReader in(message.bytes()); !in.at_end();) {
+      ages.push_back(in.get<std::size_t>());
+      rows->get(in);
+      const auto [found, is_new] =
+          newest.try_emplace((*rows)[rows->count() - 1].order, ages.back());
+      if (!is_new) found->second = std::min(found->second, ages.back());
+    }
+  std::size_t i = 0;
+  rows->keep_if([&](const TableRow& row) {
+    const bool stays = newest.at(row.order) == ages[i++] &&
+                       !(to_the_oldest && row.state == TableRow::State::kGone);
+    if (!stays)
+      for (const Place& place : later_places_of(row.unknown)) w.next.dropped(place);
+    return stays;
+  });
+  return {};
+}
+
+// Behind the index: a tree of these rows of all ranks, which leads to the trees before or takes
+// them in. Nothing without rows. Collective.
+Status write_table(WriterCore& w, PageUse use, std::uint64_t feature, TableRows rows) {
+  Superblock& next = w.next.superblock;
+  NMB_ASSIGN(std::uint64_t total, w.ranks.sum(std::uint64_t{rows.count()}));
+  if (total == 0) return {};
+  Place before;
+  if (!table_place(w.committed.superblock, use).absent()) {
+    const BlockTable table(*w.committed.source, w.committed.superblock, use);
+    std::vector<BlockTable::Tree> trees;
+    const auto open = [&]() -> Status {
+      NMB_ASSIGN(trees, table.trees());
+      return {};
+    };
+    NMB_TRY(w.ranks.agree(open()));
+    std::size_t taken = 0;
+    for (; taken < trees.size() && has_at_most_twice(trees[taken].rows, total); ++taken)
+      total += trees[taken].rows;
+    const bool to_the_oldest = taken == trees.size();
+    if (taken > 0)
+      NMB_TRY(take_trees(w, table, std::span(trees).first(taken), to_the_oldest, &rows));
+    if (!to_the_oldest) {
+      const BlockTable::Tree& tree = trees[taken];
+      before = {tree.place.position, tree.place.length, tree.root->sum()};
+      if (w.ranks.is_first()) rows.add(TableRow::before());
+    }
+  }
+  // Where rank 0 has written the pages of the index that changed, it alone knows their end.
+  NMB_ASSIGN(w.next.cursor, w.ranks.from_first(w.next.cursor));
+  NMB_ASSIGN(const BuiltTable built,
+             build_table(
+                 w.ranks.communicator(), std::move(rows), before, use, w.next.cursor,
+                 [&](std::uint64_t position, std::span<const std::byte> pages) {
+                   return w.stripes.write_all(position, pages);
+                 },
+                 w.new_origin()));
+  w.next.cursor = built.end;
+  table_place(next, use) = built.place;
+  if (built.place.absent())
+    next.readonly_compatible &= ~feature;
+  else
+    next.readonly_compatible |= feature;
+  return {};
+}
+
+}  // namespace
+
+Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  const bool has_before = !w.committed.superblock.statistics.absent();
+  TableRows rows;
+  const auto count = [&]() -> Status {
+    for (const BlockCommit& c : blocks) NMB_TRY(add_statistics(w, c, &rows));
+    if (!has_before) return {};
+    for (const BlockId id : w.blocks.dirty)
+      if (w.blocks[id].is_removed() && w.blocks[id].committed)
+        rows.add(TableRow::gone(w.blocks[id].committed->order));
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(count()));
+  return write_table(w, PageUse::kStatistics, kFeatureStatistics, std::move(rows));
+}
+
+Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  TableRows rows;
+  for (const BlockCommit& c : blocks) {
+    const BlockState& block = w.blocks[c.id];
+    if (block.keeps_rows())
+      block.packed()->kept->add_to(PageUse::kTags, block.packed()->kept_order, block.next.order,
+                                   &rows);
+  }
+  return write_table(w, PageUse::kTags, kFeatureTags, std::move(rows));
+}
+
+}  // namespace nmb

@@ -1,0 +1,91 @@
+// Commits: the HDF5 view (spec/format.md, section 12).
+#include <algorithm>
+#include <string>
+
+#include "superblock/view_header.h"
+#include "view/view_encoder.h"
+#include "wire/checked.h"
+#include "writer/commit_steps.h"
+
+namespace nmb {
+
+namespace {
+
+Status encode_view_of(WriterCore& w) {
+  Superblock& next = w.next.superblock;
+  class FileSink final : public ViewSink {
+   public:
+    explicit FileSink(OutputFile& file) : file_(file) {}
+    Status write_at(std::uint64_t position, std::span<const std::byte> bytes) override {
+      return file_.write_at(position, bytes);
+    }
+
+   private:
+    OutputFile& file_;
+  };
+  ViewEncoding how;
+  how.position = round_up(w.next.cursor, 8);
+  how.cancel = w.options.cancel;
+  if (w.options.hdf5_view == Hdf5View::kAuto) {
+    const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
+    if (objects > kMostAutoViewObjects)
+      return Status(Code::kUnsupported, "HDF5 view: found " + std::to_string(objects) +
+                                            " dimensions and variables, expected at most " +
+                                            std::to_string(kMostAutoViewObjects));
+    how.most_chunks = kMostAutoViewRecords;
+  }
+  Head head;
+  head.superblock = next;
+  head.superblock.file_length = how.position;
+  head.dictionary = w.committed.dictionary;
+  const OutputSource source(*w.file, how.position);
+  const ReaderCore core(source, std::move(head));
+  FileSink sink(*w.file);
+  NMB_ASSIGN(const EncodedView view, encode_view(core, how, sink));
+  if (view.lost_records.blocks > 0 && w.options.on_lost_records)
+    NMB_TRY(w.options.on_lost_records(view.lost_records));
+  if (const Place& old = w.committed.superblock.view; !old.absent())
+    w.next.dead.push_back({old.position, round_up(old.length, 8), 0, false});
+  next.view = {how.position, view.length, 0};
+  NMB_ASSIGN(next.view.sum, sum_in_file(w.buffer, how.position, view.length));
+  next.readonly_compatible |= kFeatureView;
+  w.next.cursor = how.position + view.length;
+  w.next.view = view;
+  return {};
+}
+
+}  // namespace
+
+Status tell_of_old_view(WriterCore& w) {
+  if (!view_is_newest(w.committed.superblock) || w.options.hdf5_view != Hdf5View::kOff) return {};
+  const bool tells = w.ranks.is_first() && w.options.on_no_view;
+  return w.ranks.agree(
+      tells ? w.options.on_no_view("a new HDF5 view: the one that is there shows generation " +
+                                   std::to_string(w.committed.superblock.generation) +
+                                   ", nothing of what is added")
+            : Status());
+}
+
+Status write_view(WriterCore& w) {
+  NMB_TRY(w.stripes.pass_on({}));
+  auto finish = [&]() -> Status {
+    NMB_TRY(w.buffer.flush());
+    // MPI-IO shows ranks what others wrote when both have synced.
+    return w.options.io == Io::kMpiIo ? w.file->sync() : Status();
+  };
+  NMB_TRY(w.ranks.agree(finish()));
+  if (!w.ranks.is_first()) return w.ranks.agree({});
+  auto write = [&]() -> Status {
+    if (w.options.io == Io::kMpiIo) NMB_TRY(w.file->sync());
+    const Status status = encode_view_of(w);
+    if (status.ok()) return {};
+    const Status cut = w.file->truncate(w.next.cursor);
+    if (status.code() != Code::kUnsupported || w.options.hdf5_view != Hdf5View::kAuto)
+      return status;
+    if (w.options.on_no_view) NMB_TRY(w.options.on_no_view(status.message()));
+    return cut;
+  };
+  return w.ranks.agree(write());
+}
+
+}  // namespace nmb

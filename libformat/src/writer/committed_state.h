@@ -1,0 +1,47 @@
+// CommittedState: the newest generation of the file, as a writer knows it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "reader/reader_core.h"
+#include "superblock/head.h"
+#include "superblock/identity.h"
+#include "superblock/superblock.h"
+#include "writer/output_source.h"
+
+namespace nmb {
+
+struct CommittedState {
+  Superblock superblock;  // of the last commit, or what is known of the first
+  std::array<std::byte, kSlotUnit> superblock_bytes{};  // as they are in the file
+  std::array<std::byte, kIdentitySize> identity{};      // likewise; of rank 0
+  std::vector<std::byte> dictionary;
+  bool has_file_id = false;
+  // Bytes that others wrote, or that are committed: this writer never cuts them.
+  std::uint64_t kept_length = 0;
+  std::unique_ptr<OutputSource> source;
+  std::unique_ptr<ReaderCore> reader;               // null before the first commit
+  std::uint64_t growth_pages = 0, growth_rows = 0;  // of rank 0
+
+  bool is_none() const { return superblock.generation == 0; }
+  // After a commit, whose superblock all ranks know: nothing of the head is read.
+  void read_from(const OutputFile& file) {
+    Head head;
+    head.superblock = superblock;
+    head.superblock_bytes = superblock_bytes;
+    head.position = superblock.trailer_position();
+    head.dictionary = dictionary;
+    auto new_source = std::make_unique<OutputSource>(file, superblock.file_length);
+    auto new_reader = std::make_unique<ReaderCore>(*new_source, std::move(head));
+    if (reader) new_reader->continue_from(*reader);
+    reader = std::move(new_reader);
+    source = std::move(new_source);
+  }
+};
+
+}  // namespace nmb

@@ -1,0 +1,245 @@
+// Definitions: define mode (see writer/definitions.h).
+#include "writer/definitions.h"
+
+#include <memory>
+#include <utility>
+
+#include "block/name_rules.h"
+#include "block/sections.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "writer/extents.h"
+#include "writer/requests.h"
+#include "writer/stored_blocks.h"
+#include "writer/waiting_values.h"
+
+namespace nmb {
+
+namespace {
+
+// spec/format.md, section 8.4.
+Status check_block_name(std::string_view name) {
+  auto bad = [&](const std::string& why) {
+    return Status(Code::kUsage, "found block name " + in_quotes(name) + ", expected one " + why);
+  };
+  if (name.empty()) return {};
+  if (name.size() > kMaxNameBytes) return bad("of at most 65535 bytes");
+  if (name.find('\0') != std::string_view::npos) return bad("without NUL");
+  if (!is_utf8(name)) return bad("in UTF-8");
+  for (std::size_t begin = 0; begin <= name.size();) {
+    std::size_t end = name.find('/', begin);
+    if (end == std::string_view::npos) end = name.size();
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..")
+      return bad("without empty parts, \".\" and \"..\"");
+    begin = end + 1;
+  }
+  return {};
+}
+
+// Sections of an extended body that this version does not know may forbid changes of the block.
+Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
+  constexpr std::uint16_t kFirstKnown = 2, kLastKnown = 5;
+  constexpr std::size_t kHeaderLengthOffset = 12;
+  if (static_cast<Kind>(entry.kind) != Kind::kExtended) return {};
+  const Result<StoredBlock> stored = core.load(entry, false);
+  if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8) return {};  // one may go
+  const std::uint64_t size = stored->body.size();
+  const std::uint64_t begin =
+      round_up(std::min(load_be<std::uint64_t>(&stored->body[kHeaderLengthOffset]), size), 8);
+  if (begin >= size) return {};
+  Status status;
+  NMB_TRY(walk_sections(
+      MemorySource(stored->body), {begin, size - begin, 0},
+      [&](const SectionFrame& frame) {
+        const bool known = frame.type >= kFirstKnown && frame.type <= kLastKnown;
+        if (!known && (frame.flags & (kCriticalForReading | kCriticalForWriting)) != 0)
+          status = Status(Code::kUnsupported, core.file().name(), kNoOffset, "",
+                          "block " + in_quotes(entry.name) + " has a section of type " +
+                              std::to_string(frame.type) + " that only a newer writer keeps up");
+      },
+      [](std::uint64_t, const std::string&, const std::string&) {}));
+  return status;
+}
+
+}  // namespace
+
+Status outside_define_mode() {
+  return Status(Code::kUsage, "found a definition outside define mode, expected redefine() first");
+}
+
+// The committed block's bytes are dead with the next commit.
+void Definitions::retire_header(BlockId id, EntryFate fate) {
+  BlockState& block = w_.blocks[id];
+  if (!block.committed) return;
+  const EntryFate before = std::exchange(block.fate, std::max(block.fate, fate));
+  if (before != EntryFate::kStays) return;
+  w_.next.dead.push_back(
+      {block.committed->position,
+       block_length(block.committed->name.size(), block.committed->stored_length), 0, false});
+}
+
+Result<BlockId> Definitions::define_block(std::string_view name, const Metadata* definitions) {
+  NMB_TRY(w_.failure);
+  if (!w_.define_mode) return outside_define_mode();
+  NMB_TRY(check_block_name(name));
+  NMB_ASSIGN(bool taken, exists(w_, name));
+  if (taken)
+    return Status(Code::kExists,
+                  "found a block " + in_quotes(name) + " already, expected a new name");
+  const BlockId id = w_.blocks.add(name);
+  BlockState& block = w_.blocks[id];
+  block.metadata = std::make_unique<Metadata>();
+  // Blocks of one file tend to be alike; the first large one says nothing of those to come.
+  constexpr std::size_t kReserve = 64 << 10;
+  const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
+  w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
+  if (definitions)
+    block.metadata->copy_from(*definitions, w_.blocks.arena,
+                              before ? before->metadata.get() : nullptr);
+  else if (before && before->metadata->memory() <= kReserve)
+    block.metadata->reserve_like(*before->metadata, w_.blocks.arena);
+  w_.blocks.mark_pending(id);
+  return id;
+}
+
+// Turns a block whose layout is fixed into one that is being defined; its values are carried over
+// by end_define.
+Status Definitions::start_edit(BlockId id) {
+  BlockState& block = w_.blocks[id];
+  if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};
+  if (block.partial)
+    return Status(Code::kUnsupported,
+                  "found a change of block " + in_quotes(w_.blocks.name(id)) +
+                      ", of which this rank knows its own definitions only, expected one by the "
+                      "rank that defined it first");
+  if (!block.values.takes_puts())
+    return Status(Code::kUsage, "found a change of block " + in_quotes(w_.blocks.name(id)) +
+                                    " before its values were moved, expected sync() first");
+  if (block.next.kind == Kind::kExtended)
+    return Status(Code::kUnsupported,
+                  "found a change of block " + in_quotes(w_.blocks.name(id)) +
+                      ", whose body is of kind 6, expected one of classic kind");
+  NMB_TRY(load_definitions(w_, id));
+  NMB_TRY(extent_of(w_, id)->load(0));
+  auto old = std::make_unique<OldContent>();
+  old->metadata = *block.metadata;
+  old->layout = block.layout;
+  old->records = block.next.records;
+  old->extent = block.values.as<PutValues>()->take();
+  retire_header(id, EntryFate::kReplaced);
+  block.edit(std::move(old));
+  w_.blocks.mark_pending(id);
+  return {};
+}
+
+Result<BlockState*> Definitions::defining(BlockId id) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  if (w_.blocks[id].packed())
+    return Status(Code::kUsage, "found a change of packed block " + in_quotes(w_.blocks.name(id)) +
+                                    ", expected sync() first");
+  NMB_TRY(start_edit(id));
+  return &w_.blocks[id];
+}
+
+Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, Type type,
+                            std::span<const std::byte> values) {
+  NMB_ASSIGN(BlockState * block, defining(id));
+  if (block->old) {
+    NMB_TRY(check_new_name("attribute", name));
+    const Metadata& before = block->old->metadata;
+    if (name == "_FillValue" && variable < before.variable_count()) {
+      // Holes read as the fill value: it cannot change under them.
+      NMB_ASSIGN(VariableShape shape,
+                 shape_of(before, block->old->layout, variable, block->old->records));
+      std::uint64_t slice = before.slice_bytes(variable).value_or(0);
+      const std::uint64_t slices = shape.record_size ? block->old->records : 1;
+      for (std::uint64_t i = 0; i < slices; ++i) {
+        const std::uint64_t begin = shape.begin + i * shape.record_size;
+        std::uint64_t stored = 0;
+        for (const Interval& part : block->old->extent->stored_in(begin, begin + slice))
+          stored += part.end - part.begin;
+        if (stored != slice)
+          return Status(Code::kUsage, "found a change of _FillValue of " +
+                                          in_quotes(before.variable(variable).name) +
+                                          ", expected none while values are not written");
+      }
+    }
+  }
+  return block->metadata->put_attribute(variable, name, type, values);
+}
+
+Status Definitions::remove_block(BlockId id) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  BlockState& block = w_.blocks[id];
+  if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
+  if (block.committed || block.values.extent() || block.old) {
+    ExtentState* extent = block.old ? block.old->extent.get() : nullptr;
+    if (!extent) extent = extent_of(w_, id);
+    NMB_TRY(w_.keep(extent->resize(0, w_.buffer, w_.next)));
+  }
+  if (block.committed) {
+    retire_header(id, EntryFate::kReplaced);
+    w_.blocks.removed_names.insert(block.committed->name);
+    w_.blocks.mark_dirty(id);
+  }
+  w_.blocks.forget_name(id);
+  block.remove();
+  return {};
+}
+
+Status Definitions::rename_block(BlockId id, std::string_view name) {
+  NMB_TRY(w_.failure);
+  NMB_TRY(check_id(w_, id));
+  if (!w_.define_mode) return outside_define_mode();
+  NMB_TRY(check_block_name(name));
+  if (name == w_.blocks.name(id)) return {};
+  NMB_ASSIGN(bool taken, exists(w_, name));
+  if (taken)
+    return Status(Code::kExists,
+                  "found a block " + in_quotes(name) + " already, expected a new name");
+  BlockState& block = w_.blocks[id];
+  if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
+  if (block.body_stays()) {
+    // The body moves with the name, byte for byte.
+    NMB_ASSIGN(StoredBlock stored, w_.committed.reader->load(*block.committed, false));
+    extent_of(w_, id);
+    block.move_body(std::move(stored.body));
+    w_.blocks.mark_pending(id);
+  } else if (block.is_laid_out()) {
+    w_.blocks.mark_pending(id);
+  }
+  if (block.committed) {
+    if (!block.is_renamed()) w_.blocks.removed_names.insert(block.committed->name);
+    retire_header(id, EntryFate::kRenamed);
+  }
+  w_.blocks.rename(id, name);
+  return {};
+}
+
+Status Definitions::redefine() {
+  std::uint64_t open = 0;
+  NMB_TRY(w_.together("redefine()", [&]() -> Status {
+    if (w_.define_mode)
+      return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
+    NMB_ASSIGN(open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
+    if (open != 0) return {};
+    if (!w_.ranks.is_alone()) {
+      NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));
+      if (any)
+        return Status(Code::kUsage,
+                      "found redefine() on several ranks before what was written is committed, "
+                      "expected sync() first");
+    }
+    NMB_TRY(w_.keep(place_values(w_)));
+    w_.define_mode = true;
+    return {};
+  }));
+  return check_none_open(open, "redefine()");
+}
+
+}  // namespace nmb

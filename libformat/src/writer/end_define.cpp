@@ -1,0 +1,252 @@
+// end_define(): who has which blocks, their bodies, and their places (see writer/end_define.h).
+#include "writer/end_define.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "block/name_rules.h"
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
+#include "writer/bodies.h"
+#include "writer/extents.h"
+#include "writer/file_space.h"
+#include "writer/shared_blocks.h"
+
+namespace nmb {
+
+Status EndDefine::choose_file_id(const std::vector<BlockId>& ids) {
+  auto add = [](Digest a, const Digest& b) {
+    a.high += b.high + __builtin_add_overflow(a.low, b.low, &a.low);
+    return a;
+  };
+  Digest sum;
+  std::vector<std::byte> bytes;
+  for (BlockId id : ids) {
+    const BlockState& block = w_.blocks[id];
+    const std::string_view name = w_.blocks.name(id);
+    bytes.resize(4 + name.size() + 2 + 16);
+    store_le(bytes.data(), static_cast<std::uint32_t>(name.size()));
+    std::memcpy(bytes.data() + 4, name.data(), name.size());
+    std::byte* rest = bytes.data() + 4 + name.size();
+    store_le(rest, static_cast<std::uint16_t>(block.next.kind));
+    store_le(rest + 2, block.next.digest.low);
+    store_le(rest + 10, block.next.digest.high);
+    const Digest digest = digest_of(bytes);
+    sum = add(sum, digest);
+  }
+  NMB_ASSIGN(sum, w_.ranks.combine(sum, add));
+  std::byte all[2 + 8 + 4 + 2 + 16];
+  store_le<std::uint16_t>(all, 1);
+  store_le<std::uint64_t>(all + 2, w_.committed.superblock.piece_size);
+  store_le(all + 10, w_.committed.superblock.inline_limit);
+  store_le(all + 14, static_cast<std::uint16_t>(w_.options.metadata_codec));
+  store_le(all + 16, sum.low);
+  store_le(all + 24, sum.high);
+  w_.committed.superblock.file_id = digest_of(all);
+  w_.committed.has_file_id = true;
+  return {};
+}
+
+// The order of creation: that of ranks, and of a rank's definitions.
+Status EndDefine::number_blocks(const std::vector<BlockId>& ids) {
+  std::uint64_t count = 0;
+  for (BlockId id : ids) count += !w_.blocks[id].is_laid_out();
+  NMB_ASSIGN(const auto counts, w_.ranks.in_order(count, std::uint64_t{0}, std::plus<>()));
+  std::uint64_t order = w_.next.order + counts.before;
+  for (BlockId id : ids)
+    if (!w_.blocks[id].is_laid_out()) w_.blocks[id].next.order = order++;
+  w_.next.order += counts.all;
+  return {};
+}
+
+Status EndDefine::place(const std::vector<BlockId>& ids) {
+  if (!w_.committed.dictionary.empty() && w_.committed.superblock.dictionary.absent()) {
+    w_.committed.superblock.dictionary = {w_.next.cursor, w_.committed.dictionary.size(),
+                                          sum_of(w_.committed.dictionary)};
+    w_.next.cursor += block_length(0, w_.committed.dictionary.size());
+  }
+  // Blocks first, with values that lie right behind them; then all other values.
+  Placement blocks, values;
+  for (BlockId id : ids) {
+    BlockState& block = w_.blocks[id];
+    const ValueSpace space = block.values.space(block.next.extent_length);
+    block.run_position = 0;
+    block.inline_run = space.length > 0 && space.may_be_inline &&
+                       block.next.extent_length <= w_.committed.superblock.inline_limit;
+    blocks = blocks.then(
+        Placement::of(block_length(w_.blocks.name(id).size(), block.next.stored_length), false));
+    if (block.inline_run)
+      blocks = blocks.then(Placement::of(space.length, false));
+    else if (space.length > 0)
+      values = values.then(Placement::of(space.length, space.alignment > 8));
+  }
+  NMB_ASSIGN(std::uint64_t at, take_space(w_, blocks));
+  const std::uint64_t blocks_begin = at;
+  auto take = [&](std::uint64_t length, std::uint64_t multiple) {
+    const std::uint64_t position = round_up(at, multiple);
+    at = round_up(position + length, 8);
+    return position;
+  };
+  for (BlockId id : ids) {
+    BlockState& block = w_.blocks[id];
+    block.next.position =
+        take(block_length(w_.blocks.name(id).size(), block.next.stored_length), 8);
+    if (block.inline_run) block.run_position = take(block.next.extent_length, 8);
+  }
+  const std::uint64_t blocks_end = at;
+  NMB_ASSIGN(at, take_space(w_, values));
+  const std::uint64_t values_begin = at;
+  for (BlockId id : ids) {
+    BlockState& block = w_.blocks[id];
+    const ValueSpace space = block.values.space(block.next.extent_length);
+    if (space.length > 0 && !block.inline_run) {
+      if (at >= Placement::kLimit || space.length >= Placement::kLimit - at)
+        return Status(Code::kLimit,
+                      "found values of block " + in_quotes(w_.blocks.name(id)) + " behind 2^62");
+      block.run_position = take(space.length, space.alignment);
+    }
+    block.values.place(block.run_position);
+  }
+  if (!w_.ranks.is_alone()) {
+    const bool shared = std::any_of(ids.begin(), ids.end(),
+                                    [&](BlockId id) { return w_.blocks[id].sharing != nullptr; });
+    w_.buffer.set_own(shared
+                          ? std::vector<Interval>()
+                          : std::vector<Interval>{{blocks_begin, blocks_end}, {values_begin, at}});
+  }
+  return {};
+}
+
+namespace {
+
+// Where values end in the extent, trailing bytes of a packed file not counted.
+std::uint64_t values_end(const OldContent& old) {
+  const std::uint64_t end = old.records == 0 ? 0 : old.layout.end(old.records);
+  return std::max(old.layout.fixed_end, end) - old.layout.header_length;
+}
+
+// Whether every old variable's values keep their offsets in the extent, and new ones come behind
+// them: not into a gap of a packed file, whose bytes are anything.
+bool same_offsets(const OldContent& old, const Metadata& metadata, const ClassicLayout& layout) {
+  for (VarId v = old.metadata.variable_count(); v < metadata.variable_count(); ++v)
+    if (metadata.begin(v) - layout.header_length < values_end(old)) return false;
+  for (VarId v = 0; v < old.metadata.variable_count(); ++v)
+    if (old.metadata.begin(v) - old.layout.header_length !=
+        metadata.begin(v) - layout.header_length)
+      return false;
+  return old.records == 0 || old.layout.record_size == layout.record_size;
+}
+
+}  // namespace
+
+// Brings the values of a redefined block to where its new definitions want them.
+Status EndDefine::carry_values(BlockId id) {
+  BlockState& block = w_.blocks[id];
+  const std::unique_ptr<OldContent> old = std::move(block.old);
+  block.values = ExtentOrigin(PutValues(new_extent(w_, id)));
+  ExtentState& extent = *block.values.extent();
+  extent.start_run(block.next.extent_length, block.run_position);
+  const FillPattern fill(old->metadata, old->layout);
+  std::vector<std::byte> buffer(1 << 20);
+  for (VarId v = 0; v < old->metadata.variable_count(); ++v) {
+    NMB_ASSIGN(VariableShape from, shape_of(old->metadata, old->layout, v, old->records));
+    NMB_ASSIGN(VariableShape to, shape_of(*block.metadata, block.layout, v, block.next.records));
+    const std::uint64_t slice = old->metadata.slice_bytes(v).value_or(0);
+    const std::uint64_t slices = from.record_size ? old->records : 1;
+    for (std::uint64_t i = 0; i < slices; ++i) {
+      const std::uint64_t begin = from.begin + i * from.record_size;
+      const std::uint64_t target = to.begin + i * to.record_size;
+      for (const Interval& part : old->extent->stored_in(begin, begin + slice)) {
+        for (std::uint64_t at = part.begin; at < part.end;) {
+          auto bytes =
+              std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), part.end - at));
+          NMB_TRY(old->extent->read(at, bytes, w_.buffer, fill));
+          NMB_TRY(extent.write(target + (at - begin), bytes, w_.buffer, w_.stage));
+          at += bytes.size();
+        }
+      }
+    }
+  }
+  return old->extent->resize(0, w_.buffer, w_.next);
+}
+
+// Values of redefined blocks whose places in the extent are the same stay where they are.
+Status EndDefine::keep_extents(const std::vector<BlockId>& ids) {
+  for (BlockId id : ids) {
+    BlockState& block = w_.blocks[id];
+    if (!block.old || !same_offsets(*block.old, *block.metadata, block.layout)) continue;
+    block.values = ExtentOrigin(PutValues(std::move(block.old->extent)));
+    ExtentState& extent = *block.values.extent();
+    if (const std::uint64_t end = values_end(*block.old); end < extent.length())
+      NMB_TRY(extent.resize(end, w_.buffer, w_.next));
+    block.old.reset();
+    NMB_TRY(extent.resize(block.next.extent_length, w_.buffer, w_.next));
+  }
+  return {};
+}
+
+Status EndDefine::run() {
+  if (!w_.define_mode)
+    return Status(Code::kUsage,
+                  "found end_define() outside define mode, expected it after definitions");
+  std::vector<BlockId> ids;
+  for (BlockId id : w_.blocks.pending)
+    if (!w_.blocks[id].is_removed()) ids.push_back(id);
+  auto for_all = [&](auto work) -> Status {
+    for (BlockId id : ids) NMB_TRY(work(id));
+    return {};
+  };
+  Bodies bodies(w_);
+  SharedBlocks shared(w_);
+  const PhaseClock::Span create(w_.clock, Phase::kCreate);
+  NMB_TRY(w_.ranks.agree(for_all(
+      [&](BlockId id) { return bodies.lay_out_definitions(id).in_file(w_.file->name()); })));
+  bool any_shared = false;
+  if (!w_.ranks.is_alone()) {
+    const PhaseClock::Span check(w_.clock, Phase::kCheck);
+    NMB_TRY(shared.match_definitions(ids, &any_shared));
+    if (any_shared) NMB_TRY(shared.unite(ids));
+  }
+  std::vector<BlockId> kept;
+  for (BlockId id : ids)
+    if (w_.blocks[id].kept) kept.push_back(id);
+  if (!w_.committed.has_file_id && w_.options.metadata_codec == MetadataCodec::kZstdDictionary)
+    NMB_TRY(w_.keep(bodies.train(kept)));
+  if (!w_.compressor && w_.options.metadata_codec != MetadataCodec::kNone)
+    w_.compressor =
+        std::make_unique<BodyCompressor>(w_.options.compression_level, w_.committed.dictionary);
+  const auto encode = [&]() -> Status {
+    for (BlockId id : ids) {
+      const BlockState& block = w_.blocks[id];
+      NMB_TRY(block.values.check(w_.blocks.name(id), block.next.extent_length,
+                                 block.sharing != nullptr));
+    }
+    return bodies.encode_bodies(kept);
+  };
+  NMB_TRY(w_.ranks.agree(w_.keep(encode())));
+  NMB_TRY(number_blocks(kept));
+  if (!w_.committed.has_file_id) NMB_TRY(choose_file_id(kept));
+  NMB_TRY(w_.ranks.agree(w_.keep(keep_extents(kept))));
+  NMB_TRY(w_.ranks.agree(w_.keep(place(kept))));
+  if (any_shared) {
+    const PhaseClock::Span check(w_.clock, Phase::kCheck);
+    NMB_TRY(shared.tell_sharers(ids));
+  }
+  for (BlockId id : ids) {
+    BlockState& block = w_.blocks[id];
+    block.lay_out(w_.committed.superblock.generation);
+    if (block.kept) w_.blocks.mark_dirty(id);
+  }
+  NMB_TRY(w_.ranks.agree(w_.keep(set_length(w_))));
+  NMB_TRY(w_.ranks.agree(w_.keep(
+      for_all([&](BlockId id) { return w_.blocks[id].old ? carry_values(id) : Status(); }))));
+  w_.blocks.pending.clear();
+  w_.blocks.by_name.clear();
+  w_.define_mode = false;
+  return {};
+}
+
+}  // namespace nmb

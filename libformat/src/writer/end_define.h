@@ -1,0 +1,27 @@
+// end_define(): who has which blocks, their bodies, and their places (spec/format.md, sections 4
+// and 8).
+#pragma once
+
+#include <vector>
+
+#include "writer/writer_core.h"
+
+namespace nmb {
+
+// Collective.
+class EndDefine {
+ public:
+  explicit EndDefine(WriterCore& writer) : w_(writer) {}
+  Status run();
+
+ private:
+  Status choose_file_id(const std::vector<BlockId>& ids);
+  Status number_blocks(const std::vector<BlockId>& ids);
+  Status place(const std::vector<BlockId>& ids);
+  Status keep_extents(const std::vector<BlockId>& ids);
+  Status carry_values(BlockId id);
+
+  WriterCore& w_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,13 @@
+// Global IDs: places of blocks in the order of names.
+#pragma once
+
+#include <cstdint>
+
+#include "writer/writer_core.h"
+
+namespace nmb {
+
+// As Writer::global_id().
+Result<std::uint64_t> global_id(WriterCore& w, BlockId id);
+
+}  // namespace nmb

@@ -1,0 +1,33 @@
+// LaidBlock: where a block and its values lie, for the ranks that do not keep it.
+#pragma once
+
+#include <cstdint>
+
+#include "writer/block_state.h"
+
+namespace nmb {
+
+struct LaidBlock {
+  ClassicLayout layout;
+  Digest digest;
+  std::uint64_t order, records, samples, extent_length, run_position;
+  bool inline_run;
+
+  static LaidBlock of(const BlockState& block) {
+    const NextEntry& next = block.next;
+    return {block.layout, next.digest,        next.order,         next.records,
+            next.samples, next.extent_length, block.run_position, block.inline_run};
+  }
+  void put_into(BlockState& block) const {
+    block.layout = layout;
+    block.next.digest = digest;
+    block.next.order = order;
+    block.next.records = records;
+    block.next.samples = samples;
+    block.next.extent_length = extent_length;
+    block.run_position = run_position;
+    block.inline_run = inline_run;
+  }
+};
+
+}  // namespace nmb

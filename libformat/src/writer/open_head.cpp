@@ -1,0 +1,213 @@
+// The head of an existing file as a writer takes it over (see writer/open_head.h).
+#include "writer/open_head.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "page/page_chain.h"
+#include "superblock/settled_head.h"
+#include "superblock/view_header.h"
+#include "verify/sound_generation.h"
+#include "wire/checked.h"
+#include "writer/provenance.h"
+
+namespace nmb {
+
+namespace {
+
+using Tell = std::function<void(const std::string&)>;
+
+std::string generation_at(const FoundSuperblock& found) {
+  return "generation " + std::to_string(found.fields.generation) + " (superblock at " +
+         std::to_string(found.position) + ")";
+}
+
+// Adopts a pending generation that is sound; refuses one that only a search found and that is not.
+Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
+  if (choice->found_by_search) {
+    NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
+    if (!sound)
+      return Status(Code::kDamaged, file.name(), choice->newest.position, "R-SB-13",
+                    "slots and mark are damaged, and generation " +
+                        std::to_string(choice->newest.fields.generation) +
+                        " behind them is not sound; nmverify tells what is damaged");
+    tell("slots and mark are damaged; goes on from " + generation_at(choice->newest) +
+         ", which is sound");
+  }
+  if (!choice->pending) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, *choice->pending));
+  if (sound) {
+    tell(generation_at(*choice->pending) +
+         " was complete and not committed; it is sound and taken "
+         "over");
+    choice->newest = *choice->pending;
+    choice->rolled_forward = true;
+  } else {
+    tell(generation_at(*choice->pending) +
+         " was complete and not committed; it is not sound and "
+         "not taken over");
+  }
+  choice->pending.reset();
+  return {};
+}
+
+// Bytes behind the generation that the writer goes on from.
+void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
+  const Superblock& newest = choice.newest.fields;
+  const std::uint64_t size = choice.reading.size;
+  if (size <= newest.file_length) return;
+  tell(std::to_string(size - newest.file_length) + " bytes behind generation " +
+       std::to_string(newest.generation) +
+       (may_hide_a_generation(choice)
+            ? ", and a slot or the mark is damaged: a later generation may be lost, and "
+              "none is found; the bytes stay as an abandoned range"
+            : ", which no generation has committed, stay as an abandoned range; nmconvert "
+              "--repack leaves them out"));
+}
+
+// What stands where the trailer of the newest generation belongs may be all that is left of another
+// file: two files with the same definitions have the same file id, and a copy of one over the other
+// may have ended in the head. Then nothing of it is written over.
+Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
+                              const FoundSuperblock& newest) {
+  const std::uint64_t trailer = newest.fields.trailer_position();
+  TrailerSearch search(file, reading.size, std::nullopt);
+  NMB_ASSIGN(const std::optional<FoundSuperblock> found,
+             search.ending_at(newest.fields.file_length));
+  if (!found || found->bytes == newest.bytes) return {};
+  NMB_ASSIGN(const bool sound, is_sound(file, reading, newest));
+  if (sound) return {};
+  return Status(Code::kDamaged, file.name(), trailer, "R-SB-2",
+                "found another superblock than the one in the slot of generation " +
+                    std::to_string(newest.fields.generation) +
+                    ", and that generation is not sound: head and end may be of two files; "
+                    "nmverify tells what is damaged");
+}
+
+}  // namespace
+
+namespace {
+
+// Pages that a commit may continue, or take in, must be such that this version reads them.
+Status check_growth_chain(WriterCore& w) {
+  w.committed.growth_pages = w.committed.growth_rows = 0;
+  const Growth& growth = w.committed.reader->index().growth();
+  if (growth.absent()) return {};
+  NMB_ASSIGN(const std::span<const std::shared_ptr<const Page>> pages, growth.pages());
+  for (const auto& page : pages) {
+    NMB_TRY(check_may_change(*page, *w.committed.source));
+    w.committed.growth_rows += page->rows();
+  }
+  w.committed.growth_pages = pages.size();
+  return {};
+}
+
+// Pages that a commit may continue must be such that this version reads them.
+Status check_continued_pages(WriterCore& w) {
+  NMB_TRY(check_growth_chain(w));
+  NMB_TRY(w.committed.reader->external().table().status());
+  const Place& newest = w.committed.superblock.dead_map;
+  if (newest.absent() || newest.length > ~std::uint32_t{0}) return {};
+  PageExpectation expect = w.committed.superblock.expectation(PageUse::kDead);
+  expect.position = newest.position;
+  expect.length = static_cast<std::uint32_t>(newest.length);
+  return read_page(*w.committed.source, expect).status();
+}
+
+// By rank 0: makes the state settled (spec/format.md, section 5.4) before anything else is written.
+Result<Head> settle_head(WriterCore& w) {
+  NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
+  NMB_TRY(choice.lost);
+  const Tell tell = [&w](const std::string& text) {
+    if (w.options.on_repair) w.options.on_repair(text);
+  };
+  NMB_TRY(choose_sound(*w.committed.source, &choice, tell));
+  NMB_ASSIGN(const std::vector<std::byte> settled,
+             settled_head(*w.committed.source, choice.reading, choice.newest));
+  NMB_TRY(check_no_other_trailer(*w.committed.source, choice.reading, choice.newest));
+  tell_of_bytes_behind(choice, tell);
+  const std::vector<std::byte> found = choice.reading.bytes;
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head, head_of(*w.committed.source, std::move(choice), ignored));
+  const Superblock& superblock = head.superblock;
+  if (superblock.readonly_compatible & ~kWrittenReadonly)
+    return Status(Code::kUnsupported, w.file->name(),
+                  head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
+                  "the file has features that only a newer writer keeps up");
+  NMB_TRY(check_sections(w, superblock));
+  auto sync = [&] { return w.options.sync ? w.file->sync() : Status(); };
+  std::array<std::byte, kSlotUnit> trailer;
+  NMB_TRY(w.file->read_at(superblock.trailer_position(), trailer));
+  const auto differs = [&](std::size_t from, std::size_t to) {
+    return !std::equal(settled.begin() + static_cast<std::ptrdiff_t>(from),
+                       settled.begin() + static_cast<std::ptrdiff_t>(to),
+                       found.begin() + static_cast<std::ptrdiff_t>(from));
+  };
+  std::string restored;
+  auto restores = [&](const std::string& what) {
+    restored += (restored.empty() ? "" : ", ") + what;
+  };
+  if (trailer != head.superblock_bytes) {
+    restores("the trailer at " + std::to_string(superblock.trailer_position()));
+    NMB_TRY(w.file->write_at(superblock.trailer_position(), head.superblock_bytes));
+  }
+  for (const std::size_t at : {kFirstSlot, kFirstSlot + kSlotUnit}) {
+    if (!differs(at, at + kSlotUnit)) continue;
+    restores("the slot at " + std::to_string(at));
+    NMB_TRY(w.file->write_at(at, std::span(settled).subspan(at, kSlotUnit)));
+  }
+  if (!restored.empty()) NMB_TRY(sync());
+  if (differs(0, kFirstSlot)) {
+    constexpr std::size_t kMarkEnd = kMarkPosition + kMarkSize;
+    constexpr std::size_t kIdentityEnd = kIdentityPosition + kIdentitySize;
+    if (differs(0, kMarkPosition)) restores("the cover");
+    if (differs(kMarkPosition, kMarkEnd)) restores("the mark");
+    if (differs(kIdentityPosition, kIdentityEnd)) restores("the identity");
+    if (differs(kMarkEnd, kIdentityPosition) || differs(kIdentityEnd, kFirstSlot))
+      restores("guard and zeros of the head");
+    NMB_TRY(w.file->write_at(0, std::span(settled).first(kFirstSlot)));
+    NMB_TRY(sync());
+  }
+  if (!restored.empty())
+    tell("the head was not that of generation " + std::to_string(superblock.generation) +
+         ": restored " + restored);
+  std::ranges::copy(settled, head.bytes.begin());
+  return head;
+}
+
+Status load_head(WriterCore& w) {
+  NMB_ASSIGN(const std::uint64_t size, w.file->size());
+  w.committed.source = std::make_unique<OutputSource>(*w.file, size);
+  FirstFinding ignored;
+  NMB_ASSIGN(Head head,
+             w.ranks.is_first() ? settle_head(w) : read_head(*w.committed.source, ignored));
+  w.committed.superblock = head.superblock;
+  w.committed.superblock_bytes = head.superblock_bytes;
+  std::copy_n(head.bytes.begin() + kIdentityPosition, kIdentitySize, w.committed.identity.begin());
+  w.committed.kept_length = size;
+  w.next.cursor = round_up(size, 8);
+  const std::uint64_t committed = w.committed.superblock.file_length;
+  if (w.ranks.is_first() && size > committed)
+    w.next.dead.push_back({committed, w.next.cursor - committed, 0, false, true});
+  w.committed.has_file_id = true;
+  w.next.order = w.committed.superblock.next_order;
+  if (!w.committed.superblock.dictionary.absent() && head.dictionary.empty())
+    return Status(Code::kDamaged, w.file->name(), kDictionaryPosition, "R-SB-9",
+                  "found no dictionary with the sum that the superblock says");
+  w.committed.dictionary = head.dictionary;
+  w.committed.source = std::make_unique<OutputSource>(*w.file, committed);
+  w.committed.reader = std::make_unique<ReaderCore>(*w.committed.source, std::move(head));
+  return w.ranks.is_first() ? check_continued_pages(w) : Status();
+}
+
+}  // namespace
+
+Status load_committed(WriterCore& w) {
+  // Rank 0 repairs before the others look.
+  NMB_TRY(w.ranks.agree(w.ranks.is_first() ? load_head(w) : Status()));
+  return w.ranks.agree(w.ranks.is_first() ? Status() : load_head(w));
+}
+
+}  // namespace nmb

@@ -1,0 +1,158 @@
+// Values that ranks put together (see writer/puts_together.h).
+#include "writer/puts_together.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "block/name_rules.h"
+#include "values/run_cursor.h"
+#include "wire/checked.h"
+#include "writer/extents.h"
+#include "writer/stored_blocks.h"
+#include "writer/waiting_values.h"
+
+namespace nmb {
+
+namespace {
+
+// Bytes [first, first + out.size()) of what `values` are in external form. Returns how many of the
+// elements that begin there are out of range.
+std::uint64_t encode_bytes(MemoryType memory, const void* values, Type type, Kind kind,
+                           std::uint64_t first, std::span<std::byte> out) {
+  const std::size_t to_size = type_size(type);
+  const auto* const from = static_cast<const std::byte*>(values);
+  std::array<std::byte, 8> element;
+  auto convert = [&](std::uint64_t index, std::uint64_t count, std::byte* to) {
+    return convert_to_external(memory, from + index * memory_type_size(memory), count, type, to,
+                               kind);
+  };
+  std::uint64_t out_of_range = 0;
+  std::uint64_t index = first / to_size;
+  if (const std::uint64_t within = first % to_size; within != 0) {
+    const std::uint64_t length = std::min<std::uint64_t>(to_size - within, out.size());
+    convert(index++, 1, element.data());
+    std::copy_n(element.begin() + static_cast<std::ptrdiff_t>(within), length, out.begin());
+    out = out.subspan(length);
+  }
+  const std::uint64_t whole = out.size() / to_size;
+  out_of_range += convert(index, whole, out.data());
+  if (const std::uint64_t rest = out.size() % to_size; rest != 0) {
+    out_of_range += convert(index + whole, 1, element.data());
+    std::copy_n(element.begin(), rest, out.end() - static_cast<std::ptrdiff_t>(rest));
+  }
+  return out_of_range;
+}
+
+}  // namespace
+
+Status PutsTogether::extend(BlockId id, std::uint64_t records) {
+  return w_.together("extend()", [&]() -> Status {
+    const PhaseClock::Span values(w_.clock, Phase::kValues);
+    auto want = [&]() -> Status {
+      NMB_TRY(check_id(w_, id));
+      BlockState& block = w_.blocks[id];
+      if (w_.define_mode || !block.values.takes_puts())
+        return Status(Code::kUsage,
+                      "found extend() of block " + in_quotes(w_.blocks.name(id)) +
+                          (w_.define_mode ? " in define mode, expected end_define()"
+                                          : " whose values are moved, expected sync()") +
+                          " before");
+      NMB_TRY(load_definitions(w_, id));
+      std::uint64_t end = 0;
+      if (!block.metadata->record_dimension())
+        return Status(Code::kUsage, "found extend() of block " + in_quotes(w_.blocks.name(id)) +
+                                        ", expected one with a record dimension");
+      if (records <= block.next.records) return {};
+      if (!checked_mul(records, block.layout.record_size, &end) ||
+          !checked_add(end, block.layout.record_begin, &end) || end >> 62)
+        return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+      const std::uint64_t before = block.next.records;
+      NMB_ASSIGN(ExtentState * extent, start_put(w_, id, records));
+      const std::uint64_t begin = block.layout.record_begin - block.layout.header_length +
+                                  before * block.layout.record_size;
+      if (begin < extent->length()) extent->want_place(begin, extent->length());
+      return {};
+    };
+    NMB_TRY(w_.ranks.agree(want()));
+    return w_.keep(place_values(w_));
+  });
+}
+
+// What puts to shared blocks have of each piece.
+std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
+  std::vector<PiecePart> parts;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    const Put& put = *puts[i];
+    const BlockState& block = w_.blocks[put.block];
+    const std::uint64_t size = put.shape.element_size;
+    ExtentState::FreshPiece piece{};
+    for (RunCursor run(put.shape, put.slab); !run.at_end(); run.skip(run.elements())) {
+      std::uint64_t at = run.offset();
+      const std::uint64_t end = at + run.elements() * size;
+      for (std::uint64_t first = run.element() * size; at < end;) {
+        if (at >= piece.end()) {
+          piece = block.values.extent()->fresh_piece_at(at);
+          parts.push_back({piece, block.sharing->keeper, i, first});
+        }
+        const std::uint64_t length = std::min(end, piece.end()) - at;
+        parts.back().add_run(at - piece.logical, length);
+        at += length;
+        first += length;
+      }
+    }
+  }
+  return parts;
+}
+
+Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
+  const PhaseClock::Span values(w_.clock, Phase::kValues);
+  auto prepare = [&]() -> Status {
+    NMB_TRY(checked);
+    for (const Put& put : puts) {
+      if (put.empty) continue;
+      NMB_TRY(start_put(w_, put.block, put.records).status());
+      NMB_TRY(Puts(w_).want_places(put));
+    }
+    // What was put before comes before.
+    return w_.buffer.flush();
+  };
+  NMB_TRY(w_.ranks.agree(prepare()));
+  NMB_TRY(w_.keep(place_values(w_)));
+  std::vector<Put*> alone, shared;
+  for (Put& put : puts)
+    if (!put.empty) (w_.blocks[put.block].sharing ? shared : alone).push_back(&put);
+  const Status put_alone = Puts(w_).put_all_of(alone);
+  if (w_.ranks.is_alone()) return put_alone;
+  PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
+                         w_.committed.superblock.piece_size, &w_.written_for);
+  NMB_TRY(w_.ranks.agree(put_alone));
+  return w_.keep(exchange.put(
+      parts_of(shared), [&](const PiecePart& part, std::span<std::byte> out, bool again) {
+        Put& put = *shared[part.put];
+        const std::uint64_t out_of_range =
+            encode_bytes(put.memory, put.values, put.type, put.kind, part.first, out);
+        if (!again) put.out_of_range += out_of_range;
+      }));
+}
+
+Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
+                             const void* values, std::uint64_t count) {
+  std::vector<Put> puts;
+  const Status status = w_.together("put_all()", [&]() -> Status {
+    auto check = [&]() -> Status {
+      NMB_TRY(check_count(slab, count));
+      if (count == 0) return {};
+      NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, memory, values));
+      puts.push_back(std::move(put));
+      return {};
+    };
+    const Status checked = check();
+    return put_together(checked, puts);
+  });
+  if (!status.ok() || puts.empty()) return status;
+  return Puts(w_).range_status(puts[0]);
+}
+
+}  // namespace nmb

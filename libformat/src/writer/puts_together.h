@@ -1,0 +1,30 @@
+// Values that ranks put together: places first, then every byte straight to the rank that writes it
+// (spec/rationale.md, "Values that ranks put together").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "writer/puts.h"
+
+namespace nmb {
+
+// Collective.
+class PutsTogether {
+ public:
+  explicit PutsTogether(WriterCore& writer) : w_(writer) {}
+
+  Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
+                 const void* values, std::uint64_t count);
+  Status extend(BlockId id, std::uint64_t records);
+  // checked: what is wrong with this rank's puts.
+  Status put_together(const Status& checked, std::span<Put> puts);
+
+ private:
+  std::vector<PiecePart> parts_of(std::span<Put* const> puts);
+
+  WriterCore& w_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,76 @@
+// Values that are put when they are waited for (see writer/requests.h).
+#include "writer/requests.h"
+
+#include <algorithm>
+#include <string>
+
+#include "writer/puts.h"
+#include "writer/puts_together.h"
+
+namespace nmb {
+
+Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslab& slab,
+                                 MemoryType memory, const void* values) {
+  NMB_TRY(Puts(w_).check("iput()", id, variable, slab, memory, values).status());
+  return w_.requests.add({id, variable, slab, memory, values});
+}
+
+// Requests as puts, and what is wrong with others.
+std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span<Status> statuses) {
+  std::vector<Put> puts;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const PutRequest& r = requests[i];
+    Result<Put> put = Puts(w_).check("wait()", r.block, r.variable, r.slab, r.memory, r.values);
+    statuses[i] = put.status();
+    if (!put.ok()) continue;
+    puts.push_back(std::move(*put));
+    puts.back().request = i;
+  }
+  return puts;
+}
+
+Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses) {
+  NMB_TRY(w_.failure);
+  NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
+  std::vector<Status> own(requests.size());
+  std::vector<Put> puts = check(requests, own);
+  std::vector<Put*> wanted;
+  for (Put& put : puts)
+    if (!put.empty) wanted.push_back(&put);
+  const Status put_here = Puts(w_).put_all_of(wanted);
+  for (const Put& put : puts)
+    own[put.request] = put_here.ok() ? Puts(w_).range_status(put) : put_here;
+  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  return first_failure(own);
+}
+
+Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> statuses) {
+  std::vector<Status> own;
+  std::vector<Put> puts;
+  const Status status = w_.together("wait_all()", [&]() -> Status {
+    if (w_.define_mode)
+      return Status(Code::kUsage, "found wait_all() in define mode, expected end_define() before");
+    auto take = [&]() -> Status {
+      NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
+      own.resize(requests.size());
+      puts = check(requests, own);
+      return first_failure(own);
+    };
+    const Status checked = take();
+    return PutsTogether(w_).put_together(checked, puts);
+  });
+  for (const Put& put : puts)
+    if (own[put.request].ok()) own[put.request] = status.ok() ? Puts(w_).range_status(put) : status;
+  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  return status.ok() ? first_failure(own) : status;
+}
+
+Status check_none_open(std::uint64_t open, std::string_view operation) {
+  if (open == 0) return {};
+  return Status(Code::kUsage, "found " + std::to_string(open) +
+                                  (open == 1 ? " request that was" : " requests that were") +
+                                  " not waited for, expected wait() or wait_all() before " +
+                                  std::string(operation));
+}
+
+}  // namespace nmb

@@ -1,0 +1,33 @@
+// Values that are put when they are waited for (spec/rationale.md, "Requests").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "writer/puts.h"
+
+namespace nmb {
+
+class Requests {
+ public:
+  explicit Requests(WriterCore& writer) : w_(writer) {}
+
+  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
+                         const void* values);
+  // statuses: of each request, or empty.
+  Status wait(std::span<const RequestId> ids, std::span<Status> statuses);
+  // Collective.
+  Status wait_all(std::span<const RequestId> ids, std::span<Status> statuses);
+
+ private:
+  std::vector<Put> check(std::span<const PutRequest> requests, std::span<Status> statuses);
+
+  WriterCore& w_;
+};
+
+// open: requests that ranks have not waited for.
+Status check_none_open(std::uint64_t open, std::string_view operation);
+
+}  // namespace nmb

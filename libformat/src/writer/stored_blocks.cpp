@@ -1,0 +1,97 @@
+// Blocks of the file as a writer looks at them (see writer/stored_blocks.h).
+#include "writer/stored_blocks.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "block/body_codec.h"
+#include "block/name_rules.h"
+
+namespace nmb {
+
+namespace {
+
+// Of a block that another rank may have committed since: what is known of it now.
+Status refresh(WriterCore& w, BlockId id) {
+  BlockState& block = w.blocks[id];
+  if (w.ranks.is_alone() || !block.is_laid_out() ||
+      block.known_at == w.committed.superblock.generation)
+    return {};
+  block.forget_sharing();
+  NMB_ASSIGN(std::optional<BlockEntry> entry, w.committed.reader->index().find(w.blocks.name(id)));
+  if (!entry)
+    return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
+                  "found no block " + in_quotes(w.blocks.name(id)) + " any more");
+  if (entry->digest != block.next.digest) {
+    if (block.partial)
+      return Status(Code::kUnsupported, "found shared block " + in_quotes(w.blocks.name(id)) +
+                                            " redefined by another rank, expected it unchanged");
+    block.metadata.reset();
+  }
+  w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
+  block.layout.records = block.next.records;
+  return {};
+}
+
+}  // namespace
+
+Status check_id(WriterCore& w, BlockId id) {
+  if (id >= w.blocks.size() || w.blocks[id].is_removed())
+    return Status(Code::kUsage,
+                  "found block ID " + std::to_string(id) + ", expected one of a block");
+  return refresh(w, id);
+}
+
+Result<bool> exists(WriterCore& w, std::string_view name) {
+  if (w.blocks.find(name)) return true;
+  if (!w.committed.reader || w.blocks.removed_names.count(name)) return false;
+  return w.committed.reader->index().contains(name);
+}
+
+Result<BlockId> find_block(WriterCore& w, std::string_view name) {
+  NMB_TRY(w.failure);
+  if (std::optional<std::uint32_t> id = w.blocks.find(name)) return *id;
+  std::optional<BlockEntry> entry;
+  if (w.committed.reader && !w.blocks.removed_names.count(name)) {
+    NMB_ASSIGN(entry, w.committed.reader->index().find(name));
+  }
+  if (!entry)
+    return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
+                  "found no block " + in_quotes(name));
+  // A block that cannot be read is kept as it is: others may be written beside it.
+  NMB_TRY(w.committed.reader->check_needs(*entry));
+  const BlockId id = w.blocks.add(name);
+  w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
+  return id;
+}
+
+// Of a block that is committed or packed.
+Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
+  const BlockState& block = w.blocks[id];
+  if (block.committed) {
+    NMB_ASSIGN(StoredBlock stored, w.committed.reader->load(*block.committed, false));
+    return decode_body(*block.committed, stored.header.records, stored.body, *w.committed.source);
+  }
+  return decode_classic_header(*block.packed()->body, {.values_follow = false});
+}
+
+// Metadata and layout of a block that is written but not looked at.
+Status load_definitions(WriterCore& w, BlockId id) {
+  BlockState& block = w.blocks[id];
+  if (block.metadata) return {};
+  NMB_ASSIGN(ClassicHeader header, stored_header(w, id));
+  block.metadata = std::make_unique<Metadata>(std::move(header.metadata));
+  block.layout = header.layout;
+  block.layout.records = block.next.records;
+  return {};
+}
+
+Result<BlockState*> readable(WriterCore& w, BlockId id) {
+  NMB_TRY(w.failure);
+  NMB_TRY(check_id(w, id));
+  NMB_TRY(load_definitions(w, id));
+  return &w.blocks[id];
+}
+
+}  // namespace nmb

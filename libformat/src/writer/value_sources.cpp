@@ -1,0 +1,125 @@
+// Where the values of new blocks come from, but for puts (see writer/value_sources.h).
+#include "writer/value_sources.h"
+
+#include <memory>
+#include <utility>
+
+#include "block/name_rules.h"
+#include "extent/piece_codec.h"
+#include "wire/checked.h"
+#include "writer/definitions.h"
+#include "writer/stored_blocks.h"
+
+namespace nmb {
+
+Result<BlockId> pack_block(WriterCore& w, PackedBlock packed) {
+  if (!is_classic(packed.kind) && packed.kind != Kind::kExtended)
+    return Status(Code::kUnsupported,
+                  "found body kind " + std::to_string(static_cast<unsigned>(packed.kind)) +
+                      " of block " + in_quotes(packed.name) + ", expected 1, 2, 5 or 6");
+  std::uint64_t end = 0;
+  for (const ByteRange& hole : packed.holes) {
+    if (hole.begin < end || hole.end <= hole.begin || hole.end > packed.extent_length)
+      return Status(Code::kUsage, "found holes that do not ascend within the extent of block " +
+                                      in_quotes(packed.name));
+    end = hole.end;
+  }
+  packed.holes =
+      whole_windows(packed.holes, packed.extent_length, w.committed.superblock.piece_size);
+  if (packed.holes == std::vector<ByteRange>{{0, packed.extent_length}}) packed.extent.reset();
+  NMB_ASSIGN(BlockId id, Definitions(w).define_block(packed.name));
+  BlockState& block = w.blocks[id];
+  block.values = packed.extent && packed.extent_length > 0
+                     ? ExtentOrigin(MovedValues({.source = packed.extent,
+                                                 .origin = packed.origin,
+                                                 .runs = {{0, 0, 0, 0, packed.extent_length, 1}},
+                                                 .length = packed.extent_length,
+                                                 .holes = packed.holes}))
+                     : ExtentOrigin(NoValues());
+  packed.name.clear();
+  block.pack(std::make_unique<PackedBlock>(std::move(packed)));
+  return id;
+}
+
+Status take_pieces(WriterCore& w, BlockId id, std::vector<StoredPiece> pieces,
+                   std::shared_ptr<const ByteSource> stored) {
+  NMB_TRY(w.failure);
+  NMB_TRY(check_id(w, id));
+  if (!w.define_mode) return outside_define_mode();
+  BlockState& block = w.blocks[id];
+  if (block.is_laid_out())
+    return Status(Code::kUsage,
+                  "found pieces of values, expected them for a new block, for block " +
+                      in_quotes(w.blocks.name(id)));
+  NMB_ASSIGN(ReadyPieces ready,
+             ReadyPieces::make(std::move(pieces), std::move(stored),
+                               w.committed.superblock.piece_size, w.blocks.name(id)));
+  block.values = ExtentOrigin(std::move(ready));
+  return {};
+}
+
+Status take_values(WriterCore& w, BlockId id, std::shared_ptr<const ByteSource> source,
+                   std::vector<ValueRuns> runs, std::string origin) {
+  NMB_TRY(w.failure);
+  NMB_TRY(check_id(w, id));
+  BlockState& block = w.blocks[id];
+  if (w.define_mode || block.run_position == 0 || block.values.extent() ||
+      !block.values.takes_puts())
+    return Status(Code::kUsage, "found values to take for block " + in_quotes(w.blocks.name(id)) +
+                                    ", expected a new block after end_define() that has values but "
+                                    "none put");
+  if (block.sharing)
+    return Status(Code::kUsage, "found values to take for block " + in_quotes(w.blocks.name(id)) +
+                                    ", which several ranks share, expected put()");
+  std::uint64_t end = 0;
+  for (const ValueRuns& run : runs) {
+    std::uint64_t last, to;
+    if (run.count == 0 || run.length == 0 || run.extent_offset < end ||
+        (run.count > 1 && run.extent_stride < run.length) ||
+        !checked_mul(run.count - 1, run.extent_stride, &last) ||
+        !checked_add(run.extent_offset, last, &to) || !checked_add(to, run.length, &to) ||
+        to > block.next.extent_length)
+      return Status(Code::kUsage,
+                    "found runs of values that do not ascend within the extent of block " +
+                        in_quotes(w.blocks.name(id)));
+    end = to;
+  }
+  block.values = ExtentOrigin(MovedValues({.source = std::move(source),
+                                           .origin = std::move(origin),
+                                           .runs = std::move(runs),
+                                           .length = block.next.extent_length,
+                                           .position = block.run_position}));
+  return {};
+}
+
+Status link_values(WriterCore& w, BlockId id, LinkedValues values) {
+  NMB_TRY(w.failure);
+  NMB_TRY(check_id(w, id));
+  BlockState& block = w.blocks[id];
+  if (!w.define_mode || block.is_laid_out())
+    return Status(Code::kUsage,
+                  "found values to link, expected them in define mode and for a new block, for "
+                  "block " +
+                      in_quotes(w.blocks.name(id)));
+  NMB_ASSIGN(
+      LinkedPieces linked,
+      LinkedPieces::make(std::move(values), w.committed.superblock.piece_size, w.blocks.name(id)));
+  block.values = ExtentOrigin(std::move(linked));
+  return {};
+}
+
+std::uint64_t pending_bytes(const WriterCore& w) {
+  std::uint64_t bytes = 0;
+  for (BlockId id = 0; id < w.blocks.size(); ++id) bytes += w.blocks[id].values.moved_bytes();
+  return bytes;
+}
+
+std::uint64_t linked_bytes(const WriterCore& w) {
+  std::uint64_t bytes = 0;
+  for (BlockId id = 0; id < w.blocks.size(); ++id)
+    if (const auto* const linked = w.blocks[id].values.as<LinkedPieces>())
+      bytes += linked->linked_bytes();
+  return bytes;
+}
+
+}  // namespace nmb

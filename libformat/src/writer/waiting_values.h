@@ -1,0 +1,12 @@
+// Places for values that wait for space: growth, and new places of committed pieces that change
+// (spec/rationale.md, "Values that wait for space").
+#pragma once
+
+#include "writer/writer_core.h"
+
+namespace nmb {
+
+// Collective: afterwards nothing waits on any rank.
+Status place_values(WriterCore& w);
+
+}  // namespace nmb

@@ -1,0 +1,62 @@
+// WriterCore: how a writer begins and ends (see writer/writer_core.h).
+#include "writer/writer_core.h"
+
+#include <exception>
+#include <string>
+
+#include "wire/checked.h"
+
+namespace nmb {
+
+WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& with,
+                       Communicator* several, const Aggregation& how)
+    : options(with),
+      ranks(several ? *several : alone),
+      traffic_before(ranks.communicator().traffic()),
+      agreed_failures(ranks.communicator().agreed_failures()),
+      out_of_memory(out_of_memory_on(ranks.own()).in_file(output->name())),
+      file(std::make_unique<CountedOutput>(std::move(output), counts)),
+      aggregation(how),
+      buffer(*file, ranks.is_alone() ? WriteBuffer::kCapacity : WriteBuffer::kOfSeveral),
+      stripes(ranks.communicator(), *file, buffer, aggregation),
+      value_stripes(ranks.communicator(), *file, buffer, aggregation.of_values()) {}
+
+WriterCore::~WriterCore() {
+  buffer.drop();
+  if (!file) return;
+  // What this writer did not commit goes; where that fails, it stays as an abandoned range.
+  if (!ranks.is_first() || committed.is_none() || next.slot_begun ||
+      next.cursor == round_up(committed.kept_length, 8))
+    return;
+  (void)file->truncate(committed.kept_length).ok();
+}
+
+Status WriterCore::keep(Status status) {
+  if (status.ok()) return status;
+  status = status.in_file(file->name());
+  if (status.code() == Code::kIo || status.code() == Code::kNoSpace ||
+      status.code() == Code::kDamaged)
+    failure = status;
+  return status;
+}
+
+void WriterCore::leave() {
+  if (ranks.is_alone() || !file || !failure.ok() || abandoned) return;
+  // Who catches an exception says what it was.
+  if (std::uncaught_exceptions() > 0) return;
+  // What all ranks know has failed they may all leave.
+  if (ranks.communicator().agreed_failures() != agreed_failures) return;
+  ranks.communicator().fail(
+      Status(Code::kUsage, file->name(), kNoOffset, "",
+             "found the writer of rank " + std::to_string(ranks.own()) +
+                 " gone, expected close() on all ranks (abandon() where all give it up)"));
+}
+
+void WriterCore::shut() {
+  committed.reader.reset();
+  committed.source.reset();
+  file.reset();
+  failure = Status(Code::kUsage, "found a call after close(), expected none");
+}
+
+}  // namespace nmb

@@ -1,0 +1,119 @@
+// WriterCore: the parts of a writer that its calls work on, on each rank. Who does what is in
+// docs/architecture.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "block/body_codec.h"
+#include "nmb/communicator.h"
+#include "nmb/grow_array.h"
+#include "nmb/writer.h"
+#include "parallel/collective_call.h"
+#include "parallel/name_slices.h"
+#include "values/open_requests.h"
+#include "writer/block_set.h"
+#include "writer/committed_state.h"
+#include "writer/counted_output.h"
+#include "writer/name_matching.h"
+#include "writer/next_generation.h"
+#include "writer/phase_clock.h"
+#include "writer/piece_exchange.h"
+#include "writer/rank_work.h"
+#include "writer/stage.h"
+#include "writer/stripe_writer.h"
+#include "writer/write_buffer.h"
+
+namespace nmb {
+
+// A put as iput() was called.
+struct PutRequest {
+  BlockId block;
+  VarId variable;
+  Hyperslab slab;
+  MemoryType memory;
+  const void* values;
+};
+
+// Names of blocks, by the last end_define() of several ranks.
+struct SharedNames {
+  NameSlices slices;
+  OwnedNames owned;
+  bool move = false;  // a rank has defined, removed or renamed a block since the last commit
+};
+
+struct WriterCore {
+  // ranks: nullptr for one process alone.
+  WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& options, Communicator* ranks,
+             const Aggregation& aggregation);
+  ~WriterCore();
+  WriterCore(const WriterCore&) = delete;
+  WriterCore& operator=(const WriterCore&) = delete;
+
+  // A collective operation: all ranks begin it, none with a file in doubt. A failure on several
+  // ranks is all ranks' and for good: they no longer know the same.
+  template <class Work>
+  Status together(std::string_view operation, Work work);
+  // Remembers failures that leave the file in doubt.
+  Status keep(Status status);
+  // At the end of the writer, closed or not: other ranks wait in their next collective call for one
+  // that has gone without a word.
+  void leave();
+  // Lets go of the file; every later call is kUsage.
+  void shut();
+
+  std::uint64_t new_generation() const { return committed.superblock.generation + 1; }
+  // Of what the next commit writes.
+  Origin new_origin() const { return {committed.superblock.file_id, new_generation(), next.stamp}; }
+
+  Communicator alone;
+  WriterOptions options;
+  RankWork ranks;
+  const Traffic traffic_before;
+  const std::uint64_t agreed_failures;  // ahead of this writer
+  Status out_of_memory;                 // made ahead: later there may be no memory for it
+  Status failure;                       // what broke the file; ok: still sound
+  PhaseClock clock;
+  bool define_mode = true;
+  bool abandoned = false;
+
+  // --- the way into the file ---
+  const std::shared_ptr<CountedOutput::Counts> counts = std::make_shared<CountedOutput::Counts>();
+  std::unique_ptr<OutputFile> file;
+  const Aggregation aggregation;
+  WriteBuffer buffer;          // values; of one rank alone also all else
+  StripeWriter stripes;        // metadata and index
+  StripeWriter value_stripes;  // values that waited
+
+  // --- what is known ---
+  CommittedState committed;
+  NextGeneration next{committed.superblock, stripes};
+  BlockSet blocks;
+  SharedNames names;
+  // Stored bodies, so that the commit need not encode them again. A compressed one is a small part
+  // of the definitions that are in memory anyway; others are kept up to a smaller limit.
+  GrowArray<std::byte> retained;
+  std::unique_ptr<BodyCompressor> compressor;
+  Stage stage;  // values that wait for places
+  OpenRequests<PutRequest> requests;
+  PieceExchange::WrittenFor written_for;  // by values put together since the last commit
+  std::uint64_t without_statistics = 0;   // variables, of all commits
+};
+
+template <class Work>
+Status WriterCore::together(std::string_view operation, Work work) {
+  if (ranks.is_alone()) {
+    NMB_TRY(failure);
+    return work();
+  }
+  Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {
+    NMB_TRY(ranks.agree(failure, operation));
+    return work().in_file(file->name());
+  });
+  if (!status.ok()) failure = status;
+  return status;
+}
+
+}  // namespace nmb

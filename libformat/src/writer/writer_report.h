@@ -1,0 +1,11 @@
+// What a rank has done so far.
+#pragma once
+
+#include "nmb/writer_report.h"
+#include "writer/writer_core.h"
+
+namespace nmb {
+
+WriterReport report_of(const WriterCore& w);
+
+}  // namespace nmb
