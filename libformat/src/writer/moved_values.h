@@ -14,7 +14,7 @@ class MovedValues : public OriginSteps {
   explicit MovedValues(Move move) : move_(std::move(move)) {}
 
   ValueSpace space(std::uint64_t extent_length) const {
-    return {move_.stored_length(), extent_alignment(extent_length), true};
+    return {move_.stored_length(), extent_alignment(extent_length, 0), true};
   }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }

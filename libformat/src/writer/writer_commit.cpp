@@ -13,6 +13,7 @@
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "writer/move_sharing.h"
+#include "writer/ordered_space.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -710,43 +711,6 @@ Status Writer::Impl::write_values(std::vector<Commitment>& blocks) {
   return {};
 }
 
-// Space for what ranks have of blocks, one behind the other in the order in which the blocks were
-// created, whoever has them: returns where each begins. *end: of all.
-Result<std::vector<std::uint64_t>> Writer::Impl::place_in_order(const std::vector<Ordered>& parts,
-                                                                std::uint64_t* end) {
-  std::vector<Communicator::Parcel> parcels;
-  auto own = std::as_bytes(std::span(parts));
-  if (!own.empty()) parcels.push_back({0, {own.begin(), own.end()}});
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
-  struct Placed {
-    Ordered part;
-    int rank;
-    std::uint64_t position = 0;
-  };
-  std::vector<Placed> all;
-  for (const Message& message : arrived)
-    for (MessageReader in(message.bytes()); !in.at_end();)
-      all.push_back({in.get<Ordered>(), message.from()});
-  std::vector<Placed*> by_order;
-  for (Placed& one : all) by_order.push_back(&one);
-  std::sort(by_order.begin(), by_order.end(),
-            [](const Placed* x, const Placed* y) { return x->part.order < y->part.order; });
-  std::uint64_t position = cursor_;
-  for (Placed* one : by_order) {
-    one->position = position;
-    position += one->part.length;
-  }
-  Letters letters;
-  for (const Placed& one : all) letters.to(one.rank).put(one.position);
-  NMB_ASSIGN(const std::vector<Message> answers, ranks_.exchange(letters.take()));
-  std::vector<std::uint64_t> positions;
-  for (const Message& message : answers)
-    for (MessageReader in(message.bytes()); !in.at_end();)
-      positions.push_back(in.get<std::uint64_t>());
-  NMB_ASSIGN(*end, ranks_.broadcast_value(0, position));
-  return positions;
-}
-
 // Pages of data maps, in the order in which the blocks were created. Their lengths depend a little
 // on where they lie: ranks try with growing lengths until none changes.
 Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
@@ -772,7 +736,7 @@ Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
   std::sort(mapped.begin(), mapped.end(), [&](const Commitment* a, const Commitment* b) {
     return state(a->id).order < state(b->id).order;
   });
-  std::vector<Ordered> parts;
+  std::vector<OrderedRequest> parts;
   for (const Commitment* c : mapped) parts.push_back({state(c->id).order, 0});
   std::vector<std::uint64_t> positions(mapped.size(), cursor_);
   std::uint64_t end = cursor_;
@@ -792,7 +756,8 @@ Status Writer::Impl::write_maps(std::vector<Commitment>& blocks) {
     NMB_TRY(ranks_.agree(attempt()));
     NMB_ASSIGN(again, ranks_.all_reduce(changed, std::logical_or<>()));
     if (again) {
-      NMB_ASSIGN(positions, place_in_order(parts, &end));
+      end = cursor_;
+      NMB_ASSIGN(positions, take_ordered_space(ranks_, parts, &end));
     }
   }
   NMB_TRY(stripes_.in_rounds(mapped.size(), [&](std::size_t i) {
@@ -820,7 +785,7 @@ Status Writer::Impl::write_blocks(std::vector<Commitment>& blocks) {
 Status Writer::Impl::write_tombstones() {
   if (superblock_.generation == 0) return {};
   std::vector<const BlockEntry*> gone;
-  std::vector<Ordered> parts;
+  std::vector<OrderedRequest> parts;
   auto retire = [&]() -> Status {
     for (BlockId id : dirty_) {
       const BlockState& block = state(id);
@@ -834,7 +799,8 @@ Status Writer::Impl::write_tombstones() {
     return {};
   };
   NMB_TRY(ranks_.agree(retire()));
-  NMB_ASSIGN(const std::vector<std::uint64_t> positions, place_in_order(parts, &cursor_));
+  NMB_ASSIGN(const std::vector<std::uint64_t> positions,
+             take_ordered_space(ranks_, parts, &cursor_));
   return stripes_.in_rounds(gone.size(),
                             [&](std::size_t i) { return write_tombstone(*gone[i], positions[i]); });
 }

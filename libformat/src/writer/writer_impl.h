@@ -300,12 +300,6 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status check_continued_pages();
   Status write_generation(bool closing);
   Status write_values(std::vector<Commitment>& blocks);
-  struct Ordered {
-    std::uint64_t order;  // of the block
-    std::uint64_t length;
-  };
-  Result<std::vector<std::uint64_t>> place_in_order(const std::vector<Ordered>& parts,
-                                                    std::uint64_t* end);
   Status write_maps(std::vector<Commitment>& blocks);
   Status write_blocks(std::vector<Commitment>& blocks);
   Status write_tombstones();

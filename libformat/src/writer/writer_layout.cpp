@@ -255,11 +255,11 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
     block.inline_run =
         space.length > 0 && space.may_be_inline && block.extent_length <= superblock_.inline_limit;
     blocks =
-        blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), false));
+        blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), 8));
     if (block.inline_run)
-      blocks = blocks.then(Placement::of(space.length, false));
+      blocks = blocks.then(Placement::of(space.length, 8));
     else if (space.length > 0)
-      values = values.then(Placement::of(space.length, space.alignment > 8));
+      values = values.then(Placement::of(space.length, space.alignment));
   }
   NMB_ASSIGN(std::uint64_t at, take_space(blocks));
   const std::uint64_t blocks_begin = at;

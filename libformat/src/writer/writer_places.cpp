@@ -5,6 +5,7 @@
 
 #include "parallel/letters.h"
 #include "wire/checked.h"
+#include "writer/ordered_space.h"
 #include "writer/writer_impl.h"
 
 namespace nmb {
@@ -40,61 +41,15 @@ Status Writer::Impl::match_values() {
   return {};
 }
 
-// Rank 0 gives out space in the order in which blocks were created, whoever keeps them.
+// Space in the order in which blocks were created, whoever keeps them.
 Result<std::vector<std::uint64_t>> Writer::Impl::ask_for_space(
     const std::vector<std::pair<BlockId, std::vector<SpaceRequest>>>& requests) {
-  Letters letters;
-  for (const auto& [id, list] : requests) {
-    MessageWriter& out = letters.to(0);
-    out.put(state(id).order);
-    out.put_bytes(std::as_bytes(std::span(list)));
-  }
-  NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
-  struct Asked {
-    std::uint64_t order;
-    int rank;
-    std::vector<SpaceRequest> requests;
-    std::vector<std::uint64_t> positions;
-  };
-  std::vector<Asked> asked;
-  for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      Asked& one = asked.emplace_back();
-      one.order = in.get<std::uint64_t>();
-      one.rank = message.from();
-      for (MessageReader each(in.get_bytes()); !each.at_end();)
-        one.requests.push_back(each.get<SpaceRequest>());
-    }
-  }
-  std::vector<Asked*> by_order;
-  for (Asked& one : asked) by_order.push_back(&one);
-  std::sort(by_order.begin(), by_order.end(),
-            [](const Asked* a, const Asked* b) { return a->order < b->order; });
-  Status status;
-  for (Asked* one : by_order) {
-    for (const SpaceRequest& request : one->requests) {
-      const std::uint64_t position = request.tail != 0 && round_up(request.tail, 8) == cursor_
-                                         ? request.tail
-                                         : round_up(cursor_, extent_alignment(request.length));
-      if (request.length >= Placement::kLimit || position >= Placement::kLimit - request.length) {
-        status = Status(Code::kLimit, "found values behind 2^62");
-        break;
-      }
-      one->positions.push_back(position);
-      cursor_ = round_up(position + request.length, 8);
-    }
-  }
-  NMB_TRY(ranks_.agree(status));
-  // Each rank's answers are in the order of its questions.
-  for (const Asked& one : asked)
-    letters.to(one.rank).put_raw(std::as_bytes(std::span(one.positions)));
-  NMB_ASSIGN(const std::vector<Message> answers, ranks_.exchange(letters.take()));
-  NMB_ASSIGN(cursor_, ranks_.broadcast_value(0, cursor_));
-  std::vector<std::uint64_t> positions;
-  for (const Message& message : answers)
-    for (MessageReader in(message.bytes()); !in.at_end();)
-      positions.push_back(in.get<std::uint64_t>());
-  return positions;
+  std::vector<OrderedRequest> ordered;
+  for (const auto& [id, list] : requests)
+    for (const SpaceRequest& request : list)
+      ordered.push_back(
+          {state(id).order, request.length, extent_alignment(request.length, 0), request.tail});
+  return take_ordered_space(ranks_, ordered, &cursor_);
 }
 
 Status Writer::Impl::place_values() {
