@@ -5,6 +5,7 @@
 
 #include "extent/needs.h"
 #include "parallel/letters.h"
+#include "parallel/message_codec.h"
 #include "parallel/shared_output.h"
 #include "superblock/settled_head.h"
 #include "superblock/view_header.h"
@@ -18,17 +19,52 @@
 
 namespace nmb {
 
+// Rank 0 reads and mends the head, the others get it from rank 0: none of them opens the file.
 Status Writer::Impl::load_committed() {
-  // Rank 0 repairs before the others look.
-  NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? load_head() : Status()));
-  return ranks_.agree(ranks_.rank() == 0 ? Status() : load_head());
+  const bool leads = ranks_.rank() == 0;
+  std::uint64_t size = 0;
+  Head head;
+  auto read = [&]() -> Status {
+    NMB_ASSIGN(size, file_->size());
+    source_ = std::make_unique<OutputSource>(*file_, size);
+    NMB_ASSIGN(head, settle_head());
+    return {};
+  };
+  Status status;
+  std::vector<std::byte> bytes;
+  if (leads) {
+    status = read();
+    MessageWriter out;
+    out.put(status.ok());
+    out.put(size);
+    out.put(head.position);
+    out.put(head.superblock_bytes);
+    out.put_bytes(head.bytes);
+    out.put_bytes(head.dictionary);
+    bytes = out.take();
+  }
+  NMB_TRY(ranks_.broadcast(0, &bytes));
+  if (!leads) {
+    MessageReader in(bytes);
+    if (in.get<bool>()) {
+      size = in.get<std::uint64_t>();
+      head.position = in.get<std::uint64_t>();
+      head.superblock_bytes = in.get<std::array<std::byte, kSlotUnit>>();
+      const std::span<const std::byte> first = in.get_bytes(), dictionary = in.get_bytes();
+      head.bytes.assign(first.begin(), first.end());
+      head.dictionary.assign(dictionary.begin(), dictionary.end());
+      FirstFinding wrong;
+      Superblock::decode(head.superblock_bytes, head.position, &head.superblock, wrong);
+      status = wrong.status(file_->name());
+    } else {
+      return ranks_.agree({});  // with why
+    }
+  }
+  if (status.ok()) status = take_head(std::move(head), size);
+  return ranks_.agree(status);
 }
 
-Status Writer::Impl::load_head() {
-  NMB_ASSIGN(const std::uint64_t size, file_->size());
-  source_ = std::make_unique<OutputSource>(*file_, size);
-  FirstFinding ignored;
-  NMB_ASSIGN(Head head, ranks_.rank() == 0 ? settle_head() : read_head(*source_, ignored));
+Status Writer::Impl::take_head(Head head, std::uint64_t size) {
   superblock_ = head.superblock;
   superblock_bytes_ = head.superblock_bytes;
   std::copy_n(head.bytes.begin() + kIdentityPosition, kIdentitySize, identity_.begin());

@@ -295,7 +295,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_view(Superblock& next);
   Status encode_view_of(Superblock& next);
   // writer_commit.cpp, writer_index.cpp
-  Status load_head();
+  Status take_head(Head head, std::uint64_t size);
   Result<Head> settle_head();
   Status check_continued_pages();
   Status write_generation(bool closing);
