@@ -248,18 +248,20 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
   }
   // Blocks first, with values that lie right behind them; then all other values.
   Placement blocks, values;
+  const auto alignment = [&](const BlockState& block, const ValueSpace& space) {
+    return space.aligned ? extent_alignment(block.extent_length, options_.alignment) : 8;
+  };
   for (BlockId id : ids) {
     BlockState& block = state(id);
     const ValueSpace space = block.values.space(block.extent_length);
     block.run_position = 0;
     block.inline_run =
         space.length > 0 && space.may_be_inline && block.extent_length <= superblock_.inline_limit;
-    blocks =
-        blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), 8));
+    blocks = blocks.then(Placement::of(block_length(names_.at(id).size(), block.stored_length), 8));
     if (block.inline_run)
       blocks = blocks.then(Placement::of(space.length, 8));
     else if (space.length > 0)
-      values = values.then(Placement::of(space.length, space.alignment));
+      values = values.then(Placement::of(space.length, alignment(block, space)));
   }
   NMB_ASSIGN(std::uint64_t at, take_space(blocks));
   const std::uint64_t blocks_begin = at;
@@ -283,7 +285,7 @@ Status Writer::Impl::place(const std::vector<BlockId>& ids) {
       if (at >= Placement::kLimit || space.length >= Placement::kLimit - at)
         return Status(Code::kLimit,
                       "found values of block " + in_quotes(names_.at(id)) + " behind 2^62");
-      block.run_position = take(space.length, space.alignment);
+      block.run_position = take(space.length, alignment(block, space));
     }
     block.values.place(block.run_position);
   }

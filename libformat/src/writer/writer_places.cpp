@@ -47,8 +47,8 @@ Result<std::vector<std::uint64_t>> Writer::Impl::ask_for_space(
   std::vector<OrderedRequest> ordered;
   for (const auto& [id, list] : requests)
     for (const SpaceRequest& request : list)
-      ordered.push_back(
-          {state(id).order, request.length, extent_alignment(request.length, 0), request.tail});
+      ordered.push_back({state(id).order, request.length,
+                         extent_alignment(request.length, options_.alignment), request.tail});
   return take_ordered_space(ranks_, ordered, &cursor_);
 }
 
