@@ -478,7 +478,13 @@ Status Writer::Impl::write_dead_map(const std::vector<Commitment>& blocks, Super
   auto sum_up = [&]() -> Status {
     NMB_TRY(sum_ranges());
     MessageWriter out;
-    out.put_bytes(std::as_bytes(std::span(dead_)));
+    out.put_small(dead_.size());
+    for (const DeadRange& range : dead_) {
+      out.put_small(range.position);
+      out.put_small(range.length);
+      out.put(range.sum);
+      out.put(range.abandoned);
+    }
     put_growth(blocks, out);
     dead_.clear();
     parcels.push_back({0, out.take()});
@@ -490,7 +496,14 @@ Status Writer::Impl::write_dead_map(const std::vector<Commitment>& blocks, Super
   std::vector<MessageReader> growth;
   for (const Message& message : arrived) {
     MessageReader in(message.bytes());
-    for (MessageReader each(in.get_bytes()); !each.at_end();) dead.push_back(each.get<DeadRange>());
+    for (std::uint64_t left = in.get_small(); left > 0; --left) {
+      DeadRange& range = dead.emplace_back();
+      range.position = in.get_small();
+      range.length = in.get_small();
+      range.sum = in.get<std::uint64_t>();
+      range.sum_known = true;
+      range.abandoned = in.get<bool>();
+    }
     growth.push_back(in);
   }
   auto write = [&]() -> Status {

@@ -71,9 +71,24 @@ Status Writer::Impl::match_definitions(const std::vector<BlockId>& ids, bool* an
 Status Writer::Impl::unite_shared(const std::vector<BlockId>& ids) {
   // What another rank says of a block that this one keeps.
   struct Part {
-    Sharing::Handle handle;
+    BlockId id;  // there
     Digest digest;
     std::uint64_t records, samples;
+  };
+  // Field by field: those of many ranks are the same bytes, which travel once.
+  const auto put_part = [](MessageWriter& out, const Part& part) {
+    out.put(part.id);
+    out.put(part.digest);
+    out.put_small(part.records);
+    out.put_small(part.samples);
+  };
+  const auto get_part = [](MessageReader& in) {
+    Part part;
+    part.id = in.get<BlockId>();
+    part.digest = in.get<Digest>();
+    part.records = in.get_small();
+    part.samples = in.get_small();
+    return part;
   };
   auto own_digest = [&](const BlockState& block, Digest* digest) -> Status {
     DigestStream stream;
@@ -89,32 +104,28 @@ Status Writer::Impl::unite_shared(const std::vector<BlockId>& ids) {
     for (BlockId id : ids) {
       const BlockState& block = state(id);
       if (block.kept) continue;
-      Part part{{ranks_.rank(), id}, {}, block.records, block.samples};
+      Part part{id, {}, block.records, block.samples};
       NMB_TRY(own_digest(block, &part.digest));
       MessageWriter& out = letters.to(block.sharing->keeper.rank);
       out.put(block.sharing->keeper.id);
-      out.put(part);
+      put_part(out, part);
     }
     return {};
   };
   NMB_TRY(ranks_.agree(keep(tell_digests())));
   NMB_ASSIGN(const std::vector<Message> digests, ranks_.exchange(letters.take()));
 
-  std::map<BlockId, std::vector<Part>> different;  // from this rank's definitions
-  std::vector<BlockId> changed;                    // in records or definitions
+  std::vector<BlockId> changed;  // in records or definitions
   auto compare = [&]() -> Status {
     std::map<BlockId, Digest> own;
     for (const Message& message : digests) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto id = in.get<BlockId>();
-        const auto part = in.get<Part>();
+        const Part part = get_part(in);
         BlockState& block = state(id);
         auto [digest, first] = own.try_emplace(id);
         if (first) NMB_TRY(own_digest(block, &digest->second));
-        if (part.digest != digest->second) {
-          different[id].push_back(part);
-          letters.to(message.from()).put(part.handle.id);
-        }
+        if (part.digest != digest->second) letters.to(message.from()).put(part.id);
         if (part.records > block.records || part.digest != digest->second) changed.push_back(id);
         block.records = std::max(block.records, part.records);
         block.samples = std::max(block.samples, part.samples);
@@ -204,10 +215,11 @@ Status Writer::Impl::tell_sharers(const std::vector<BlockId>& ids) {
     BlockState& block = state(id);
     if (!block.kept || !block.sharing) continue;
     auto places = block.sharing->places.begin();
+    const Laid laid = Laid::of(block);  // the same bytes for all
     for (const Sharing::Handle& other : block.sharing->others) {
       MessageWriter& out = letters.to(other.rank);
       out.put(other.id);
-      out.put(Laid::of(block));
+      out.put(laid);
       const bool differs =
           places != block.sharing->places.end() && places->first.rank == other.rank;
       out.put(differs);
