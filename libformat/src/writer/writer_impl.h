@@ -304,6 +304,7 @@ class Writer::Impl final : public DeadPieces, public PageSink {
   Status write_blocks(std::vector<Commitment>& blocks);
   Status write_tombstones();
   Status write_index(const std::vector<Commitment>& blocks, Superblock& next);
+  Status write_changed_index(const Changes& changes, Superblock& next);
   std::uint64_t block_end(BlockId id) const;
   Status move_pending(const std::vector<Commitment>& blocks);
   Status finish_extent(Commitment& block);

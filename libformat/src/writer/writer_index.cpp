@@ -149,20 +149,138 @@ class MergedChanges final : public IndexChanges {
   std::vector<std::size_t> ends_;
 };
 
+// For rank 0: the changes of all ranks, whose names it knows; entries are fetched by windows of
+// names, as those of all ranks may be many. Collective: the others serve it.
+class FetchedChanges final : public IndexChanges {
+ public:
+  FetchedChanges(Communicator& ranks, const IndexChanges& own) : ranks_(ranks), own_(own) {}
+
+  // All ranks, ahead of the rest.
+  Status send_names() {
+    MessageWriter out;
+    for (std::size_t i = 0; i < own_.count(); ++i) {
+      const std::string_view name = own_.name(i);
+      if (ranks_.rank() == 0) {
+        names_.push_back(name);
+        continue;
+      }
+      out.put_small(name.size());
+      out.put_raw(std::as_bytes(std::span(name)));
+    }
+    std::vector<Communicator::Parcel> parcels;
+    if (out.size() > 0) parcels.push_back({0, out.take()});
+    NMB_ASSIGN(told_, ranks_.exchange(std::move(parcels)));
+    for (const Message& message : told_)
+      for (MessageReader in(message.bytes()); !in.at_end();)
+        names_.push_back(text_of(in.get_raw(in.get_small())));
+    std::ranges::sort(names_);
+    return {};
+  }
+  // Ranks but 0: until end().
+  Status serve() const {
+    for (;;) {
+      std::vector<std::byte> asked;
+      NMB_TRY(ranks_.broadcast(0, &asked));
+      MessageReader in(asked);
+      if (!in.get<bool>()) return {};
+      const std::string_view first = in.get_text(), last = in.get_text();
+      MessageWriter out;
+      for (std::size_t i = first_from(first); i < own_.count() && own_.name(i) <= last; ++i)
+        MergedChanges::put(out, own_, i);
+      std::vector<Communicator::Parcel> parcels;
+      if (out.size() > 0) parcels.push_back({0, out.take()});
+      NMB_TRY(ranks_.exchange(std::move(parcels)).status());
+    }
+  }
+  // Rank 0: no more is fetched. Fails if fetching has.
+  Status end() const {
+    NMB_TRY(failure_);
+    MessageWriter out;
+    out.put(false);
+    std::vector<std::byte> asked = out.take();
+    return ranks_.broadcast(0, &asked);
+  }
+
+  std::size_t count() const override { return names_.size(); }
+  std::string_view name(std::size_t i) const override { return names_[i]; }
+  // In ascending order of i.
+  std::optional<BlockEntry> entry(std::size_t i) const override {
+    if (failure_.ok() && i / kWindow != window_) failure_ = fetch(i / kWindow);
+    if (!failure_.ok()) return std::nullopt;
+    return merged_->entry(i % kWindow);
+  }
+
+ private:
+  static constexpr std::size_t kWindow = 1 << 13;
+
+  static std::string_view text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  // The first of this rank's changes that is not below `name`.
+  std::size_t first_from(std::string_view name) const {
+    std::size_t from = 0, to = own_.count();
+    while (from < to) {
+      const std::size_t middle = from + (to - from) / 2;
+      if (own_.name(middle) < name)
+        from = middle + 1;
+      else
+        to = middle;
+    }
+    return from;
+  }
+  Status fetch(std::size_t window) const {
+    window_ = window;
+    const std::string_view first = names_[window * kWindow];
+    const std::string_view last = names_[std::min(names_.size(), (window + 1) * kWindow) - 1];
+    MessageWriter out;
+    out.put(true);
+    out.put_text(first);
+    out.put_text(last);
+    std::vector<std::byte> asked = out.take();
+    NMB_TRY(ranks_.broadcast(0, &asked));
+    merged_.reset();
+    NMB_ASSIGN(arrived_, ranks_.exchange({}));
+    std::size_t to = first_from(last);
+    if (to < own_.count() && own_.name(to) == last) ++to;
+    merged_.emplace(own_, first_from(first), to);
+    for (const Message& message : arrived_) merged_->add(message);
+    merged_->merge();
+    return {};
+  }
+
+  Communicator& ranks_;
+  const IndexChanges& own_;
+  std::vector<Message> told_;
+  std::vector<std::string_view> names_;  // of all ranks
+  mutable std::size_t window_ = ~std::size_t{0};
+  mutable std::vector<Message> arrived_;
+  mutable std::optional<MergedChanges> merged_;  // of the window
+  mutable Status failure_;
+};
+
+void take_root(const IndexRoot& root, Superblock& next) {
+  next.root_position = root.position;
+  next.root_length = root.length;
+  next.height = root.height;
+  next.root_digest = root.digest;
+  next.totals = root.totals;
+  next.needs = root.needs;
+}
+
 }  // namespace
 
-// A new index is written by the owners of slices of the name space, a changed one by rank 0.
+// A new index is written by the owners of slices of the name space, a changed one by rank 0, which
+// fetches what has changed piece by piece.
 Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblock& next) {
   const Changes changes(*this, blocks);
   const bool build = !core_ || core_->index().height() == 0;
+  if (!build) return write_changed_index(changes, next);
   std::vector<std::string_view> names;
   NameSlices slices;
   if (ranks_.size() > 1) {
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
-    if (build) {
-      NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, superblock_.leaf_rows));
-    }
+    NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, superblock_.leaf_rows));
   }
   const std::vector<std::size_t> begins =
       ranks_.size() > 1 ? slices.cut(names) : std::vector<std::size_t>{0, changes.count()};
@@ -183,37 +301,45 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
   for (const Message& message : arrived) merged.add(message);
   merged.merge();
 
+  NMB_ASSIGN(const BuiltIndex built,
+             build_index(
+                 ranks_, merged, {superblock_.leaf_rows, superblock_.node_rows}, cursor_,
+                 [&](std::uint64_t position, std::span<const std::byte> pages) {
+                   return stripes_.write_all(position, pages);
+                 },
+                 new_origin()));
+  next.index_position = built.root.position == 0 ? 0 : cursor_;
+  next.index_length = built.end - cursor_;
+  cursor_ = built.end;
+  take_root(built.root, next);
+  return {};
+}
+
+Status Writer::Impl::write_changed_index(const Changes& changes, Superblock& next) {
+  FetchedChanges fetched(ranks_, changes);
+  const bool several = ranks_.size() > 1;
   IndexRoot root;
-  if (build) {
-    NMB_ASSIGN(const BuiltIndex built,
-               build_index(
-                   ranks_, merged, {superblock_.leaf_rows, superblock_.node_rows}, cursor_,
-                   [&](std::uint64_t position, std::span<const std::byte> pages) {
-                     return stripes_.write_all(position, pages);
-                   },
-                   new_origin()));
-    root = built.root;
-    next.index_position = root.position == 0 ? 0 : cursor_;
-    next.index_length = built.end - cursor_;
-    cursor_ = built.end;
+  auto update = [&](const IndexChanges& all) -> Status {
+    NMB_ASSIGN(root, update_index(core_->index(), all, *this, new_origin()));
+    if (commit_.fold || superblock_.growth.absent()) return {};
+    // What growth pages add stands in no page of the index.
+    NMB_ASSIGN(const std::shared_ptr<const Page> before, core_->index().root());
+    root.totals.records += superblock_.totals.records - holdings_of(*before).totals.records;
+    return {};
+  };
+  if (several) NMB_TRY(fetched.send_names());
+  Status status;
+  if (!several) {
+    status = update(changes);
+  } else if (ranks_.rank() == 0) {
+    status = update(fetched);
+    NMB_TRY(fetched.end());
   } else {
-    auto update = [&]() -> Status {
-      NMB_ASSIGN(root, update_index(core_->index(), merged, *this, new_origin()));
-      if (commit_.fold || superblock_.growth.absent()) return {};
-      // What growth pages add stands in no page of the index.
-      NMB_ASSIGN(const std::shared_ptr<const Page> before, core_->index().root());
-      root.totals.records += superblock_.totals.records - holdings_of(*before).totals.records;
-      return {};
-    };
-    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? update() : Status()));
-    next.index_position = next.index_length = 0;
+    NMB_TRY(fetched.serve());
   }
-  next.root_position = root.position;
-  next.root_length = root.length;
-  next.height = root.height;
-  next.root_digest = root.digest;
-  next.totals = root.totals;
-  next.needs = root.needs;
+  NMB_TRY(ranks_.agree(status));
+  next.index_position = next.index_length = 0;
+  take_root(root, next);
   return {};
 }
 
