@@ -109,7 +109,7 @@ struct WriterOptions {
   std::uint64_t alignment = 0;
   Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
   // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
-  // library ignores keys that it does not know.
+  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are 0.
   std::vector<std::pair<std::string, std::string>> hints{};
   // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
   // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
