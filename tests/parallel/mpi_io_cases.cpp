@@ -140,7 +140,7 @@ RANK_CASE(CbNodesSaysHowManyRanksOpenTheFile) {
     options.metadata_codec = MetadataCodec::kNone;
     NMB_ASSIGN(const auto writer, Writer::create(folder.file("f.nmb"), options, ranks));
     Definer definer(*writer);
-    for (int i = 0; i < 200; ++i)
+    for (int i = 0; i < 60; ++i)
       definer.text(definer.block("rank" + std::to_string(ranks.rank()) + "/" + std::to_string(i)),
                    kGlobal, "title", std::string(300, 'x'));
     NMB_TRY(ranks.agree(definer.status()));
