@@ -128,6 +128,37 @@ RANK_CASE(MpiIoOpensFilesAgain) {
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
 
+// The writer gathers by itself what MPI-IO would: as many ranks write metadata as "cb_nodes" says,
+// and only these open the file.
+RANK_CASE(CbNodesSaysHowManyRanksOpenTheFile) {
+  if (!ranks.mpi_io()) return {};
+  for (const int nodes : {1, 2, 100}) {
+    NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+    WriterOptions options = mpi_io();
+    options.hints = {{"cb_nodes", std::to_string(nodes)}};
+    options.alignment = 4096;
+    options.metadata_codec = MetadataCodec::kNone;
+    NMB_ASSIGN(const auto writer, Writer::create(folder.file("f.nmb"), options, ranks));
+    Definer definer(*writer);
+    for (int i = 0; i < 60; ++i)
+      definer.text(definer.block("rank" + std::to_string(ranks.rank()) + "/" + std::to_string(i)),
+                   kGlobal, "title", std::string(300, 'x'));
+    NMB_TRY(ranks.agree(definer.status()));
+    NMB_TRY(writer->end_define());
+    NMB_TRY(writer->sync());
+    bool open = false;
+    for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      open = open || fs::equivalent(entry.path(), folder.file("f.nmb"), gone);
+    }
+    NMB_ASSIGN(const int all, ranks.all_reduce(open ? 1 : 0, std::plus<>()));
+    NMB_TRY(ranks.agree(expect(all == std::min(nodes, ranks.size()),
+                               "as many ranks with the file open as hinted")));
+    NMB_TRY(writer->close());
+  }
+  return {};
+}
+
 RANK_CASE(MpiIoRefusesATargetThatIsThere) {
   if (!ranks.mpi_io()) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));

@@ -204,6 +204,57 @@ RANK_CASE(SameBytesByAnyAggregators) {
   return {};
 }
 
+// Extents as long as the alignment, or longer, begin at multiples of it, whoever has them; so do
+// pieces that come later.
+RANK_CASE(SameBytesOfAlignedExtents) {
+  constexpr std::uint64_t kAlignment = 1 << 16;
+  const auto define = [](int rank, int, Definer& definer) {
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = numbered("own", rank) + std::to_string(i);
+      const BlockId block = definer.block(name);
+      const DimId x = definer.dimension(block, "x", kAlignment / 8 * static_cast<unsigned>(i + 1));
+      definer.variable(block, "v", Type::kInt, {{x}});
+    }
+    const BlockId block = definer.block("records");
+    const DimId time = definer.dimension(block, "time", kUnlimited);
+    const DimId x = definer.dimension(block, "x", kAlignment / 4 + 100);
+    definer.variable(block, "v", Type::kInt, {{time, x}});
+  };
+  const auto put = [](int rank, int, Definer& definer) {
+    for (int i = 0; i < 3; ++i)
+      definer.put(numbered("own", rank) + std::to_string(i), "v", rank + i);
+  };
+  const auto grow = [](int rank, int size, Definer& definer) {
+    if (rank == size - 1) definer.put("records", "v", {{0, 0}, {2, kAlignment / 4 + 100}, {}}, 5);
+  };
+  WriterOptions options = small_pieces();
+  options.alignment = kAlignment;
+  NMB_TRY(same_bytes(ranks, options, {{define, put}, {[](int, int, Definer&) {}, grow}}));
+
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  const std::string path = folder.file("f.nmb");
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  Definer definer(*writer);
+  define(ranks.rank(), ranks.size(), definer);
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  put(ranks.rank(), ranks.size(), definer);
+  NMB_TRY(writer->close());
+  auto look = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_TRY(reader->for_each_entry("own", [&](const BlockEntry& entry) -> Result<bool> {
+      // An extent of one run says where it lies, others in a map.
+      const std::uint64_t at = entry.extent_position;
+      const bool aligned = at % kAlignment == 0;
+      NMB_TRY(expect(at == 0 || entry.extent_length < kAlignment || aligned,
+                     "an extent at a multiple of the alignment"));
+      return true;
+    }));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings");
+  };
+  return ranks.agree(ranks.rank() == 0 ? look() : Status());
+}
+
 // A block with records of two variables, defined by all ranks with none.
 void define_records(Definer& definer, const std::string& name) {
   const BlockId block = definer.block(name);

@@ -99,7 +99,7 @@ class ExtentOriginTest : public ::testing::Test {
     rows.push_back({"none", ExtentOrigin(NoValues()), {}, 0, {}, false, kLength, false});
     rows.push_back({"unchanged", ExtentOrigin(UnchangedValues()), {}, 0, {}, true, kLength, true});
     rows.push_back(
-        {"not put yet", ExtentOrigin(), {kLength, 8, true}, 0, {}, false, kLength, true});
+        {"not put yet", ExtentOrigin(), {kLength, true, true}, 0, {}, false, kLength, true});
     rows.push_back({"put",
                     put(),
                     {},
@@ -110,7 +110,7 @@ class ExtentOriginTest : public ::testing::Test {
                     true});
     rows.push_back({"moved",
                     moved(true),
-                    {2 * kPiece, 8, true},
+                    {2 * kPiece, true, true},
                     2 * kPiece,
                     {piece(0, kPlace), piece(kPiece, 0), piece(2 * kPiece, kPlace + kPiece)},
                     false,
@@ -118,7 +118,7 @@ class ExtentOriginTest : public ::testing::Test {
                     false});
     rows.push_back({"moved inline",
                     moved(false),
-                    {kLength, 8, true},
+                    {kLength, true, true},
                     kLength,
                     {{0, kLength, false, kPlace, 0}},
                     false,
@@ -127,7 +127,7 @@ class ExtentOriginTest : public ::testing::Test {
                     true});
     rows.push_back({"ready",
                     ready(),
-                    {2 * kPiece, 8, false},
+                    {2 * kPiece, false, false},
                     2 * kPiece,
                     {piece(0, kPlace), piece(kPiece, 0), piece(2 * kPiece, kPlace + kPiece)},
                     false,
@@ -135,7 +135,7 @@ class ExtentOriginTest : public ::testing::Test {
                     false});
     rows.push_back({"linked",
                     linked(),
-                    {kPiece, 8, false},
+                    {kPiece, false, false},
                     kPiece,
                     {in_other, piece(kPiece, 0), piece(2 * kPiece, kPlace)},
                     false,
@@ -168,7 +168,7 @@ TEST_F(ExtentOriginTest, TakesAllSteps) {
     SCOPED_TRACE(row.name);
     const ValueSpace space = row.origin.space(kLength);
     EXPECT_EQ(space.length, row.space.length);
-    EXPECT_EQ(space.alignment, row.space.alignment);
+    EXPECT_EQ(space.aligned, row.space.aligned);
     EXPECT_EQ(space.may_be_inline, row.space.may_be_inline);
     EXPECT_EQ(row.origin.takes_puts(), row.takes_puts);
     EXPECT_EQ(row.origin.moved_bytes(), row.moved);

@@ -118,9 +118,11 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "ranks that write metadata and index (default: what suits the file system)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--align", alignment_,
-                 "stripes of the file that one of them writes alone, as 1M: a power of 2 from 4096 "
-                 "to 1G (default: what suits the file system)")
+  app.add_option(
+         "--align", alignment_,
+         "stripes of the file, as 1M: values of at least so many bytes begin at a multiple, "
+         "and one of several ranks writes the metadata of a stripe; a power of 2 from 4096 "
+         "to 1G (default: what suits the file system)")
       ->type_name("BYTES");
   app.add_option("--io", io_,
                  "how OUT is written: posix (default) or mpiio, by the MPI library of mpiexec")
@@ -356,11 +358,11 @@ Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<
 // All options that decide the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
-      "-h",       "--help",    "--version", "-o",         "inputs", "--files-from",  "-0",
-      "--sort",   "-j",        "-f",        "--resume",   "--io",   "--hint",        "--no-sync",
-      "--report", "--digest",  "--strict",  "--json",     "-q",     "--aggregators", "--align",
-      "--color",  "--dry-run", "--mpi",     "--progress", "--to",   "--no-progress", "--external",
-      "--mem"};
+      "-h",     "--help",        "--version",  "-o",        "inputs",   "--files-from",
+      "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
+      "--hint", "--no-sync",     "--report",   "--digest",  "--strict", "--json",
+      "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",
+      "--to",   "--no-progress", "--external", "--mem"};
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {

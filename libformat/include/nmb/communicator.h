@@ -26,19 +26,25 @@ struct Traffic {
   std::uint64_t peak_bytes = 0;
 };
 
-// A message that arrived; owns its bytes.
+// A message that arrived. Those with the same bytes may own them together.
 class Message {
  public:
   Message() = default;
   Message(int from, std::vector<std::byte> bytes, std::size_t head)
-      : from_(from), head_(head), bytes_(std::move(bytes)) {}
+      : from_(from),
+        owner_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))),
+        bytes_(std::span(*owner_).subspan(head)) {}
+  // bytes: of the owner's.
+  Message(int from, std::shared_ptr<const std::vector<std::byte>> owner,
+          std::span<const std::byte> bytes)
+      : from_(from), owner_(std::move(owner)), bytes_(bytes) {}
   int from() const { return from_; }
-  std::span<const std::byte> bytes() const { return std::span(bytes_).subspan(head_); }
+  std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
   int from_ = 0;
-  std::size_t head_ = 0;
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<const std::vector<std::byte>> owner_;
+  std::span<const std::byte> bytes_;
 };
 
 // Every rank of a file calls the same collective operations in the same order; each operation
@@ -59,6 +65,8 @@ class Communicator {
   bool leads_node() const { return !transport_ || transport_->node_leader() == rank_; }
   bool shares_memory() const { return !transport_ || transport_->shares_memory(); }
   const Traffic& traffic() const { return traffic_; }
+  // Traffic::peak_bytes counts from now on.
+  void restart_peak() { traffic_.peak_bytes = held_; }
   // For the writer (see Transport).
   const MpiIo* mpi_io() const { return transport_ ? transport_->mpi_io() : nullptr; }
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
@@ -158,6 +166,7 @@ class Communicator {
   std::map<int, Partial> partial_;
   Traffic traffic_;
   std::uint64_t held_ = 0;
+  std::uint64_t delivered_ = 0;  // bytes that exchange() is about to return
 };
 
 template <class T, class Combine>

@@ -102,12 +102,14 @@ struct WriterOptions {
   // over the ranks where there are fewer nodes; the others send them theirs (MPI-IO calls it
   // cb_nodes). All, if there are fewer; 0: as the file system wants. The bytes are the same.
   int aggregators = 0;
-  // By several ranks: bytes of a stripe of the file, which one rank writes (striping_unit); a power
-  // of 2 from 4096 to 2^30; 0: as the file system wants. The bytes are the same.
+  // Bytes of a stripe of the file, a power of 2 from 4096 to 2^30 (striping_unit). New extents and
+  // pieces of at least that length begin at multiples of it; of several ranks one writes the
+  // metadata of a stripe. 0: extents of 1 MiB and more begin at multiples of 4096, and stripes are
+  // as the file system wants. The bytes are the same for any number of ranks.
   std::uint64_t alignment = 0;
   Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
   // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
-  // library ignores keys that it does not know.
+  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are 0.
   std::vector<std::pair<std::string, std::string>> hints{};
   // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
   // are dropped, and after close() planned() says what the file would be. Fails as ever, but for

@@ -19,11 +19,29 @@ void for_each_field(Entry& e, Visit visit) {
 
 inline void put_row(MessageWriter& out, const BlockEntry& entry) {
   out.put_text(entry.name);
-  for_each_field(entry, [&](const auto& field) { out.put(field); });
+  for_each_field(entry, [&](const auto& field) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_integral_v<Field>) {
+      out.put_small(field);
+    } else if constexpr (std::is_same_v<Field, Place>) {
+      out.put_small(field.position), out.put_small(field.length), out.put_small(field.sum);
+    } else {
+      out.put(field);
+    }
+  });
 }
 inline void get_row(MessageReader& in, BlockEntry* entry) {
   entry->name = in.get_text();
-  for_each_field(*entry, [&](auto& field) { field = in.get<std::decay_t<decltype(field)>>(); });
+  for_each_field(*entry, [&](auto& field) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_integral_v<Field>) {
+      field = static_cast<Field>(in.get_small());
+    } else if constexpr (std::is_same_v<Field, Place>) {
+      field.position = in.get_small(), field.length = in.get_small(), field.sum = in.get_small();
+    } else {
+      field = in.get<Field>();
+    }
+  });
 }
 
 inline void put_row(MessageWriter& out, const ChildRow& child) {

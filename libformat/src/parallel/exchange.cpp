@@ -1,13 +1,18 @@
 // Communicator::exchange(): messages from any ranks to any ranks. Short parcels travel by the bits
 // of their distance: in step k each rank passes on to the rank 2^k behind it all those whose
 // distance has that bit. So a rank sends ceil(log2(size)) messages, however many others it answers.
+// Parcels with the same bytes become one where they meet, whoever sent them and wherever they go:
+// what a rank tells many alike, or many tell it alike, passes each rank once.
 // Long parcels go straight; how many of them to expect travels like a short one (Bruck et al.,
 // "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems").
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <unordered_map>
 
 #include "nmb/communicator.h"
 #include "parallel/message_codec.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
@@ -24,11 +29,16 @@ struct Count {
   std::uint32_t parcels;
 };
 
-// Ahead of a short parcel's bytes.
-struct Label {
+// How far short parcels still have to go, and who sent them.
+struct Route {
   std::uint32_t distance;
   std::int32_t from;
-  std::uint32_t length;
+};
+
+// All short parcels of one rank to another, each its length and its bytes; the same on all routes.
+struct Bundle {
+  std::vector<Route> routes;
+  std::vector<std::byte> bytes;
 };
 
 // Those for one rank are added where they meet.
@@ -49,13 +59,64 @@ void add_up(std::vector<Count>& counts) {
 
 struct Communicator::OnTheWay {
   std::vector<Count> counts;
-  MessageWriter parcels;  // each a Label and bytes
+  std::unordered_multimap<std::uint64_t, Bundle> bundles;  // by the sum of their bytes
+  std::size_t in_bundles = 0;                              // bytes
 
-  void add(Label label, std::span<const std::byte> bytes) {
-    parcels.put(label);
-    parcels.put_raw(bytes);
+  std::size_t size() const { return counts.size() * sizeof(Count) + in_bundles; }
+
+  void add(std::span<const Route> routes, std::span<const std::byte> bytes) {
+    if (routes.empty()) return;
+    in_bundles += routes.size_bytes();
+    const std::uint64_t sum = sum_of(bytes);
+    const auto [first, last] = bundles.equal_range(sum);
+    for (auto at = first; at != last; ++at) {
+      if (!std::ranges::equal(at->second.bytes, bytes)) continue;
+      at->second.routes.insert(at->second.routes.end(), routes.begin(), routes.end());
+      return;
+    }
+    in_bundles += bytes.size();
+    bundles.emplace(sum, Bundle{{routes.begin(), routes.end()}, {bytes.begin(), bytes.end()}});
   }
-  std::size_t size() const { return counts.size() * sizeof(Count) + parcels.size(); }
+
+  // What goes on to the rank `step` behind this one.
+  std::vector<std::byte> leave(std::uint32_t step) {
+    std::vector<Count> leaving, staying;
+    for (const Count& count : counts) {
+      if (count.distance & step)
+        leaving.push_back({count.distance - step, count.parcels});
+      else
+        staying.push_back(count);
+    }
+    counts = std::move(staying);
+    MessageWriter out;
+    out.put_bytes(std::as_bytes(std::span(leaving)));
+    for (auto at = bundles.begin(); at != bundles.end();) {
+      Bundle& bundle = at->second;
+      std::vector<Route>& routes = bundle.routes;
+      const auto first =
+          std::stable_partition(routes.begin(), routes.end(),
+                                [&](const Route& route) { return (route.distance & step) == 0; });
+      const auto count = static_cast<std::size_t>(routes.end() - first);
+      if (count == 0) {
+        ++at;
+        continue;
+      }
+      out.put(static_cast<std::uint32_t>(count));
+      out.put(static_cast<std::uint32_t>(bundle.bytes.size()));
+      for (auto route = first; route != routes.end(); ++route)
+        out.put(Route{route->distance - step, route->from});
+      out.put_raw(bundle.bytes);
+      in_bundles -= count * sizeof(Route);
+      routes.erase(first, routes.end());
+      if (!routes.empty()) {
+        ++at;
+        continue;
+      }
+      in_bundles -= bundle.bytes.size();
+      at = bundles.erase(at);
+    }
+    return out.take();
+  }
 };
 
 // straight: how many long parcels are on the way to this rank.
@@ -65,41 +126,40 @@ Status Communicator::pass_on(OnTheWay own, std::vector<Message>* arrived, std::u
   add_up(here.counts);
   hold(here.size());
   for (int step = 1; step < size_; step *= 2) {
-    const auto bit = static_cast<std::uint32_t>(step);
     const std::size_t held = here.size();
-    OnTheWay leaving, staying;
-    for (const Count& count : here.counts) {
-      if (count.distance & bit)
-        leaving.counts.push_back({count.distance - bit, count.parcels});
-      else
-        staying.counts.push_back(count);
-    }
-    const std::vector<std::byte> parcels = here.parcels.take();
-    for (MessageReader in(parcels); !in.at_end();) {
-      auto label = in.get<Label>();
-      const std::span<const std::byte> bytes = in.get_raw(label.length);
-      const bool leaves = (label.distance & bit) != 0;
-      if (leaves) label.distance -= bit;
-      (leaves ? leaving : staying).add(label, bytes);
-    }
-    MessageWriter out;
-    out.put_bytes(std::as_bytes(std::span(leaving.counts)));
-    out.put_raw(leaving.parcels.take());
-    NMB_TRY(send((rank_ + step) % size_, tag, out.take()));
+    NMB_TRY(send((rank_ + step) % size_, tag, here.leave(static_cast<std::uint32_t>(step))));
     NMB_ASSIGN(const Message message, receive((rank_ - step + size_) % size_, tag));
     MessageReader in(message.bytes());
     for (MessageReader each(in.get_bytes()); !each.at_end();)
-      staying.counts.push_back(each.get<Count>());
+      here.counts.push_back(each.get<Count>());
+    add_up(here.counts);
+    std::vector<Route> further;
     while (!in.at_end()) {
-      const auto label = in.get<Label>();
-      const std::span<const std::byte> bytes = in.get_raw(label.length);
-      if (label.distance == 0)
-        arrived->emplace_back(label.from, std::vector(bytes.begin(), bytes.end()), 0);
-      else
-        staying.add(label, bytes);
+      const auto routes = in.get<std::uint32_t>();
+      const auto length = in.get<std::uint32_t>();
+      further.clear();
+      std::vector<int> senders;
+      for (std::uint32_t i = 0; i < routes; ++i) {
+        const auto route = in.get<Route>();
+        if (route.distance == 0)
+          senders.push_back(route.from);
+        else
+          further.push_back(route);
+      }
+      const std::span<const std::byte> bytes = in.get_raw(length);
+      here.add(further, bytes);
+      if (senders.empty()) continue;
+      const auto shared =
+          std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+      delivered_ += bytes.size();
+      for (const int from : senders) {
+        delivered_ += sizeof(Route);
+        for (MessageReader each(*shared); !each.at_end();) {
+          const auto part = each.get_raw(each.get<std::uint32_t>());
+          arrived->emplace_back(from, shared, part);
+        }
+      }
     }
-    add_up(staying.counts);
-    here = std::move(staying);
     hold(here.size());
     held_ -= held;
   }
@@ -131,6 +191,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
   }
   if (size_ == 1) return arrived;
 
+  delivered_ = 0;
   const auto few = 2 * static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(size_ - 1)));
   const bool many = static_cast<std::size_t>(std::ranges::count_if(
                         posts, [](const Post& post) { return post.bytes > kShort; })) > few;
@@ -139,19 +200,28 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
     const auto distance = static_cast<std::uint32_t>((post.parcels[0].to - rank_ + size_) % size_);
     const bool is_short = post.bytes <= kShort || (many && post.bytes <= kShortOfMany &&
                                                    own.size() + post.bytes <= kMostPassedOn);
+    MessageWriter bundle;
     for (Parcel& parcel : post.parcels) {
-      if (is_short)
-        own.add({distance, rank_, static_cast<std::uint32_t>(parcel.bytes.size())}, parcel.bytes);
-      else
+      if (is_short) {
+        bundle.put(static_cast<std::uint32_t>(parcel.bytes.size()));
+        bundle.put_raw(parcel.bytes);
+      } else {
         NMB_TRY(send(parcel.to, tag, parcel.bytes));
+      }
       parcel.bytes = {};
     }
+    if (is_short) own.add(std::array{Route{distance, rank_}}, bundle.take());
     if (!is_short)
       own.counts.push_back({distance, static_cast<std::uint32_t>(post.parcels.size())});
   }
   std::uint32_t straight = 0;
   NMB_TRY(pass_on(std::move(own), &arrived, &straight));
+  const std::size_t passed_on = arrived.size();
   NMB_TRY(receive_all(tag, straight, &arrived));
+  // All at once are in the caller's hands.
+  for (std::size_t i = passed_on; i < arrived.size(); ++i) delivered_ += arrived[i].bytes().size();
+  hold(delivered_);
+  held_ -= delivered_;
   std::stable_sort(arrived.begin(), arrived.end(),
                    [](const Message& a, const Message& b) { return a.from() < b.from(); });
   return arrived;

@@ -30,6 +30,9 @@ class MessageWriter {
   // Room for as many bytes, to be filled before the next call.
   std::span<std::byte> put_room(std::uint64_t length) {
     put(length);
+    return add_room(length);
+  }
+  std::span<std::byte> add_room(std::uint64_t length) {
     bytes_.resize(bytes_.size() + length);
     return std::span(bytes_).last(length);
   }
@@ -37,6 +40,11 @@ class MessageWriter {
   template <class T>
   void put_list(std::span<const T> list) {
     put_bytes(std::as_bytes(list));
+  }
+  // In as few bytes as it takes, 7 bits each: 10 at most.
+  void put_small(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::byte>(value | 0x80));
+    bytes_.push_back(static_cast<std::byte>(value));
   }
   void put_text(std::string_view text) { put_bytes(std::as_bytes(std::span(text))); }
   std::size_t size() const { return bytes_.size(); }
@@ -63,6 +71,14 @@ class MessageReader {
     auto out = bytes_.first(length);
     bytes_ = bytes_.subspan(length);
     return out;
+  }
+  std::uint64_t get_small() {
+    std::uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto next = static_cast<std::uint64_t>(get_raw(1)[0]);
+      value |= (next & 0x7F) << shift;
+      if (next < 0x80) return value;
+    }
   }
   std::span<const std::byte> get_bytes() { return get_raw(get<std::uint64_t>()); }
   template <class T>

@@ -37,14 +37,16 @@ Result<FileSystem> file_system_of(const std::string& path) {
   return found;
 }
 
-// What the caller asks MPI-IO for. A value that is no number is MPI's to judge.
-void take_hints(const WriterOptions& options, FileSystem* file_system) {
+// What the caller asks MPI-IO for. A value that is no number is MPI's to judge. *aggregators: as
+// many as "cb_nodes" says, if it does: the writer gathers by itself what MPI-IO would.
+void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggregators) {
   for (const auto& [key, value] : options.hints) {
     std::uint32_t number = 0;
     const char* const end = value.data() + value.size();
     if (std::from_chars(value.data(), end, number).ptr != end || number > kLargestBlock) continue;
     if (key == "striping_factor") file_system->stripes = static_cast<int>(number);
     if (key == "striping_unit") file_system->stripe_size = number;
+    if (key == "cb_nodes") *aggregators = static_cast<int>(number);
   }
 }
 
@@ -117,12 +119,13 @@ Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string&
   }
   NMB_ASSIGN(found, ranks.broadcast_value(0, found));
   if (!found.ok) return ranks.agree(status);
-  take_hints(options, &found.file_system);
+  int aggregators = 0;
+  take_hints(options, &found.file_system, &aggregators);
+  if (options.aggregators > 0) aggregators = options.aggregators;
   NMB_ASSIGN(std::vector<int> leaders, leaders_of(ranks));
   const int nodes = static_cast<int>(leaders.size());
   Aggregation how = choose_aggregation(found.file_system, ranks.size(), nodes);
-  if (options.aggregators > 0)
-    how.writers = how.value_writers = std::min(options.aggregators, ranks.size());
+  if (aggregators > 0) how.writers = how.value_writers = std::min(aggregators, ranks.size());
   if (options.alignment > 0) how.stripe = options.alignment;
   // More than one writer a node are spread over all ranks.
   if (nodes > 1 && std::max(how.writers, how.value_writers) <= nodes)

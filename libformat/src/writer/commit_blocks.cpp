@@ -6,7 +6,7 @@
 #include "wire/hash.h"
 #include "writer/bodies.h"
 #include "writer/commit_steps.h"
-#include "writer/file_space.h"
+#include "writer/ordered_space.h"
 
 namespace nmb {
 
@@ -143,7 +143,7 @@ Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks) {
 Status write_tombstones(WriterCore& w) {
   if (w.committed.superblock.generation == 0) return {};
   std::vector<const BlockEntry*> gone;
-  std::vector<Ordered> parts;
+  std::vector<OrderedRequest> parts;
   auto retire = [&]() -> Status {
     for (BlockId id : w.blocks.dirty) {
       const BlockState& block = w.blocks[id];
@@ -157,7 +157,8 @@ Status write_tombstones(WriterCore& w) {
     return {};
   };
   NMB_TRY(w.ranks.agree(retire()));
-  NMB_ASSIGN(const std::vector<std::uint64_t> positions, place_in_order(w, parts, &w.next.cursor));
+  NMB_ASSIGN(const std::vector<std::uint64_t> positions,
+             take_ordered_space(w.ranks.communicator(), parts, &w.next.cursor));
   return w.stripes.in_rounds(
       gone.size(), [&](std::size_t i) { return write_tombstone(w, *gone[i], positions[i]); });
 }

@@ -20,13 +20,29 @@ struct DeadAndGrown {
   std::vector<DeadRange> dead;
   std::span<const std::byte> growth;  // as put_growth() has it
 
+  // Short, as one rank gets those of all.
   void put(MessageWriter& out) const {
-    out.put_list(std::span(dead));
+    out.put_small(dead.size());
+    for (const DeadRange& range : dead) {
+      out.put_small(range.position);
+      out.put_small(range.length);
+      out.put(range.sum);
+      out.put(range.abandoned);
+    }
     out.put_bytes(growth);
   }
   static DeadAndGrown get(MessageReader& in) {
-    std::vector<DeadRange> dead = in.get_list<DeadRange>();
-    return {std::move(dead), in.get_bytes()};
+    DeadAndGrown told;
+    told.dead.resize(in.get_small());
+    for (DeadRange& range : told.dead) {
+      range.position = in.get_small();
+      range.length = in.get_small();
+      range.sum = in.get<std::uint64_t>();
+      range.sum_known = true;
+      range.abandoned = in.get<bool>();
+    }
+    told.growth = in.get_bytes();
+    return told;
   }
 };
 

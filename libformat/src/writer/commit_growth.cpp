@@ -291,17 +291,29 @@ void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, Mes
           {block.next.order, records, piece.logical, piece.length, piece.position, piece.sum});
     }
   }
-  out.put(grown_records);
-  out.put_bytes(std::as_bytes(std::span(rows)));
+  // Short, as one rank gets those of all.
+  out.put_small(grown_records);
+  out.put_small(rows.size());
+  for (const NewGrowthRow& row : rows) {
+    for (const std::uint64_t field :
+         {row.order, row.records, row.logical, row.length, row.position})
+      out.put_small(field);
+    out.put(row.sum);
+  }
 }
 
 Status write_growth(WriterCore& w, std::span<MessageReader> told) {
   Superblock& next = w.next.superblock;
   std::vector<NewGrowthRow> rows;
   for (MessageReader& in : told) {
-    next.totals.records += in.get<std::uint64_t>();
-    for (MessageReader each(in.get_bytes()); !each.at_end();)
-      rows.push_back(each.get<NewGrowthRow>());
+    next.totals.records += in.get_small();
+    for (std::uint64_t left = in.get_small(); left > 0; --left) {
+      NewGrowthRow& row = rows.emplace_back();
+      for (std::uint64_t* const field :
+           {&row.order, &row.records, &row.logical, &row.length, &row.position})
+        *field = in.get_small();
+      row.sum = in.get<std::uint64_t>();
+    }
   }
   if (rows.empty()) return {};
   std::ranges::sort(rows, [](const NewGrowthRow& a, const NewGrowthRow& b) {

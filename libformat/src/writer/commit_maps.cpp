@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "writer/commit_steps.h"
-#include "writer/file_space.h"
+#include "writer/ordered_space.h"
 
 namespace nmb {
 
@@ -59,7 +59,7 @@ Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks) {
   std::sort(mapped.begin(), mapped.end(), [&](const BlockCommit* a, const BlockCommit* b) {
     return w.blocks[a->id].next.order < w.blocks[b->id].next.order;
   });
-  std::vector<Ordered> parts;
+  std::vector<OrderedRequest> parts;
   for (const BlockCommit* c : mapped) parts.push_back({w.blocks[c->id].next.order, 0});
   std::vector<std::uint64_t> positions(mapped.size(), w.next.cursor);
   std::uint64_t end = w.next.cursor;
@@ -79,7 +79,8 @@ Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks) {
     NMB_TRY(w.ranks.agree(attempt()));
     NMB_ASSIGN(again, w.ranks.any(changed));
     if (again) {
-      NMB_ASSIGN(positions, place_in_order(w, parts, &end));
+      end = w.next.cursor;
+      NMB_ASSIGN(positions, take_ordered_space(w.ranks.communicator(), parts, &end));
     }
   }
   NMB_TRY(w.stripes.in_rounds(mapped.size(), [&](std::size_t i) {

@@ -70,6 +70,9 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
   }
   // Blocks first, with values that lie right behind them; then all other values.
   Placement blocks, values;
+  const auto alignment = [&](const BlockState& block, const ValueSpace& space) {
+    return space.aligned ? extent_alignment(block.next.extent_length, w_.options.alignment) : 8;
+  };
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];
     const ValueSpace space = block.values.space(block.next.extent_length);
@@ -77,11 +80,11 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
     block.inline_run = space.length > 0 && space.may_be_inline &&
                        block.next.extent_length <= w_.committed.superblock.inline_limit;
     blocks = blocks.then(
-        Placement::of(block_length(w_.blocks.name(id).size(), block.next.stored_length), false));
+        Placement::of(block_length(w_.blocks.name(id).size(), block.next.stored_length), 8));
     if (block.inline_run)
-      blocks = blocks.then(Placement::of(space.length, false));
+      blocks = blocks.then(Placement::of(space.length, 8));
     else if (space.length > 0)
-      values = values.then(Placement::of(space.length, space.alignment > 8));
+      values = values.then(Placement::of(space.length, alignment(block, space)));
   }
   NMB_ASSIGN(std::uint64_t at, take_space(w_, blocks));
   const std::uint64_t blocks_begin = at;
@@ -106,7 +109,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
       if (at >= Placement::kLimit || space.length >= Placement::kLimit - at)
         return Status(Code::kLimit,
                       "found values of block " + in_quotes(w_.blocks.name(id)) + " behind 2^62");
-      block.run_position = take(space.length, space.alignment);
+      block.run_position = take(space.length, alignment(block, space));
     }
     block.values.place(block.run_position);
   }

@@ -19,7 +19,7 @@ class LinkedPieces : public OriginSteps {
                                    std::string_view block);
 
   // Of those that are copied, one behind the other, each at a multiple of 8.
-  ValueSpace space(std::uint64_t) const { return {copied_.length, 8, false}; }
+  ValueSpace space(std::uint64_t) const { return {copied_.length, false, false}; }
   void place(std::uint64_t position) { copied_.position = position; }
   Move* move() { return copied_.length > 0 ? &copied_ : nullptr; }
   Status check(std::string_view block, std::uint64_t extent_length, bool shared) const;

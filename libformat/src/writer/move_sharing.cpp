@@ -87,7 +87,7 @@ class MoveSharing {
     // Sharing has a price: less is not worth it.
     const std::uint64_t least = std::max<std::uint64_t>(share / 16, std::uint64_t{4} * piece_size_);
     if (load.most < share + least) return move_own();
-    NMB_ASSIGN(const std::vector<Message> dealt, deal(own, share));
+    NMB_ASSIGN(const std::vector<Part> dealt, deal(own, share));
     lend(dealt);
     const Status narrowed = narrow_loans();
     NMB_ASSIGN(const std::vector<Message> letters, ranks_.exchange(take_letters()));
@@ -101,40 +101,79 @@ class MoveSharing {
     std::uint64_t bytes;
   };
 
-  // What a rank has above its share, or below it, meets at rank 0, which tells the former who takes
-  // how much.
-  Result<std::vector<Message>> deal(std::uint64_t own, std::uint64_t share) {
-    std::uint64_t above = 0;
-    if (own > share) {
-      for (const Move* move : moves_)
-        if (!move->origin.empty()) above += move->stored_length();
-      above = std::min(above, own - share);
-    }
+  // Who takes how much of what this rank has above its share. All that ranks have above, and all
+  // that they have below, are lines of bytes: who gives at a place of the line gives to who takes
+  // there. Each rank brings together what meets in a part of it.
+  Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
     struct Account {
       std::uint64_t above, below;
     };
+    Account mine{0, own < share ? share - own : 0};
+    if (own > share) {
+      for (const Move* move : moves_)
+        if (!move->origin.empty()) mine.above += move->stored_length();
+      mine.above = std::min(mine.above, own - share);
+    }
+    const auto sum = [](const Account& a, const Account& b) {
+      return Account{a.above + b.above, a.below + b.below};
+    };
+    NMB_ASSIGN(const Account before, ranks_.scan_before(mine, Account{}, sum));
+    NMB_ASSIGN(const Account all, ranks_.broadcast_value(ranks_.size() - 1, sum(before, mine)));
+    const std::uint64_t line = std::min(all.above, all.below);
+    if (line == 0) return std::vector<Part>();
+    const auto ranks = static_cast<std::uint64_t>(ranks_.size());
+    const std::uint64_t width = (line + ranks - 1) / ranks;
+    struct Stretch {
+      std::uint64_t from, to;
+      bool gives;
+    };
     Letters letters;
-    letters.to(0).put(Account{above, own < share ? share - own : 0});
-    NMB_ASSIGN(const std::vector<Message> accounts, ranks_.exchange(letters.take()));
-    std::vector<Part> takers;
-    for (const Message& message : accounts)
-      if (const auto account = MessageReader(message.bytes()).get<Account>(); account.below > 0)
-        takers.push_back({message.from(), account.below});
-    auto taker = takers.begin();
-    for (const Message& message : accounts) {
-      std::uint64_t left = MessageReader(message.bytes()).get<Account>().above;
-      while (left > 0 && taker != takers.end()) {
-        const std::uint64_t bytes = std::min(left, taker->bytes);
-        letters.to(message.from()).put(Part{taker->rank, bytes});
-        left -= bytes;
-        if ((taker->bytes -= bytes) == 0) ++taker;
+    const auto tell = [&](std::uint64_t from, std::uint64_t bytes, bool gives) {
+      const std::uint64_t to = std::min(from + bytes, line);
+      while (from < to) {
+        const std::uint64_t end = std::min(to, (from / width + 1) * width);
+        letters.to(static_cast<int>(from / width)).put(Stretch{from, end, gives});
+        from = end;
+      }
+    };
+    tell(before.above, mine.above, true);
+    tell(before.below, mine.below, false);
+    NMB_ASSIGN(const std::vector<Message> told, ranks_.exchange(letters.take()));
+    struct Told {
+      Stretch at;
+      int rank;
+    };
+    std::vector<Told> givers, takers;  // ascend with the line, as ranks do
+    for (const Message& message : told) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        const auto stretch = in.get<Stretch>();
+        (stretch.gives ? givers : takers).push_back({stretch, message.from()});
       }
     }
-    return ranks_.exchange(letters.take());
+    auto taker = takers.begin();
+    for (const Told& giver : givers) {
+      for (; taker != takers.end() && taker->at.from < giver.at.to; ++taker) {
+        const std::uint64_t to = std::min(giver.at.to, taker->at.to);
+        letters.to(giver.rank).put(Part{taker->rank, to - std::max(giver.at.from, taker->at.from)});
+        if (taker->at.to > giver.at.to) break;
+      }
+    }
+    NMB_ASSIGN(const std::vector<Message> dealt, ranks_.exchange(letters.take()));
+    std::vector<Part> parts;
+    for (const Message& message : dealt) {
+      for (MessageReader in(message.bytes()); !in.at_end();) {
+        const auto part = in.get<Part>();
+        if (!parts.empty() && parts.back().rank == part.rank)
+          parts.back().bytes += part.bytes;
+        else
+          parts.push_back(part);
+      }
+    }
+    return parts;
   }
 
   // Whole windows, from the last backwards.
-  void lend(const std::vector<Message>& dealt) {
+  void lend(const std::vector<Part>& dealt) {
     std::vector<Move*> kept;
     auto move = moves_.rbegin();
     std::uint64_t end = move == moves_.rend() ? 0 : (*move)->stored_length();
@@ -142,24 +181,21 @@ class MoveSharing {
       if (++move != moves_.rend()) end = (*move)->stored_length();
     };
     std::uint64_t left = 0;  // what one did not get because it is no whole window the next gets
-    for (const Message& message : dealt) {
-      for (MessageReader in(message.bytes()); !in.at_end();) {
-        const auto [rank, bytes] = in.get<Part>();
-        left += bytes;
-        while (left > 0 && move != moves_.rend()) {
-          if ((*move)->origin.empty() || end == 0) {
-            kept.push_back(*move);
-            next();
-            continue;
-          }
-          std::uint64_t from = end > left ? end - left : 0;
-          from = (from + piece_size_ - 1) / piece_size_ * piece_size_;
-          if (from >= end) break;
-          left -= end - from;
-          loans_.push_back({rank, *move, from, part_of(**move, from, end)});
-          end = from;
-          if (end == 0) next();
+    for (const auto& [rank, bytes] : dealt) {
+      left += bytes;
+      while (left > 0 && move != moves_.rend()) {
+        if ((*move)->origin.empty() || end == 0) {
+          kept.push_back(*move);
+          next();
+          continue;
         }
+        std::uint64_t from = end > left ? end - left : 0;
+        from = (from + piece_size_ - 1) / piece_size_ * piece_size_;
+        if (from >= end) break;
+        left -= end - from;
+        loans_.push_back({rank, *move, from, part_of(**move, from, end)});
+        end = from;
+        if (end == 0) next();
       }
     }
     for (; move != moves_.rend(); next()) {

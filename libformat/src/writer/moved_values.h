@@ -13,9 +13,7 @@ class MovedValues : public OriginSteps {
  public:
   explicit MovedValues(Move move) : move_(std::move(move)) {}
 
-  ValueSpace space(std::uint64_t extent_length) const {
-    return {move_.stored_length(), extent_alignment(extent_length), true};
-  }
+  ValueSpace space(std::uint64_t) const { return {move_.stored_length(), true, true}; }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
   void tap(StatisticsTap::MakeCounter make);

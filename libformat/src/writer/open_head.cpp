@@ -177,37 +177,70 @@ Result<Head> settle_head(WriterCore& w) {
   return head;
 }
 
-Status load_head(WriterCore& w) {
-  NMB_ASSIGN(const std::uint64_t size, w.file->size());
-  w.committed.source = std::make_unique<OutputSource>(*w.file, size);
-  FirstFinding ignored;
-  NMB_ASSIGN(Head head,
-             w.ranks.is_first() ? settle_head(w) : read_head(*w.committed.source, ignored));
-  w.committed.superblock = head.superblock;
-  w.committed.superblock_bytes = head.superblock_bytes;
-  std::copy_n(head.bytes.begin() + kIdentityPosition, kIdentitySize, w.committed.identity.begin());
-  w.committed.kept_length = size;
+// The head, for the ranks that do not read it.
+std::vector<std::byte> bytes_of(const Head& head, std::uint64_t size) {
+  MessageWriter out;
+  out.put(size);
+  out.put(head.position);
+  out.put(head.superblock_bytes);
+  out.put_bytes(head.bytes);
+  out.put_bytes(head.dictionary);
+  return out.take();
+}
+
+Status take_bytes(std::span<const std::byte> bytes, const std::string& file, Head* head,
+                  std::uint64_t* size) {
+  MessageReader in(bytes);
+  *size = in.get<std::uint64_t>();
+  head->position = in.get<std::uint64_t>();
+  head->superblock_bytes = in.get<std::array<std::byte, kSlotUnit>>();
+  head->bytes = in.get_list<std::byte>();
+  head->dictionary = in.get_list<std::byte>();
+  FirstFinding wrong;
+  Superblock::decode(head->superblock_bytes, head->position, &head->superblock, wrong);
+  return wrong.status(file);
+}
+
+Status take_head(WriterCore& w, Head head, std::uint64_t size) {
+  CommittedState& committed = w.committed;
+  committed.superblock = head.superblock;
+  committed.superblock_bytes = head.superblock_bytes;
+  std::copy_n(head.bytes.begin() + kIdentityPosition, kIdentitySize, committed.identity.begin());
+  committed.kept_length = size;
   w.next.cursor = round_up(size, 8);
-  const std::uint64_t committed = w.committed.superblock.file_length;
-  if (w.ranks.is_first() && size > committed)
-    w.next.dead.push_back({committed, w.next.cursor - committed, 0, false, true});
-  w.committed.has_file_id = true;
-  w.next.order = w.committed.superblock.next_order;
-  if (!w.committed.superblock.dictionary.absent() && head.dictionary.empty())
+  const std::uint64_t length = committed.superblock.file_length;
+  if (w.ranks.is_first() && size > length)
+    w.next.dead.push_back({length, w.next.cursor - length, 0, false, true});
+  committed.has_file_id = true;
+  w.next.order = committed.superblock.next_order;
+  if (!committed.superblock.dictionary.absent() && head.dictionary.empty())
     return Status(Code::kDamaged, w.file->name(), kDictionaryPosition, "R-SB-9",
                   "found no dictionary with the sum that the superblock says");
-  w.committed.dictionary = head.dictionary;
-  w.committed.source = std::make_unique<OutputSource>(*w.file, committed);
-  w.committed.reader = std::make_unique<ReaderCore>(*w.committed.source, std::move(head));
+  committed.dictionary = head.dictionary;
+  committed.source = std::make_unique<OutputSource>(*w.file, length);
+  committed.reader = std::make_unique<ReaderCore>(*committed.source, std::move(head));
   return w.ranks.is_first() ? check_continued_pages(w) : Status();
 }
 
 }  // namespace
 
+// The others get the head from the first rank: none of them opens the file.
 Status load_committed(WriterCore& w) {
-  // Rank 0 repairs before the others look.
-  NMB_TRY(w.ranks.agree(w.ranks.is_first() ? load_head(w) : Status()));
-  return w.ranks.agree(w.ranks.is_first() ? Status() : load_head(w));
+  std::uint64_t size = 0;
+  Head head;
+  std::vector<std::byte> bytes;
+  NMB_TRY(w.ranks.first([&]() -> Status {
+    NMB_ASSIGN(size, w.file->size());
+    w.committed.source = std::make_unique<OutputSource>(*w.file, size);
+    NMB_ASSIGN(head, settle_head(w));
+    bytes = bytes_of(head, size);
+    return {};
+  }));
+  NMB_TRY(w.ranks.bytes_from_first(&bytes));
+  return w.ranks.each([&]() -> Status {
+    if (!w.ranks.is_first()) NMB_TRY(take_bytes(bytes, w.file->name(), &head, &size));
+    return take_head(w, std::move(head), size);
+  });
 }
 
 }  // namespace nmb

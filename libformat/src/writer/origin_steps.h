@@ -22,8 +22,8 @@ class ExtentState;
 
 // Space in this file.
 struct ValueSpace {
-  std::uint64_t length = 0;  // 0: none is needed
-  std::uint64_t alignment = 8;
+  std::uint64_t length = 0;    // 0: none is needed
+  bool aligned = false;        // as the extent's length asks for
   bool may_be_inline = false;  // right behind the block, if it is short
 };
 

@@ -16,11 +16,30 @@ namespace {
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 // Ahead of a part in a message; its runs and its bytes follow, or nothing where the sender has
-// written the piece.
+// written the piece. Many ranks may each have a few bytes of a piece: heads and runs are short.
 struct PartHead {
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;
   bool is_written;
+
+  void put(MessageWriter& out) const {
+    out.put_small(piece.logical);
+    out.put_small(piece.length);
+    out.put_small(piece.position);
+    out.put_small(static_cast<std::uint64_t>(keeper.rank));
+    out.put_small(keeper.id);
+    out.put(is_written);
+  }
+  static PartHead get(MessageReader& in) {
+    PartHead head;
+    head.piece.logical = in.get_small();
+    head.piece.length = in.get_small();
+    head.piece.position = in.get_small();
+    head.keeper.rank = static_cast<int>(in.get_small());
+    head.keeper.id = static_cast<BlockId>(in.get_small());
+    head.is_written = in.get<bool>();
+    return head;
+  }
 };
 
 // Which bytes of a piece there are.
@@ -154,7 +173,7 @@ Result<PieceExchange::Assemblies> PieceExchange::assemble(const std::vector<Mess
   // In the order of ranks: what comes last stays.
   for (const Message& message : arrived) {
     for (MessageReader in(message.bytes()); !in.at_end();) {
-      const auto head = in.get<PartHead>();
+      const PartHead head = PartHead::get(in);
       Assembly& assembly =
           assemblies.try_emplace(head.piece.position, head.piece, head.keeper).first->second;
       if (head.is_written) {
@@ -168,12 +187,16 @@ Result<PieceExchange::Assemblies> PieceExchange::assemble(const std::vector<Mess
         assembly.bytes.resize(head.piece.length);
         assembly.covered.resize(head.piece.length);
       }
-      MessageReader runs(in.get_bytes());
-      MessageReader values(in.get_bytes());
-      while (!runs.at_end()) {
-        const auto run = runs.get<PiecePart::Runs>();
+      std::vector<PiecePart::Runs> runs(in.get_small());
+      for (PiecePart::Runs& run : runs) {
+        run.offset = in.get_small();
+        run.length = in.get_small();
+        run.stride = in.get_small();
+        run.count = in.get_small();
+      }
+      for (const PiecePart::Runs& run : runs) {
         for (std::uint64_t i = 0, at = run.offset; i < run.count; ++i, at += run.stride) {
-          std::memcpy(assembly.bytes.data() + at, values.get_raw(run.length).data(), run.length);
+          std::memcpy(assembly.bytes.data() + at, in.get_raw(run.length).data(), run.length);
           assembly.covered.add(at, at + run.length);
         }
       }
@@ -217,13 +240,19 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
                         (next == 0 || parts[next - 1].piece.position != position) &&
                         (next + 1 == parts.size() || parts[next + 1].piece.position != position);
       MessageWriter& letter = letters.to(how_.rank_of(position, ranks_.size()));
-      letter.put(PartHead{part.piece, part.keeper, alone_direct && only});
+      PartHead{part.piece, part.keeper, alone_direct && only}.put(letter);
       if (alone_direct && only) {
         if (status.ok()) status = write_piece(part, encode);
         continue;
       }
-      letter.put_bytes(std::as_bytes(std::span(part.runs)));
-      encode(part, letter.put_room(part.bytes), !alone_direct);
+      letter.put_small(part.runs.size());
+      for (const PiecePart::Runs& run : part.runs) {
+        letter.put_small(run.offset);
+        letter.put_small(run.length);
+        letter.put_small(run.stride);
+        letter.put_small(run.count);
+      }
+      encode(part, letter.add_room(part.bytes), !alone_direct);
     }
     NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
     NMB_ASSIGN(const Assemblies assemblies, assemble(arrived, conflict));

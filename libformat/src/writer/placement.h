@@ -10,41 +10,48 @@
 
 namespace nmb {
 
-// Alignment of an extent or piece of that length (spec/format.md, section 8).
-constexpr std::uint64_t extent_alignment(std::uint64_t length) {
+// Alignment of an extent or piece of that length (spec/format.md, section 8). asked: a power of 2
+// from 4096 for those that are at least as long, or 0.
+constexpr std::uint64_t extent_alignment(std::uint64_t length, std::uint64_t asked) {
+  if (asked != 0 && length >= asked) return asked;
   return length >= (1u << 20) ? 4096 : 8;
 }
 
 // Free space begins at multiples of 8. Lengths past 2^62 stay past 2^62: check the end.
 class Placement {
  public:
-  static constexpr std::uint64_t kAlignment = 4096;
   static constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
 
-  // `length` bytes at the next multiple of 8, or of kAlignment.
-  static Placement of(std::uint64_t length, bool aligned) {
+  // `length` bytes at the next multiple of `alignment`, a power of 2 from 8.
+  static Placement of(std::uint64_t length, std::uint64_t alignment) {
     Placement one;
-    one.aligned_ = aligned;
-    (aligned ? one.behind_ : one.ahead_) = add(0, length);
+    one.alignment_ = alignment;
+    (alignment > 8 ? one.behind_ : one.ahead_) = add(0, length);
     return one;
   }
   // This one and then `next`.
   Placement then(const Placement& next) const {
-    Placement both = *this;
-    if (!next.aligned_) {
-      (aligned_ ? both.behind_ : both.ahead_) = add(aligned_ ? behind_ : ahead_, next.ahead_);
-    } else if (!aligned_) {
-      both = next;
-      both.ahead_ = add(ahead_, next.ahead_);
-    } else {
-      both.behind_ = add(round_up(add(behind_, next.ahead_), kAlignment), next.behind_);
+    if (next.alignment_ == 8) {
+      Placement both = *this;
+      (alignment_ > 8 ? both.behind_ : both.ahead_) =
+          add(alignment_ > 8 ? behind_ : ahead_, next.ahead_);
+      return both;
     }
+    if (alignment_ >= next.alignment_) {
+      Placement both = *this;
+      both.behind_ = add(round_up(add(behind_, next.ahead_), next.alignment_), next.behind_);
+      return both;
+    }
+    // What is rounded up to the smaller multiple first is a whole number of them ahead of the next.
+    Placement both = next;
+    const std::uint64_t between = alignment_ > 8 ? add(behind_, next.ahead_) : next.ahead_;
+    both.ahead_ = add(ahead_, alignment_ > 8 ? round_up(between, alignment_) : between);
     return both;
   }
   // Where free space begins after it, if it begins at `start` before.
   std::uint64_t end(std::uint64_t start) const {
     const std::uint64_t at = add(start, ahead_);
-    return aligned_ ? add(round_up(at, kAlignment), behind_) : at;
+    return alignment_ > 8 ? add(round_up(at, alignment_), behind_) : at;
   }
 
  private:
@@ -52,10 +59,10 @@ class Placement {
     return std::min(a, 2 * kLimit) >= 2 * kLimit - std::min(b, 2 * kLimit) ? 2 * kLimit
                                                                            : round_up(a + b, 8);
   }
-  // `ahead_` bytes; if aligned_, then up to a multiple of kAlignment and `behind_` bytes more.
+  // `ahead_` bytes; above 8, then up to a multiple of it and `behind_` bytes more.
+  std::uint64_t alignment_ = 8;
   std::uint64_t ahead_ = 0;
   std::uint64_t behind_ = 0;
-  bool aligned_ = false;
 };
 
 }  // namespace nmb

@@ -22,7 +22,7 @@ class PutValues : public OriginSteps {
 
   ValueSpace space(std::uint64_t extent_length) const {
     if (extent_) return {};
-    return {extent_length, extent_alignment(extent_length), true};
+    return {extent_length, true, true};
   }
   Result<FinishedExtent> finish(const FinishContext& context);
   Result<Counting> count(const CountContext& context);

@@ -20,7 +20,7 @@ class ReadyPieces : public OriginSteps {
                                   std::uint32_t piece_size, std::string_view block);
 
   // The pieces one behind the other, each at a multiple of 8.
-  ValueSpace space(std::uint64_t) const { return {move_.length, 8, false}; }
+  ValueSpace space(std::uint64_t) const { return {move_.length, false, false}; }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
   Status check(std::string_view block, std::uint64_t extent_length, bool shared) const;

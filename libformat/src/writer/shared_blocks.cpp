@@ -79,6 +79,24 @@ struct BlockDigest {
   BlockId at_sender;
   Digest digest;
   std::uint64_t records, samples;
+
+  // Field by field: those of many ranks are the same bytes, which travel once.
+  void put(MessageWriter& out) const {
+    out.put(at_keeper);
+    out.put(at_sender);
+    out.put(digest);
+    out.put_small(records);
+    out.put_small(samples);
+  }
+  static BlockDigest get(MessageReader& in) {
+    BlockDigest told;
+    told.at_keeper = in.get<BlockId>();
+    told.at_sender = in.get<BlockId>();
+    told.digest = in.get<Digest>();
+    told.records = in.get_small();
+    told.samples = in.get_small();
+    return told;
+  }
 };
 
 // From its keeper: the whole body is wanted.
@@ -231,8 +249,9 @@ Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
     BlockState& block = w_.blocks[id];
     if (!block.kept || !block.sharing) continue;
     auto places = block.sharing->places.begin();
+    const LaidBlock laid = LaidBlock::of(block);  // the same bytes for all
     for (const Sharing::Handle& other : block.sharing->others) {
-      BlockPlace place{other.id, LaidBlock::of(block), false, {}};
+      BlockPlace place{other.id, laid, false, {}};
       if (places != block.sharing->places.end() && places->first.rank == other.rank) {
         place.partial = true;
         for (VarId variable : places->second)

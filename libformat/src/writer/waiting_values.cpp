@@ -8,6 +8,8 @@
 #include "wire/checked.h"
 #include "writer/extents.h"
 #include "writer/file_space.h"
+#include "writer/ordered_space.h"
+#include "writer/placement.h"
 #include "writer/shared_blocks.h"
 
 namespace nmb {
@@ -78,7 +80,7 @@ class WaitingValues {
     if (!w_.ranks.is_alone()) NMB_TRY(match_values());
     NMB_ASSIGN(const Inbox<WaitingPart> told, tell_keepers());
     NMB_TRY(w_.ranks.each([&] { return plan(told); }));
-    NMB_ASSIGN(const std::vector<std::uint64_t> positions, ask_for_space(w_, requests_));
+    NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
     // Pieces are copied before anybody writes into them.
     NMB_TRY(w_.ranks.each([&] { return take_places(positions); }));
     NMB_ASSIGN(const Inbox<PlacedPart> places, w_.ranks.exchange(placed_));
@@ -166,6 +168,16 @@ class WaitingValues {
       requests_.emplace_back(id, std::move(wanted));
     }
     return {};
+  }
+
+  // In the order in which blocks were created, whoever keeps them.
+  Result<std::vector<std::uint64_t>> take_space() {
+    std::vector<OrderedRequest> ordered;
+    for (const auto& [id, list] : requests_)
+      for (const SpaceRequest& request : list)
+        ordered.push_back({w_.blocks[id].next.order, request.length,
+                           extent_alignment(request.length, w_.options.alignment), request.tail});
+    return take_ordered_space(w_.ranks.communicator(), ordered, &w_.next.cursor);
   }
 
   Status take_places(std::span<const std::uint64_t> positions) {
