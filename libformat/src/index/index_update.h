@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "index/index_tree.h"
@@ -50,17 +49,5 @@ struct BuiltIndex {
 Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
                                 const IndexChanges& changes, std::uint64_t position,
                                 const WritePages& write, DeadPages& dead, const Origin& origin);
-
-// By one rank alone, into `sink`.
-inline Result<IndexRoot> update_index(const IndexTree& old, const IndexChanges& changes,
-                                      PageSink& sink, const Origin& origin) {
-  Communicator alone;
-  const WritePages write = [&](std::uint64_t, std::span<const std::byte> pages) {
-    return sink.append(pages);
-  };
-  NMB_ASSIGN(const BuiltIndex built,
-             update_index(alone, old, changes, sink.next_position(), write, sink, origin));
-  return built.root;
-}
 
 }  // namespace nmb

@@ -151,7 +151,7 @@ class MergedChanges final : public IndexChanges {
 
 }  // namespace
 
-// A new index is written by the owners of slices of the name space, a changed one by rank 0.
+// The owners of slices of the name space write the index, a new one or what changes of one.
 Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblock& next) {
   const Changes changes(*this, blocks);
   const bool build = !core_ || core_->index().height() == 0;
@@ -160,9 +160,7 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
   if (ranks_.size() > 1) {
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
-    if (build) {
-      NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, superblock_.leaf_rows));
-    }
+    NMB_ASSIGN(slices, NameSlices::choose(ranks_, names, superblock_.leaf_rows));
   }
   const std::vector<std::size_t> begins =
       ranks_.size() > 1 ? slices.cut(names) : std::vector<std::size_t>{0, changes.count()};
@@ -183,31 +181,34 @@ Status Writer::Impl::write_index(const std::vector<Commitment>& blocks, Superblo
   for (const Message& message : arrived) merged.add(message);
   merged.merge();
 
-  IndexRoot root;
+  const WritePages write = [&](std::uint64_t position, std::span<const std::byte> pages) {
+    return stripes_.write_all(position, pages);
+  };
+  BuiltIndex built;
   if (build) {
-    NMB_ASSIGN(const BuiltIndex built,
-               build_index(
-                   ranks_, merged, {superblock_.leaf_rows, superblock_.node_rows}, cursor_,
-                   [&](std::uint64_t position, std::span<const std::byte> pages) {
-                     return stripes_.write_all(position, pages);
-                   },
-                   new_origin()));
-    root = built.root;
-    next.index_position = root.position == 0 ? 0 : cursor_;
+    NMB_ASSIGN(built, build_index(ranks_, merged, {superblock_.leaf_rows, superblock_.node_rows},
+                                  cursor_, write, new_origin()));
+    next.index_position = built.root.position == 0 ? 0 : cursor_;
     next.index_length = built.end - cursor_;
-    cursor_ = built.end;
   } else {
-    auto update = [&]() -> Status {
-      NMB_ASSIGN(root, update_index(core_->index(), merged, *this, new_origin()));
-      if (commit_.fold || superblock_.growth.absent()) return {};
-      // What growth pages add stands in no page of the index.
-      NMB_ASSIGN(const std::shared_ptr<const Page> before, core_->index().root());
-      root.totals.records += superblock_.totals.records - holdings_of(*before).totals.records;
-      return {};
-    };
-    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? update() : Status()));
+    NMB_ASSIGN(built,
+               update_index(ranks_, core_->index(), merged, cursor_, write, *this, new_origin()));
     next.index_position = next.index_length = 0;
+    // What growth pages add stands in no page of the index.
+    if (!commit_.fold && !superblock_.growth.absent()) {
+      std::uint64_t grown = 0;
+      auto count = [&]() -> Status {
+        NMB_ASSIGN(const std::shared_ptr<const Page> before, core_->index().root());
+        grown = superblock_.totals.records - holdings_of(*before).totals.records;
+        return {};
+      };
+      NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? count() : Status()));
+      NMB_ASSIGN(grown, ranks_.broadcast_value(0, grown));
+      built.root.totals.records += grown;
+    }
   }
+  cursor_ = built.end;
+  const IndexRoot& root = built.root;
   next.root_position = root.position;
   next.root_length = root.length;
   next.height = root.height;
