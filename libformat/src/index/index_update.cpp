@@ -294,7 +294,10 @@ class Update {
       NMB_TRY(write_leaves(changes));
       NMB_TRY(climb());
     }
-    if (!finished()) NMB_TRY(finish_on_first(together ? nullptr : &changes));
+    if (!finished()) {
+      NMB_ASSIGN(const Top top, finish_on_first(together ? nullptr : &changes));
+      return settle_root(top);
+    }
     return find_root();
   }
 
@@ -305,6 +308,16 @@ class Update {
     friend Written operator+(const Written& a, const Written& b) {
       return {a.bytes + b.bytes, a.pages + b.pages, a.replaced + b.replaced};
     }
+  };
+  // The root, as far as it is known.
+  struct Top {
+    std::uint64_t position = 0;  // 0: there are no entries
+    std::uint64_t sum = 0;
+    std::uint32_t length = 0;
+    std::uint16_t level = 0;
+    bool only_child = false;  // of a root that gave way to it; it may do so itself
+    Holdings holds;
+    Digest digest;
   };
   // Of this rank's first page: rows that ranks before have, and how many of its own go to `holder`,
   // which has the beginning of their page.
@@ -536,7 +549,7 @@ class Update {
   }
 
   // Few pages are rank 0's: of all levels (changes: not nullptr), or above the last one.
-  Status finish_on_first(const IndexChanges* changes) {
+  Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
       MessageWriter out;
       std::vector<Communicator::Parcel> parcels;
@@ -568,9 +581,14 @@ class Update {
       bytes.insert(bytes.end(), pages.begin(), pages.end());
       return Status();
     };
+    struct Outcome {
+      Top top;
+      std::uint64_t position = 0;
+    } outcome;
     auto finish = [&]() -> Status {
       if (changes) NMB_TRY(write_leaves(*changes));
-      return climb();
+      NMB_TRY(climb());
+      return pages_.empty() ? Status() : look_at_only_page(&outcome.top);
     };
     Communicator& all = *std::exchange(ranks_, &alone_);
     const WritePages& write = *std::exchange(write_, &gather);
@@ -579,20 +597,11 @@ class Update {
     write_ = &write;
     NMB_TRY(all.agree(status));
     NMB_TRY(write(position, bytes));
-    NMB_ASSIGN(position_, all.broadcast_value(0, position_));
-    return {};
+    outcome.position = position_;
+    NMB_ASSIGN(outcome, all.broadcast_value(0, outcome));
+    position_ = outcome.position;
+    return outcome.top;
   }
-
-  // A page of the index as it becomes.
-  struct Top {
-    std::uint64_t position = 0;
-    std::uint64_t sum = 0;
-    std::uint32_t length = 0;
-    std::uint16_t level = 0;
-    bool only_child = false;  // of a root that gives way to it
-    Holdings holds;
-    Digest digest;
-  };
 
   // The bytes of a page that this rank wrote last in its level, or of a committed one. An only page
   // of a level is one of them.
@@ -614,28 +623,38 @@ class Update {
     return expect;
   }
 
-  // Collective: a root with a single child gives way to it.
+  // Collective: the only page of the last level is on some rank, or nowhere.
   Result<BuiltIndex> find_root() {
-    const auto highest = [](int a, int b) { return std::max(a, b); };
-    NMB_ASSIGN(int holder, ranks_->all_reduce(pages_.empty() ? -1 : ranks_->rank(), highest));
-    BuiltIndex built;
-    built.end = position_;
-    if (holder < 0) return built;
+    NMB_ASSIGN(const int holder, ranks_->all_reduce(pages_.empty() ? -1 : ranks_->rank(), highest));
     Top top;
-    if (holder == ranks_->rank())
-      top = {
-          pages_[0].position, pages_[0].sum, pages_[0].length, level_, false, pages_[0].holds, {}};
-    do {
+    if (holder >= 0) {
+      NMB_TRY(ranks_->agree(holder == ranks_->rank() ? look_at_only_page(&top) : Status()));
+      NMB_ASSIGN(top, ranks_->broadcast_value(holder, top));
+    }
+    return settle_root(top);
+  }
+
+  // Collective: a root with a single child gives way to it.
+  Result<BuiltIndex> settle_root(Top top) {
+    while (top.only_child) {
+      NMB_ASSIGN(int holder, ranks_->all_reduce(wrote(top) ? ranks_->rank() : -1, highest));
+      holder = std::max(holder, 0);
       NMB_TRY(ranks_->agree(holder == ranks_->rank() ? look_at(&top) : Status()));
       NMB_ASSIGN(top, ranks_->broadcast_value(holder, top));
-      if (top.only_child) {
-        NMB_ASSIGN(holder, ranks_->all_reduce(wrote(top) ? ranks_->rank() : -1, highest));
-        holder = std::max(holder, 0);
-      }
-    } while (top.only_child);
+    }
+    BuiltIndex built;
+    built.end = position_;
+    if (top.position == 0) return built;
     built.root = {top.position, top.length,       top.level + 1u,
                   top.digest,   top.holds.totals, top.holds.needs};
     return built;
+  }
+  static int highest(int a, int b) { return std::max(a, b); }
+
+  Status look_at_only_page(Top* top) {
+    const ChildRow& page = pages_[0];
+    *top = {page.position, page.sum, page.length, level_, false, page.holds, {}};
+    return look_at(top);
   }
 
   Status look_at(Top* top) {
