@@ -305,8 +305,9 @@ class Update {
   // Of a level that was written, of all ranks.
   struct Written {
     std::uint64_t bytes = 0, pages = 0, replaced = 0;
+    bool failed = false;
     friend Written operator+(const Written& a, const Written& b) {
-      return {a.bytes + b.bytes, a.pages + b.pages, a.replaced + b.replaced};
+      return {a.bytes + b.bytes, a.pages + b.pages, a.replaced + b.replaced, a.failed || b.failed};
     }
   };
   // The root, as far as it is known.
@@ -539,11 +540,11 @@ class Update {
   }
 
   Status end_level(const Status& status) {
-    NMB_TRY(ranks_->agree(status));
-    const Written own{bytes_.size(), pages_.size(), replaced_.size()};
+    const Written own{bytes_.size(), pages_.size(), replaced_.size(), !status.ok()};
+    NMB_ASSIGN(all_, ranks_->all_reduce(own, std::plus<>()));
+    if (all_.failed) return ranks_->agree(status);
     NMB_ASSIGN(const Written before, ranks_->scan_before(own, Written(), std::plus<>()));
     NMB_TRY(place_pages(position_ + before.bytes));
-    NMB_ASSIGN(all_, ranks_->broadcast_value(ranks_->size() - 1, before + own));
     position_ += all_.bytes;
     return {};
   }
@@ -584,6 +585,7 @@ class Update {
     struct Outcome {
       Top top;
       std::uint64_t position = 0;
+      bool failed = false;
     } outcome;
     auto finish = [&]() -> Status {
       if (changes) NMB_TRY(write_leaves(*changes));
@@ -595,10 +597,11 @@ class Update {
     const Status status = all.rank() == 0 ? finish() : Status();
     ranks_ = &all;
     write_ = &write;
-    NMB_TRY(all.agree(status));
-    NMB_TRY(write(position, bytes));
     outcome.position = position_;
+    outcome.failed = !status.ok();
     NMB_ASSIGN(outcome, all.broadcast_value(0, outcome));
+    if (outcome.failed) return all.agree(status);
+    NMB_TRY(write(position, bytes));
     position_ = outcome.position;
     return outcome.top;
   }
