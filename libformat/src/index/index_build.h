@@ -9,11 +9,6 @@
 
 namespace nmb {
 
-struct BuiltIndex {
-  IndexRoot root;         // all zero without entries
-  std::uint64_t end = 0;  // of the last page
-};
-
 // Rows of leaves and nodes, at most.
 struct IndexPageRows {
   std::uint32_t leaf = kLeafRows;

@@ -8,11 +8,13 @@
 
 #include "index/index_tree.h"
 #include "nmb/block_entry.h"
+#include "nmb/communicator.h"
 #include "page/page_sink.h"
 
 namespace nmb {
 
-// Changes sorted by name, without repetition.
+// Changes sorted by name. A name that one rank removed and another defined stands twice, in any
+// order.
 class IndexChanges {
  public:
   virtual ~IndexChanges() = default;
@@ -31,9 +33,21 @@ struct IndexRoot {
   std::uint64_t needs = 0;
 };
 
-// `old`: the committed index, not empty (see index/index_build.h for others). Memory: the rows of
-// one level, plus the pages on the path.
-Result<IndexRoot> update_index(const IndexTree& old, const IndexChanges& changes, PageSink& sink,
-                               const Origin& origin);
+// What all ranks know of an index that was written.
+struct BuiltIndex {
+  IndexRoot root;         // all zero without entries
+  std::uint64_t end = 0;  // of the last page
+};
+
+// Collective. old: the committed index, not empty (index/index_build.h writes others). changes:
+// this rank's slice; names of higher ranks are higher. New pages lie from `position` on (the same
+// on all ranks), level by level, each in order of names; each rank hands its own to `write`, which
+// is collective, with the same status on all ranks, and may get no bytes. `dead` hears of each old
+// page on one rank. Which rank has what slice makes no difference to the bytes. Memory: a rank's
+// new pages and rows of one level and the nodes on a path; one rank alone hands pages on by the
+// mebibyte. All failures are agreed.
+Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
+                                const IndexChanges& changes, std::uint64_t position,
+                                const WritePages& write, DeadPages& dead, const Origin& origin);
 
 }  // namespace nmb

@@ -13,9 +13,9 @@ Result<Place> write_page(PageSink& sink, const PageBuilder& builder, const Origi
   return place;
 }
 
-void drop_later_places(const Page& page, std::uint32_t row, PageSink& sink) {
+void drop_later_places(const Page& page, std::uint32_t row, DeadPages& dead) {
   if (!page.has_unknown()) return;
-  for (const LaterPlace& later : page.later_places(row)) sink.dropped(later.place);
+  for (const LaterPlace& later : page.later_places(row)) dead.dropped(later.place);
 }
 
 Status check_may_change(const Page& page, const ByteSource& file) {

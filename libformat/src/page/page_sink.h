@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "nmb/digest.h"
@@ -11,21 +12,29 @@
 
 namespace nmb {
 
-class PageSink {
+// Writes whole pages at a position.
+using WritePages = std::function<Status(std::uint64_t, std::span<const std::byte>)>;
+
+// Hears what becomes dead space.
+class DeadPages {
  public:
-  virtual ~PageSink() = default;
-  // Where the next page will lie (a multiple of 8).
-  virtual std::uint64_t next_position() const = 0;
-  // Appends whole pages.
-  virtual Status append(std::span<const std::byte> page) = 0;
-  // A committed page that the new state no longer uses.
+  virtual ~DeadPages() = default;
+  // A page that the new state does not use.
   virtual void replaced(const Page& page) = 0;
   // A committed structure of a later version that the new state no longer leads to.
   virtual void dropped(const Place& place) = 0;
 };
 
+class PageSink : public DeadPages {
+ public:
+  // Where the next page will lie (a multiple of 8).
+  virtual std::uint64_t next_position() const = 0;
+  // Appends whole pages.
+  virtual Status append(std::span<const std::byte> page) = 0;
+};
+
 // Drops the structures of later versions that a row places, as the row itself is left out.
-void drop_later_places(const Page& page, std::uint32_t row, PageSink& sink);
+void drop_later_places(const Page& page, std::uint32_t row, DeadPages& dead);
 
 // kUnsupported: who does not know all columns of the page must not change its rows.
 Status check_may_change(const Page& page, const ByteSource& file);

@@ -13,12 +13,11 @@
 #include "nmb/communicator.h"
 #include "page/origin.h"
 #include "page/page.h"
+#include "page/page_sink.h"
 #include "parallel/message_codec.h"
 #include "wire/hash.h"
 
 namespace nmb {
-
-using WritePages = std::function<Status(std::uint64_t, std::span<const std::byte>)>;
 
 // Pages lie from `position` on (the same on all ranks): the leaves, then each level of nodes. Each
 // rank hands the pages that begin in its slice to `write`, with their positions: a collective call

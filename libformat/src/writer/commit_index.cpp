@@ -150,9 +150,21 @@ class MergedChanges final : public IndexChanges {
   std::vector<std::size_t> ends_;
 };
 
+// Collective: the records that growth pages add, which stand in no page of the index.
+Result<std::uint64_t> grown_records(WriterCore& w) {
+  std::uint64_t grown = 0;
+  NMB_TRY(w.ranks.first([&]() -> Status {
+    NMB_ASSIGN(const std::shared_ptr<const Page> root, w.committed.reader->index().root());
+    grown = w.committed.superblock.totals.records - holdings_of(*root).totals.records;
+    return {};
+  }));
+  return w.ranks.from_first(grown);
+}
+
 }  // namespace
 
 Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
+  const Superblock& committed = w.committed.superblock;
   Superblock& next = w.next.superblock;
   Communicator& ranks = w.ranks.communicator();
   const OwnChanges changes(w, blocks);
@@ -162,12 +174,10 @@ Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   if (!w.ranks.is_alone()) {
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
-    if (build) {
-      NMB_ASSIGN(slices, NameSlices::choose(ranks, names, w.committed.superblock.leaf_rows));
-    }
+    NMB_ASSIGN(slices, NameSlices::choose(ranks, names, committed.leaf_rows));
   }
   const std::vector<std::size_t> begins =
-      !w.ranks.is_alone() ? slices.cut(names) : std::vector<std::size_t>{0, changes.count()};
+      w.ranks.is_alone() ? std::vector<std::size_t>{0, changes.count()} : slices.cut(names);
   std::size_t from = 0, to = 0;  // what this rank owns of its own
   std::vector<Communicator::Parcel> parcels;
   for (std::size_t s = 0; s < slices.count(); ++s) {
@@ -185,40 +195,31 @@ Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   for (const Message& message : arrived) merged.add(message);
   merged.merge();
 
-  IndexRoot root;
+  const WritePages write = [&](std::uint64_t position, std::span<const std::byte> pages) {
+    return w.stripes.write_all(position, pages);
+  };
+  BuiltIndex built;
   if (build) {
-    NMB_ASSIGN(
-        const BuiltIndex built,
-        build_index(
-            ranks, merged, {w.committed.superblock.leaf_rows, w.committed.superblock.node_rows},
-            w.next.cursor,
-            [&](std::uint64_t position, std::span<const std::byte> pages) {
-              return w.stripes.write_all(position, pages);
-            },
-            w.new_origin()));
-    root = built.root;
-    next.index_position = root.position == 0 ? 0 : w.next.cursor;
+    NMB_ASSIGN(built, build_index(ranks, merged, {committed.leaf_rows, committed.node_rows},
+                                  w.next.cursor, write, w.new_origin()));
+    next.index_position = built.root.position == 0 ? 0 : w.next.cursor;
     next.index_length = built.end - w.next.cursor;
-    w.next.cursor = built.end;
   } else {
-    auto update = [&]() -> Status {
-      NMB_ASSIGN(root, update_index(w.committed.reader->index(), merged, w.next, w.new_origin()));
-      if (w.next.folds_growth || w.committed.superblock.growth.absent()) return {};
-      // What growth pages add stands in no page of the index.
-      NMB_ASSIGN(const std::shared_ptr<const Page> before, w.committed.reader->index().root());
-      root.totals.records +=
-          w.committed.superblock.totals.records - holdings_of(*before).totals.records;
-      return {};
-    };
-    NMB_TRY(w.ranks.first(update));
+    NMB_ASSIGN(built, update_index(ranks, w.committed.reader->index(), merged, w.next.cursor, write,
+                                   w.next, w.new_origin()));
     next.index_position = next.index_length = 0;
+    if (!w.next.folds_growth && !committed.growth.absent()) {
+      NMB_ASSIGN(const std::uint64_t grown, grown_records(w));
+      built.root.totals.records += grown;
+    }
   }
-  next.root_position = root.position;
-  next.root_length = root.length;
-  next.height = root.height;
-  next.root_digest = root.digest;
-  next.totals = root.totals;
-  next.needs = root.needs;
+  w.next.cursor = built.end;
+  next.root_position = built.root.position;
+  next.root_length = built.root.length;
+  next.height = built.root.height;
+  next.root_digest = built.root.digest;
+  next.totals = built.root.totals;
+  next.needs = built.root.needs;
   return {};
 }
 

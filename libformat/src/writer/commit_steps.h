@@ -52,8 +52,7 @@ Status write_tombstones(WriterCore& w);
 std::uint64_t block_end(const WriterCore& w, BlockId id);
 
 // --- commit_index.cpp ---
-// A new index is written by the owners of slices of the name space, a changed one by the first
-// rank.
+// The owners of slices of the name space write the index, a new one or what changes of one.
 Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Not collective.
 BlockEntry entry_of(const WriterCore& w, const BlockCommit& block);
