@@ -11,13 +11,14 @@
 namespace nmb {
 namespace {
 
-std::vector<std::byte> bytes_of(std::string_view text) {
+std::vector<std::byte> bytes_of_text(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
 // Bytes of the message.
-std::size_t check(const std::vector<std::byte>& known, const std::vector<std::byte>& bytes) {
+std::size_t check_changes(const std::vector<std::byte>& known,
+                          const std::vector<std::byte>& bytes) {
   std::vector<std::byte> sent = known, received = known;
   MessageWriter out;
   put_changes(bytes, &sent, &out);
@@ -31,16 +32,16 @@ std::size_t check(const std::vector<std::byte>& known, const std::vector<std::by
 }
 
 TEST(ByteChanges, ArriveAsTheyAre) {
-  const auto long_text = bytes_of(std::string(1000, 'a') + "rank 1" + std::string(1000, 'b'));
-  EXPECT_EQ(check(long_text, long_text), 1u);
-  const auto other = bytes_of(std::string(1000, 'a') + "rank 2" + std::string(1000, 'b'));
-  EXPECT_LT(check(long_text, other), 30u);
-  const auto longer = bytes_of(std::string(1000, 'a') + "rank 10" + std::string(1000, 'b'));
-  EXPECT_LT(check(long_text, longer), 40u);
-  EXPECT_LT(check(longer, long_text), 40u);
+  const auto long_text = bytes_of_text(std::string(1000, 'a') + "rank 1" + std::string(1000, 'b'));
+  EXPECT_EQ(check_changes(long_text, long_text), 1u);
+  const auto other = bytes_of_text(std::string(1000, 'a') + "rank 2" + std::string(1000, 'b'));
+  EXPECT_LT(check_changes(long_text, other), 30u);
+  const auto longer = bytes_of_text(std::string(1000, 'a') + "rank 10" + std::string(1000, 'b'));
+  EXPECT_LT(check_changes(long_text, longer), 40u);
+  EXPECT_LT(check_changes(longer, long_text), 40u);
   for (const char* text : {"", "a", "aa", "aaa", "ab", "aba"})
     for (const char* other_text : {"", "a", "aa", "aaa", "ba", "aba"})
-      check(bytes_of(text), bytes_of(other_text));
+      check_changes(bytes_of_text(text), bytes_of_text(other_text));
 }
 
 TEST(ByteChanges, ManyRuns) {
@@ -51,7 +52,7 @@ TEST(ByteChanges, ManyRuns) {
     for (auto left = random() % 20; left > 0; --left)
       bytes[random() % bytes.size()] = static_cast<std::byte>(random());
     if (random() % 8 == 0) bytes.resize(1 + random() % 400);
-    check(known, bytes);
+    check_changes(known, bytes);
     known = bytes;
   }
 }

@@ -36,8 +36,9 @@ Result<std::shared_ptr<const ByteSource>> open_view(std::shared_ptr<const Datase
 
 // What the block loses so: objects, and what is found of them. why: it becomes classic.
 std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
-                            const std::string& why = "blocks are divided and united as classic "
-                                                     "netCDF");
+                            const std::string& why =
+                                "blocks are divided and united as classic "
+                                "netCDF");
 // Each as a conflict.
 void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
                  const std::string& why = "blocks are divided and united as classic netCDF");

@@ -41,8 +41,14 @@ class DescribedBlock {
   const Parts& parts() const { return parts_; }
   // As long as this lives.
   UnionBlock block() const {
-    UnionBlock block{{*metadata_, parts_.begins, parts_.record_size, parts_.records, parts_.values,
-                      {}, parts_.has_default_fill, parts_.is_record_unused}};
+    UnionBlock block{{*metadata_,
+                      parts_.begins,
+                      parts_.record_size,
+                      parts_.records,
+                      parts_.values,
+                      {},
+                      parts_.has_default_fill,
+                      parts_.is_record_unused}};
     block.levels = parts_.levels;
     block.losses = parts_.losses;
     block.lost_fill_values = parts_.lost_fill_values;

@@ -129,8 +129,7 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageRead
   }
 }
 
-Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known,
-                                   MessageReader* in) {
+Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, MessageReader* in) {
   if (get_changes(in, &known->header)) known->metadata.reset();
   get_changes(in, &known->rest);
   MessageReader rest(known->rest);

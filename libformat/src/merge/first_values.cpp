@@ -35,10 +35,9 @@ bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable
       return decomposition_of(metadata, d, member.records).has_value();
     });
   if (options_.along.empty()) return !metadata.is_record_variable(variable);
-  return !options_.along.starts_with("axis:") &&
-         std::ranges::none_of(dimensions, [&](DimId d) {
-           return metadata.dimension(d).name == options_.along;
-         });
+  return !options_.along.starts_with("axis:") && std::ranges::none_of(dimensions, [&](DimId d) {
+    return metadata.dimension(d).name == options_.along;
+  });
 }
 
 std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::size_t input,
@@ -50,8 +49,8 @@ std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::s
     if (!length || *length == 0 || !is_compared(member, v) || is_held(member, v, *length)) continue;
     const Variable variable = metadata.variable(v);
     const bool is_record = metadata.is_record_variable(v);
-    First now{input, variable.type, {}, member.values, member.begins[v],
-              is_record ? member.record_size : 0};
+    First now{input,         variable.type,    {},
+              member.values, member.begins[v], is_record ? member.record_size : 0};
     for (const DimId d : variable.dimensions) {
       const Dimension dimension = metadata.dimension(d);
       now.shape.emplace_back(dimension.name,
@@ -65,10 +64,9 @@ std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::s
     }
     const First& first = known->second;
     if (first.type != now.type || first.shape != now.shape) continue;
-    const auto differs =
-        first_difference({now.values.get(), now.begin, now.step},
-                         {first.values.get(), first.begin, first.step}, now.type,
-                         is_record ? member.records : 1, *length);
+    const auto differs = first_difference({now.values.get(), now.begin, now.step},
+                                          {first.values.get(), first.begin, first.step}, now.type,
+                                          is_record ? member.records : 1, *length);
     // What cannot be read is told by who unites them.
     if (differs.ok() && !*differs) same[v] = first.input;
   }

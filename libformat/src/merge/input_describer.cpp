@@ -71,7 +71,9 @@ void InputDescriber::begin() {
   warnings_ = report_.warnings.size();
 }
 
-void InputDescriber::begin_input(std::shared_ptr<const ByteSource> file) { file_ = std::move(file); }
+void InputDescriber::begin_input(std::shared_ptr<const ByteSource> file) {
+  file_ = std::move(file);
+}
 
 // What was told since the event before.
 void InputDescriber::tell_messages() {

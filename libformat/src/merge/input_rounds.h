@@ -1,5 +1,5 @@
-// InputRounds: which inputs a rank reads for the rank that unites them: some at a time, so that what
-// they are described by takes little memory.
+// InputRounds: which inputs a rank reads for the rank that unites them: some at a time, so that
+// what they are described by takes little memory.
 #pragma once
 
 #include <algorithm>
@@ -41,12 +41,11 @@ class InputRounds {
                }));
     // What differs most between inputs may come later.
     constexpr std::size_t kFaster = 8;
-    const std::uint64_t most = std::max<std::uint64_t>(
-        kLeast, kAllBytes / static_cast<std::uint64_t>(ranks_.size()));
+    const std::uint64_t most =
+        std::max<std::uint64_t>(kLeast, kAllBytes / static_cast<std::uint64_t>(ranks_.size()));
     const double wanted = static_cast<double>(each_) * static_cast<double>(most) /
                           static_cast<double>(std::max<std::uint64_t>(1, all.longest));
-    each_ = static_cast<std::size_t>(
-        std::clamp(wanted, 1.0, static_cast<double>(each_) * kFaster));
+    each_ = static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(each_) * kFaster));
     each_ = std::min(each_, kMost);
     return all.is_ok && begin_ < inputs_;
   }

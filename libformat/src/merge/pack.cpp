@@ -111,10 +111,10 @@ class Packer {
         std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
     // Of values of blocks of kind 6, where each thread may read another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
-    NMB_ASSIGN(planner_, InputPlanner::make(
-                             options_, ranks_, conflicts_,
-                             [this](const std::string& group) { note_group(group); }, report_,
-                             views_));
+    NMB_ASSIGN(planner_,
+               InputPlanner::make(
+                   options_, ranks_, conflicts_,
+                   [this](const std::string& group) { note_group(group); }, report_, views_));
     if (ranks_.rank() == 0) tell_repeated();
     return ranks_.rank() == 0 ? check_outputs() : Status();
   }
@@ -417,7 +417,8 @@ class Packer {
     report_.warnings.resize(warnings);
     conflicts_.look_at(here);
     // Its rows are those that blocks of it have.
-    const auto known = std::ranges::find(extras_, index, [](const auto& each) { return each.first; });
+    const auto known =
+        std::ranges::find(extras_, index, [](const auto& each) { return each.first; });
     if (known != extras_.end() && input.extras.rows)
       known->second.rows = std::move(input.extras.rows);
     return input.status;
@@ -567,8 +568,8 @@ class Packer {
   SampleRule samples_;
   std::shared_ptr<FilePool> pool_;
   std::shared_ptr<SourcePool> views_;
-  InputShare share_{0, 0};  // of inputs that become blocks here
-  std::vector<std::shared_ptr<PooledFile>> files_;  // that this rank has opened
+  InputShare share_{0, 0};                                   // of inputs that become blocks here
+  std::vector<std::shared_ptr<PooledFile>> files_;           // that this rank has opened
   std::vector<std::pair<std::size_t, InputExtras>> extras_;  // by input; of NMB inputs
   ConflictList conflicts_;
   SharedNames names_;

@@ -494,8 +494,7 @@ class Receiver {
       hdf5::GroupBlock again = group;
       again.body.resize(body->size());
       NMB_TRY(body->read_at(0, again.body));
-      NMB_ASSIGN(std::shared_ptr<const Block> decoded,
-                 hdf5::decode_group(std::move(again), name));
+      NMB_ASSIGN(std::shared_ptr<const Block> decoded, hdf5::decode_group(std::move(again), name));
       return open_view(std::move(decoded), lengths.get());
     };
     return Source(
