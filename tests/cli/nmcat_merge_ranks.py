@@ -86,6 +86,20 @@ def write_tiles(netcdf, folder):
     return paths
 
 
+def write_own_groups(netcdf, folder):
+    """Each has a group that all have, with values too many to be held in memory, and one of its own."""
+    folder.mkdir()
+    paths = [folder / f"own{i}.nc" for i in range(FILES)]
+    for i, path in enumerate(paths):
+        with netcdf.Dataset(path, "w") as file:
+            file.note = f"file {i}"
+            for name, length in (("all", 3000), (f"own{i}", 50 + i)):
+                group = file.createGroup(name)
+                group.createDimension("x", length)
+                group.createVariable("x", "f8", ("x",))[:] = numpy.arange(length)
+    return paths
+
+
 def write_tables(netcdf, folder):
     folder.mkdir()
     paths = [folder / f"events{i}.nc" for i in range(FILES)]
@@ -188,6 +202,11 @@ def test(tools):
         nmb.append(work / f"{path.stem}.nmb")
         tools.run("nmcat", path, "-o", nmb[-1], "--block-name", "{group}", "--compress", "zstd")
     tables = write_tables(netcdf, work / "tables")
+    own = write_own_groups(netcdf, work / "own")
+    counted = []
+    for path in own:
+        counted.append(path.with_suffix(".nmb"))
+        tools.run("nmcat", path, "-o", counted[-1], "--block-name", "{group}", "--stats", "basic")
     tiles = write_tiles(netcdf, work / "tiles")
     halves = {kind: write_halves(netcdf, work / kind, kind) for kind in ("NETCDF3_CLASSIC", "NETCDF4")}
 
@@ -206,6 +225,9 @@ def test(tools):
     for kind, paths in halves.items():
         sound(f"union of {kind}", "--mode", "union", *paths)
     sound("union with a view", "--mode", "union", "--hdf5-view", "on", *halves["NETCDF3_CLASSIC"])
+    sound("union of groups of one input alone", "--mode", "union", *own)
+    sound("union of NMB files with statistics", "--mode", "union", *counted)
+    check(tools, "union of some with the same groups", "--mode", "union", "--unique", "{group}", *counted[:3], *own[3:])
     sound("tiles", "--mode", "tiles", *tiles)
     sound("tiles with gaps", "--mode", "tiles", "--missing=fill", *tiles[:3], *tiles[4:])
     sound("pack of groups", *grouped)
@@ -221,6 +243,8 @@ def test(tools):
     conflicts = check(tools, "join with conflicts", "--mode", "join", *wrong)
     tools.check(conflicts.returncode == 1, f"join with conflicts: exit code {conflicts.returncode}")
     tools.check(len(words_of(conflicts)) > 3, f"join with conflicts: {conflicts.stderr}")
+    check(tools, "join without what does not go", "--mode", "join", "--on-mismatch=skip", "--atts=list", *wrong)
+    check(tools, "union with conflicts", "--mode", "union", *wrong)
     check(tools, "join with a missing input", "--mode", "join", *classic[:5], "missing.nc", classic[5])
 
 

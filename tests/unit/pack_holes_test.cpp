@@ -13,12 +13,12 @@
 namespace nmb::test {
 namespace {
 
-constexpr std::uint64_t kPiece = 65536;
+constexpr std::uint64_t kWindowOfHoles = 65536;
 
 class PackHolesTest : public testing::Test {
  protected:
   PackHolesTest() {
-    options_.piece_size = kPiece;
+    options_.piece_size = kWindowOfHoles;
     options_.sync = false;
     merge_.inputs = {in()};
     merge_.output = out();
@@ -67,13 +67,13 @@ class PackHolesTest : public testing::Test {
 };
 
 TEST_F(PackHolesTest, PiecesThatWereNotWrittenStayHoles) {
-  constexpr std::uint64_t kInts = 40 * kPiece / 4 + 5;
+  constexpr std::uint64_t kInts = 40 * kWindowOfHoles / 4 + 5;
   auto writer = create();
   const BlockId a = ints(*writer, "a", kInts), b = ints(*writer, "b", kInts),
                 c = ints(*writer, "c", 100), d = ints(*writer, "d", kInts);
   ASSERT_TRUE(writer->end_define().ok());
-  put(*writer, a, 3 * kPiece / 4 + 100, 50);
-  put(*writer, a, 8 * kPiece / 4 - 1, 2);
+  put(*writer, a, 3 * kWindowOfHoles / 4 + 100, 50);
+  put(*writer, a, 8 * kWindowOfHoles / 4 - 1, 2);
   put(*writer, a, kInts - 1, 1);
   put(*writer, b, 0, 1);
   put(*writer, c, 10, 10);
@@ -83,11 +83,12 @@ TEST_F(PackHolesTest, PiecesThatWereNotWrittenStayHoles) {
   for (const char* block : {"a", "b", "c", "d"})
     EXPECT_TRUE(values(out(), block) == values(in(), block)) << block;
   EXPECT_EQ(values(out(), "a")[0], 7);
-  const std::vector<ByteRange> expected = {
-      {0, 3 * kPiece}, {4 * kPiece, 7 * kPiece}, {9 * kPiece, 40 * kPiece}};
+  const std::vector<ByteRange> expected = {{0, 3 * kWindowOfHoles},
+                                           {4 * kWindowOfHoles, 7 * kWindowOfHoles},
+                                           {9 * kWindowOfHoles, 40 * kWindowOfHoles}};
   EXPECT_TRUE(holes(in(), "a") == expected);
   EXPECT_TRUE(holes(out(), "a") == expected);
-  EXPECT_TRUE(holes(out(), "b") == (std::vector<ByteRange>{{kPiece, kInts * 4}}));
+  EXPECT_TRUE(holes(out(), "b") == (std::vector<ByteRange>{{kWindowOfHoles, kInts * 4}}));
   EXPECT_TRUE(holes(out(), "c").empty());
   EXPECT_TRUE(holes(out(), "d") == (std::vector<ByteRange>{{0, kInts * 4}}));
   EXPECT_LE(stored_bytes(out()), stored_bytes(in()) + 65536);
@@ -106,7 +107,8 @@ TEST_F(PackHolesTest, RecordsFarApartTakeNoRoomBetweenThem) {
     ASSERT_TRUE(writer->put(block, 0, {{at, 0}, {1, 1000}, {}}, std::span<const int>(record)).ok());
   ASSERT_TRUE(writer->close().ok());
   merge();
-  EXPECT_LE(std::filesystem::file_size(out()), std::filesystem::file_size(in()) + 4 * kPiece);
+  EXPECT_LE(std::filesystem::file_size(out()),
+            std::filesystem::file_size(in()) + 4 * kWindowOfHoles);
   auto merged = *(*Reader::open(out()))->block("a");
   EXPECT_EQ(merged->records, 1000001u);
   std::vector<int> row(3000);
@@ -116,12 +118,12 @@ TEST_F(PackHolesTest, RecordsFarApartTakeNoRoomBetweenThem) {
 }
 
 TEST_F(PackHolesTest, PiecesOfAnotherSizeHoldTheSameValues) {
-  constexpr std::uint64_t kInts = 100 * kPiece / 4 + 1;
+  constexpr std::uint64_t kInts = 100 * kWindowOfHoles / 4 + 1;
   auto writer = create();
   const BlockId a = ints(*writer, "a", kInts);
   ASSERT_TRUE(writer->end_define().ok());
-  put(*writer, a, 17 * kPiece / 4 + 3, 9);
-  put(*writer, a, 70 * kPiece / 4, kPiece);
+  put(*writer, a, 17 * kWindowOfHoles / 4 + 3, 9);
+  put(*writer, a, 70 * kWindowOfHoles / 4, kWindowOfHoles);
   ASSERT_TRUE(writer->close().ok());
   for (const std::uint32_t size : {1u << 17, 1u << 20, 1u << 21, 1u << 24}) {
     merge_.writer.piece_size = size;
@@ -135,11 +137,11 @@ TEST_F(PackHolesTest, ManyHolesMergeIntoTheSameBytesWithAnyNumberOfThreads) {
   auto writer = create();
   std::vector<BlockId> blocks;
   for (unsigned i = 0; i < 20; ++i)
-    blocks.push_back(ints(*writer, "b" + std::to_string(i), (5 + i) * kPiece / 4 + i));
+    blocks.push_back(ints(*writer, "b" + std::to_string(i), (5 + i) * kWindowOfHoles / 4 + i));
   ASSERT_TRUE(writer->end_define().ok());
   for (unsigned i = 0; i < 20; ++i)
     for (unsigned k = i % 3; k < 5 + i; k += 1 + i % 4)
-      put(*writer, blocks[i], k * kPiece / 4 + i, 1);
+      put(*writer, blocks[i], k * kWindowOfHoles / 4 + i, 1);
   ASSERT_TRUE(writer->close().ok());
   std::vector<std::string> bytes;
   for (const unsigned threads : {1u, 3u}) {
@@ -189,14 +191,15 @@ TEST_F(PackHolesTest, ZerosThatTheFileDoesNotStoreAreNotStoredInTheNewOne) {
 }
 
 TEST_F(PackHolesTest, ValuesThatWereTakenAwayAreNotPassedOnAsZeros) {
-  constexpr std::uint64_t kInts = 10 * kPiece / 4;
+  constexpr std::uint64_t kInts = 10 * kWindowOfHoles / 4;
   auto writer = create();
   const BlockId a = ints(*writer, "a", kInts);
   ASSERT_TRUE(writer->end_define().ok());
   put(*writer, a, 0, kInts);
   ASSERT_TRUE(writer->close().ok());
   const std::uint64_t position = (*(*Reader::open(in()))->find("a"))->extent_position;
-  if (!punch(in(), (position + kPiece - 1) / kPiece * kPiece, 3 * kPiece))
+  if (!punch(in(), (position + kWindowOfHoles - 1) / kWindowOfHoles * kWindowOfHoles,
+             3 * kWindowOfHoles))
     GTEST_SKIP() << "the file system has no holes";
   PackReport report;
   EXPECT_EQ(pack(merge_, &report).code(), Code::kDamaged);

@@ -97,6 +97,7 @@ Status ClassicFile::write(std::span<const std::byte> header, std::uint64_t heade
   NMB_TRY(agree(ranks_.rank() == 0 ? write_header(header, length, may_be_sparse) : Status()));
   NMB_TRY(agree(move(header_length, length, own)));
   NMB_TRY(agree(options_.sync && syncs_output(ranks_) ? file_->sync() : Status()));
+  if (check_) NMB_TRY(ranks_.agree(check_()));
   return agree(ranks_.rank() == 0 ? file_->publish() : Status());
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convert/laid_values.h"
@@ -39,6 +41,9 @@ class ClassicFile {
   // The range of `length` bytes of values that a rank writes.
   static ByteRange share_of(int rank, int ranks, std::uint64_t length);
 
+  // Each rank's: asked when all values are there, before the file gets its name.
+  void set_check(std::function<Status()> check) { check_ = std::move(check); }
+
   struct Values {
     std::shared_ptr<const ByteSource> source;  // has at least the bytes of the share
     ByteRange share;
@@ -59,6 +64,7 @@ class ClassicFile {
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
   WriterOptions mover_;
+  std::function<Status()> check_;
 };
 
 }  // namespace nmb

@@ -10,10 +10,8 @@
 
 #include "block/name_rules.h"
 #include "interop/shared_dimensions.h"
-#include "merge/classic_form.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
-#include "merge/held_values.h"
 #include "merge/input_order.h"
 #include "nmb/classic_header.h"
 #include "nmb/netcdf_view.h"
@@ -22,11 +20,6 @@
 namespace nmb {
 
 namespace {
-
-// Whether it is of a process that had none: what it says of them is of no use.
-bool has_no_icebergs(const InputBlock& block) {
-  return is_iceberg(block.dataset.metadata) && block.dataset.records == 0;
-}
 
 constexpr std::string_view kFirstAxis = "axis:0";
 // Kind of conflicts.
@@ -79,6 +72,7 @@ struct BlockUnions::Entry {
   // How many files the set has, as inputs say that are parts of one.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
+  std::shared_ptr<const DescribedBlock> described;  // in place of `whole`
   std::unique_ptr<DatasetUnion> united;
   std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
   bool is_iceberg = false;               // a set of icebergs
@@ -87,9 +81,38 @@ struct BlockUnions::Entry {
   std::map<std::string, std::uint32_t, std::less<>> levels;
 };
 
+// The blocks that one input alone has, which another rank has read.
+class BlockUnions::Loader final : public BlockSink {
+ public:
+  Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
+  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  Status take_whole(const BlockName& name, InputBlock& block) override {
+    const auto known = unions_.by_name_.find(name.name);
+    if (known == unions_.by_name_.end()) return {};
+    Entry& entry = *known->second;
+    if (!entry.described || entry.inputs.front() != input_) return {};
+    entry.described.reset();
+    entry.file = file_;
+    entry.whole = std::move(static_cast<KeptBlock&>(block));
+    return {};
+  }
+  Status take_part(const BlockName&, BlockPart) override { return {}; }
+
+ private:
+  BlockUnions& unions_;
+  const std::size_t input_;
+  std::shared_ptr<const ByteSource> file_;
+};
+
 BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
-                         std::shared_ptr<SourcePool> views)
-    : options_(options), conflicts_(conflicts), report_(report), views_(std::move(views)) {}
+                         std::shared_ptr<SourcePool> views, std::uint64_t held,
+                         ReadAgain read_again)
+    : options_(options),
+      conflicts_(conflicts),
+      report_(report),
+      views_(std::move(views)),
+      held_room_(held),
+      read_again_(std::move(read_again)) {}
 
 BlockUnions::~BlockUnions() = default;
 
@@ -143,65 +166,113 @@ DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
 }
 
 Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
-  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
-  tell_losses(block, form, conflicts_);
-  for (const std::string& name : form.lost_fill_values) ++lost_fill_values_[name];
-  const Metadata& metadata = form.dataset.metadata;
+  // The file is open now, and may not be when values are compared.
+  return visit_union_block(block, options_, views_, &held_room_,
+                           [&](const UnionBlock& united) { return unite(entry, united); });
+}
+
+Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
+  NMB_TRY(block.failure());
+  UnionBlock united = block.block();
+  for (const std::uint64_t input : block.parts().same_as) {
+    const auto at = std::ranges::lower_bound(entry.members, input);
+    united.member.same_as.push_back(at == entry.members.end() || *at != input
+                                        ? DatasetUnion::kNobody
+                                        : static_cast<std::uint32_t>(at - entry.members.begin()));
+  }
+  return unite(entry, united);
+}
+
+Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
+  for (const Loss& loss : block.losses) conflicts_.add("loss", loss.object, loss.text, "");
+  for (const std::string& name : block.lost_fill_values) ++lost_fill_values_[name];
+  const Metadata& metadata = block.member.metadata;
   entry.members.push_back(conflicts_.here().input);
   if (options_.mode == MergeMode::kTiles) NMB_TRY(check_tile(entry, metadata));
-  // The file is open now, and may not be when they are compared.
-  NMB_ASSIGN(std::shared_ptr<const ByteSource> values,
-             hold_small(form.dataset, form.values, &held_room_));
-  DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, std::move(values));
-  if (options_.widen_types)
-    member.has_default_fill =
-        is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
-  member.is_record_unused = form.is_record_unused;
   for (DimId d = 0; d < metadata.dimension_count(); ++d) {
-    const auto [known, is_new] = entry.levels.emplace(metadata.dimension(d).name, form.levels[d]);
-    if (known->second != form.levels[d]) known->second = 0;
+    const auto [known, is_new] = entry.levels.emplace(metadata.dimension(d).name, block.levels[d]);
+    if (known->second != block.levels[d]) known->second = 0;
   }
-  return union_of(entry, metadata).add(member);
+  return union_of(entry, metadata).add(block.member);
 }
 
 // Of what was kept as it is.
 Status BlockUnions::unite_whole(Entry& entry) {
-  if (!entry.whole) return {};
-  KeptBlock whole = std::move(*entry.whole);
-  entry.whole.reset();
-  NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, whole.open());
+  if (!entry.whole && !entry.described) return {};
   // What is told of it is the first input's.
   const Occurrence here = conflicts_.here();
   conflicts_.begin_input(entry.inputs.front());
-  const Status status = unite(entry, InputBlock(*opened, std::move(whole)));
+  const Status status = unite_first(entry);
   conflicts_.look_at(here);
   return status;
 }
 
-Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
-  Entry& entry = entry_of(name);
-  const bool is_first = entry.inputs.empty();
+Status BlockUnions::unite_first(Entry& entry) {
+  if (const auto described = std::exchange(entry.described, nullptr))
+    return unite(entry, *described);
+  KeptBlock whole = std::move(*entry.whole);
+  entry.whole.reset();
+  NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, whole.open());
+  return unite(entry, InputBlock(*opened, std::move(whole)));
+}
+
+// Reads a block that one input alone has, and all others of that input, if another rank has read
+// it. Without it: its input cannot be used.
+Status BlockUnions::load(Entry& entry) {
+  if (!entry.described) return {};
+  const std::size_t input = entry.inputs.front();
+  Loader loader(*this, input);
+  const Status status = read_again_(input, loader);
+  if (std::exchange(entry.described, nullptr) && status.ok())
+    return Status(Code::kDamaged, conflicts_.input(input), kNoOffset, "",
+                  "the file changed while it was read");
+  return {};
+}
+
+// keep: as the only one of its name.
+template <class Keep>
+bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
+  const bool is_first = entry.inputs.empty(), is_tile = options_.mode == MergeMode::kTiles;
   entry.inputs.push_back(conflicts_.here().input);
-  note_set_size(entry, block.dataset.metadata);
+  note_set_size(entry, facts);
   if (is_first) {
-    entry.samples = block.samples;
+    entry.samples = facts.samples;
     // A tile is a part in any case.
-    if (options_.mode == MergeMode::kTiles && !has_no_icebergs(block)) return unite(entry, block);
-    entry.whole = std::move(static_cast<KeptBlock&>(block));
-    return {};
+    if (is_tile && !facts.has_no_icebergs) return true;
+    keep();
+    return false;
   }
-  if (options_.mode == MergeMode::kTiles) {
-    if (has_no_icebergs(block)) return {};
-    if (!entry.united) entry.whole.reset();
+  if (is_tile) {
+    if (facts.has_no_icebergs) return false;
+    if (!entry.united) {
+      entry.whole.reset();
+      entry.described.reset();
+    }
   }
-  if (!entry.samples || !block.samples)
+  if (!entry.samples || !facts.samples)
     entry.samples.reset();
   else if (options_.mode == MergeMode::kJoin)
-    *entry.samples += *block.samples;
+    *entry.samples += *facts.samples;
   else
-    entry.samples = std::max(*entry.samples, *block.samples);
+    entry.samples = std::max(*entry.samples, *facts.samples);
+  return true;
+}
+
+Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
+  Entry& entry = entry_of(name);
+  if (!take(entry, facts_of(block, options_),
+            [&] { entry.whole = std::move(static_cast<KeptBlock&>(block)); }))
+    return {};
   NMB_TRY(unite_whole(entry));
   return unite(entry, block);
+}
+
+Status BlockUnions::take_described(const BlockName& name,
+                                   std::shared_ptr<const DescribedBlock> block) {
+  Entry& entry = entry_of(name);
+  if (!take(entry, block->facts(), [&] { entry.described = block; })) return {};
+  NMB_TRY(unite_whole(entry));
+  return unite(entry, *block);
 }
 
 Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
@@ -228,15 +299,10 @@ Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
   return {};
 }
 
-// Of tiles, and of icebergs that are joined: these may be of several sets, as of several times.
-void BlockUnions::note_set_size(Entry& entry, const Metadata& metadata) {
-  if (options_.mode != MergeMode::kTiles &&
-      (options_.mode != MergeMode::kJoin || !has_version_of_icebergs(metadata)))
-    return;
-  if (const std::optional<std::int64_t> size = files_in_set(metadata)) {
-    entry.set_sizes.emplace_back(conflicts_.here().input, *size);
-    entry.is_iceberg = has_version_of_icebergs(metadata) && !has_decomposition(metadata);
-  }
+void BlockUnions::note_set_size(Entry& entry, const BlockFacts& facts) {
+  if (!facts.set_size) return;
+  entry.set_sizes.emplace_back(conflicts_.here().input, *facts.set_size);
+  entry.is_iceberg = facts.is_iceberg_set;
 }
 
 // Whether the inputs that have a block are the set that they say they are part of.
@@ -358,6 +424,7 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
 // group, or its variables, has fill values for each index that it has above.
 Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
   for (const std::unique_ptr<Entry>& entry : entries_) {
+    if (entry->inputs.size() < inputs.size()) NMB_TRY(load(*entry));
     if (entry->whole && entry->inputs.size() < inputs.size()) {
       NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, entry->whole->open());
       const NetcdfView view = netcdf_view(*opened);
@@ -520,6 +587,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
     NMB_TRY(finish(*entry, sink));
     entry->united.reset();
     entry->whole.reset();
+    entry->described.reset();
   }
   warn_of_notes();
   return {};
@@ -527,6 +595,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
 
 Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   if (options_.mode == MergeMode::kTiles) NMB_TRY(unite_whole(entry));
+  NMB_TRY(load(entry));
   if (!entry.whole && !entry.united) return {};  // its input cannot be used
   if (entry.united) NMB_TRY(entry.united->check_tiles(conflicts_.size() == 0));
   // What is told of it is of no use to whom it does not concern.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,23 +16,30 @@
 #include "merge/block_sink.h"
 #include "merge/conflict_list.h"
 #include "merge/dataset_union.h"
+#include "merge/described_block.h"
 #include "merge/partition_key.h"
 #include "merge/reopened_source.h"
+#include "merge/union_block.h"
 #include "nmb/pack.h"
 
 namespace nmb {
 
 class BlockUnions final : public BlockSink {
  public:
-  // conflicts, report: must outlive this.
+  // Plans an input that another rank has read, into `sink`; what is told of it is known.
+  using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
+
+  // conflicts, report: must outlive this. held: bytes of values of inputs read here that are held.
   BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
-              std::shared_ptr<SourcePool> views);
+              std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again);
   ~BlockUnions() override;
 
   // Of the input that `conflicts` looks at.
   void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
+  // A block of an input that another rank read. One that no other input has is read again here.
+  Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
 
   // Hands on all blocks, in the order of their first inputs: of one input as they are, else what
   // inputs say of them as one. inputs: those that were looked at.
@@ -39,13 +47,21 @@ class BlockUnions final : public BlockSink {
 
  private:
   struct Entry;
+  class Loader;
 
   Entry& entry_of(const BlockName& name);
   DatasetUnion& union_of(Entry& entry, const Metadata& first);
+  // false: there is nothing to unite.
+  template <class Keep>
+  bool take(Entry& entry, const BlockFacts& facts, Keep keep);
   Status unite(Entry& entry, const InputBlock& block);
+  Status unite(Entry& entry, const DescribedBlock& block);
+  Status unite(Entry& entry, const UnionBlock& block);
   Status unite_whole(Entry& entry);
+  Status unite_first(Entry& entry);
+  Status load(Entry& entry);
   Status check_tile(const Entry& entry, const Metadata& metadata);
-  void note_set_size(Entry& entry, const Metadata& metadata);
+  void note_set_size(Entry& entry, const BlockFacts& facts);
   void check_set(const Entry& entry);
   bool check_icebergs(const Entry& entry, std::int64_t size);
   void tell_set(const Entry& entry, std::size_t second, std::size_t first, std::string found,
@@ -74,7 +90,8 @@ class BlockUnions final : public BlockSink {
   ConflictList& conflicts_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
-  std::uint64_t held_room_ = kHeldBytes;
+  std::uint64_t held_room_;
+  const ReadAgain read_again_;
   std::map<std::string, std::size_t> lost_fill_values_;  // by variable: how many inputs have one
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   std::shared_ptr<const ByteSource> file_;

@@ -94,15 +94,23 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                      is_unused};
 }
 
-void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
-                 const std::string& why) {
+std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
+                            const std::string& why) {
   constexpr std::string_view kFound = "found ";
   const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
+  std::vector<Loss> losses;
   for (const Loss& loss : form.losses) {
     std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
     found.resize(std::min(found.size(), found.rfind("; ")));
-    conflicts.add("loss", group + loss.object, found + " (" + why + ")", "");
+    losses.push_back({group + loss.object, found + " (" + why + ")"});
   }
+  return losses;
+}
+
+void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
+                 const std::string& why) {
+  for (Loss& loss : losses_of(block, form, why))
+    conflicts.add("loss", std::move(loss.object), std::move(loss.text), "");
 }
 
 }  // namespace nmb

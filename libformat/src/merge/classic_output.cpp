@@ -7,26 +7,11 @@
 #include "merge/classic_form.h"
 #include "nmb/classic_view.h"
 #include "nmb/file_source.h"
-#include "nmb/output_file.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {
 
 namespace {
-
-// Gets its name if a check says so.
-class CheckedOutput final : public OutputFileLayer {
- public:
-  CheckedOutput(std::shared_ptr<OutputFile> base, std::function<Status()> check)
-      : OutputFileLayer(std::move(base)), check_(std::move(check)) {}
-  Status publish() override {
-    NMB_TRY(check_());
-    return OutputFileLayer::publish();
-  }
-
- private:
-  const std::function<Status()> check_;
-};
 
 std::shared_ptr<const ByteSource> or_empty(std::shared_ptr<const ByteSource> values,
                                            const ByteSource& file) {
@@ -118,10 +103,7 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   extract.threads = options_.writer.threads;
   extract.cancel = options_.writer.cancel;
   extract.progress = options_.progress;
-  extract.layer = [&](std::unique_ptr<OutputFile> file) {
-    if (options_.writer.layer) file = options_.writer.layer(std::move(file));
-    return std::make_unique<CheckedOutput>(std::move(file), check_inputs);
-  };
+  extract.layer = options_.writer.layer;
   Result<ClassicContent> content = ClassicContent();
   if (ranks.rank() == 0) content = classic_content(*only_, *options_.classic);
   NMB_TRY(ranks.agree(content.status()));
@@ -133,8 +115,9 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   NMB_ASSIGN(lengths, ranks.broadcast_value(0, lengths));
   NMB_ASSIGN(const auto own, deal(ranks, from, content->values, lengths.values));
   const bool may_be_sparse = ranks.rank() == 0 && content->values->may_be_sparse();
-  NMB_TRY(ClassicFile(options_.output, extract, ranks)
-              .write(content->header, lengths.header, lengths.values, may_be_sparse, own));
+  ClassicFile file(options_.output, extract, ranks);
+  file.set_check(check_inputs);
+  NMB_TRY(file.write(content->header, lengths.header, lengths.values, may_be_sparse, own));
   return ranks.agree(ranks.rank() == 0 ? describe(report) : Status());
 }
 

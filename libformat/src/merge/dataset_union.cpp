@@ -539,6 +539,14 @@ Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t
   return array_of(variable, place, step);
 }
 
+// Whether others have found that the values are those of the first dataset that has them.
+bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known) const {
+  if (member.same_as.empty() || member.same_as[local] == kNobody) return false;
+  const Placed& placed = placed_[known];
+  return placed.axes.empty() && (member.same_as[local] == placed.places.front().member ||
+                                 std::ranges::binary_search(placed.same, member.same_as[local]));
+}
+
 // first: the same values in a dataset before.
 Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known,
                                     const Place& first) {
@@ -550,7 +558,7 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
   const Variable variable = all_.metadata.variable(known);
   if (length) *length = *length / type_size(type) * type_size(variable.type);
   if (!length || (placed_[known].axes.empty() && length != all_.metadata.slice_bytes(known)) ||
-      (is_record && slices != all_.records))
+      (is_record && slices != all_.records) || is_known_same(member, local, known))
     return {};
   const Place own{here(), member.metadata.is_record_variable(local), type, member.begins[local]};
   ComparedValues theirs{}, ours{};
@@ -559,7 +567,11 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
   theirs.source = before.get();
   ours.source = values.get();
   NMB_ASSIGN(const auto differs, first_difference(ours, theirs, variable.type, slices, *length));
-  if (!differs) return {};
+  if (!differs) {
+    if (!member.same_as.empty() && member.same_as[local] == kNobody)
+      placed_[known].same.push_back(here());
+    return {};
+  }
   std::vector<IndexRange> ranges;
   for (const DimId id : variable.dimensions)
     ranges.push_back(joined_[id].is

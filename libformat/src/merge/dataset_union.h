@@ -102,7 +102,11 @@ class DatasetUnion {
     // Nothing uses the record dimension, in the dataset and in others of its file: any number of
     // records goes with it.
     bool is_record_unused = false;
+    // Where others have compared values: by variable, a dataset before that has the same ones, of
+    // the same type and shape, or kNobody. Not of tiles, nor where types are widened.
+    std::vector<std::uint32_t> same_as{};
   };
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   static Member member_of(const Dataset& dataset, std::shared_ptr<const ByteSource> values);
 
   DatasetUnion(UnionRules rules, TakeNote note);
@@ -182,6 +186,9 @@ class DatasetUnion {
     std::vector<Place> places;        // one, but for those
     std::vector<std::uint32_t> place_of_box{};  // of tiles, or kNoPlace
     bool has_gaps = false;                      // tiles, after check_tiles()
+    // Datasets that others may have been compared with, whose values are those of the first;
+    // ascending.
+    std::vector<std::uint32_t> same{};
   };
   static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
   using DimIds = std::vector<std::optional<DimId>>;
@@ -208,6 +215,7 @@ class DatasetUnion {
   bool is_alike(const Member& member, VarId local, VarId known,
                 const std::vector<DimId>& dimensions);
   Status compare_values(const Member& member, VarId local, VarId known, const Place& first);
+  bool is_known_same(const Member& member, VarId local, VarId known) const;
   bool can_widen(const Member& member, VarId local, VarId known) const;
   bool maps_fill(VarId variable, const Place& place) const;
   Status widen(VarId known, const Variable& found);

@@ -30,6 +30,7 @@ class HeldValues final : public ByteSource {
   }
   bool may_be_sparse() const override { return base_->may_be_sparse(); }
   const std::shared_ptr<const ByteSource>& base() const { return base_; }
+  const Pieces& pieces() const { return pieces_; }
 
  private:
   const std::shared_ptr<const ByteSource> base_;

@@ -29,10 +29,10 @@ std::string below(const std::string& parent, std::string_view group) {
 Result<std::unique_ptr<InputPlanner>> InputPlanner::make(const PackOptions& options,
                                                          Communicator& ranks,
                                                          ConflictList& conflicts,
-                                                         SharedNames& names, PackReport& report,
+                                                         NoteGroup note_group, PackReport& report,
                                                          std::shared_ptr<SourcePool> views) {
   std::unique_ptr<InputPlanner> planner(
-      new InputPlanner(options, conflicts, names, report, std::move(views)));
+      new InputPlanner(options, conflicts, std::move(note_group), report, std::move(views)));
   NMB_TRY(planner->prepare_names());
   NMB_TRY(planner->prepare_division());
   planner->prepare_reader(ranks);
@@ -109,7 +109,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       return [this](std::string_view path) { return fates_.moved(path); };
     };
   }
-  // One rank plans what is united or joined, where others would read as well.
+  // Where threads of this process would read as well, but one plans.
   if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;
   reader_.emplace(read, &report_.warnings);
 }
@@ -177,7 +177,7 @@ Result<BlockName> InputPlanner::name_of(const std::string& group) const {
 }
 
 void InputPlanner::note_group(const std::string& group) {
-  if (options_.unique_groups && !group.empty()) names_.note_group(group);
+  if (options_.unique_groups && !group.empty()) note_name_(group);
 }
 
 // A block as it is. group: its new path in the input.

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "merge/block_fates.h"
@@ -20,7 +22,6 @@
 #include "merge/conflict_list.h"
 #include "merge/dataset_union.h"
 #include "merge/input_reader.h"
-#include "merge/shared_names.h"
 #include "merge/split_dataset.h"
 #include "nmb/pack.h"
 
@@ -28,15 +29,21 @@ namespace nmb {
 
 class InputPlanner {
  public:
+  // A name in an input that no other may have (SharedNames::note_group()).
+  using NoteGroup = std::function<void(const std::string& group)>;
+
   // views: of blocks of kind 6 as classic ones. All must outlive this. kUsage: options.
   static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
-                                                    ConflictList& conflicts, SharedNames& names,
+                                                    ConflictList& conflicts, NoteGroup note_group,
                                                     PackReport& report,
                                                     std::shared_ptr<SourcePool> views);
 
   // Hands the blocks of an input to `sink`. index: in the list of inputs. What InputReader::read()
   // fails with; kLimit; what `sink` fails with.
   Status plan(std::size_t index, std::shared_ptr<const ByteSource> file, BlockSink& sink);
+
+  // Inputs from `end` on are not begun ahead of their turn: they are not planned next, or not here.
+  void set_end(std::size_t end) { reader_->set_end(end); }
 
   // What the input that was planned last tells of its making.
   std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
@@ -51,11 +58,11 @@ class InputPlanner {
  private:
   using By = BlockRule::By;
 
-  InputPlanner(const PackOptions& options, ConflictList& conflicts, SharedNames& names,
+  InputPlanner(const PackOptions& options, ConflictList& conflicts, NoteGroup note_group,
                PackReport& report, std::shared_ptr<SourcePool> views)
       : options_(options),
         conflicts_(conflicts),
-        names_(names),
+        note_name_(std::move(note_group)),
         report_(report),
         views_(std::move(views)) {}
   Status prepare_names();
@@ -101,7 +108,7 @@ class InputPlanner {
 
   const PackOptions& options_;
   ConflictList& conflicts_;
-  SharedNames& names_;
+  const NoteGroup note_name_;
   PackReport& report_;
   const std::shared_ptr<SourcePool> views_;
   std::optional<BlockTemplate> template_, classic_template_, grouped_template_;

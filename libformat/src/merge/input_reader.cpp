@@ -465,7 +465,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
   if (!started || started_index_ != index) {
     NMB_ASSIGN(started, start_hdf5(index, file->name()));
   }
-  if (options_.ahead && index + 1 < options_.ahead->size()) {
+  if (options_.ahead && index + 1 < std::min(end_, options_.ahead->size())) {
     // Of what kind it is, and what is wrong with it, is found when it is its turn.
     Result<std::unique_ptr<hdf5::StartedFile>> next =
         start_hdf5(index + 1, (*options_.ahead)[index + 1]);

@@ -125,6 +125,9 @@ class InputReader {
   // failure.
   Status read(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
 
+  // Options::ahead counts below `end`.
+  void set_end(std::size_t end) { end_ = end; }
+
   // Of the input that was read last, an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
   InputExtras take_extras() { return std::exchange(extras_, {}); }
@@ -168,6 +171,7 @@ class InputReader {
   std::shared_ptr<SpoolFile> moved_;            // values that lead to paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
+  std::size_t end_ = ~std::size_t{0};
   std::uint64_t held_room_ = kHeldBytes;             // of headers of inputs
   bool is_placed_ = false;                           // the one that is read
   bool is_surveyed_ = false;                         // by Options::survey

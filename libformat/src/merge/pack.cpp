@@ -12,11 +12,15 @@
 #include "merge/block_unions.h"
 #include "merge/classic_output.h"
 #include "merge/conflict_list.h"
+#include "merge/described_inputs.h"
+#include "merge/input_describer.h"
 #include "merge/input_order.h"
 #include "merge/input_planner.h"
+#include "merge/input_rounds.h"
 #include "merge/input_shares.h"
 #include "merge/pack_plan.h"
 #include "merge/pack_report.h"
+#include "merge/planned_input.h"
 #include "merge/sample_rule.h"
 #include "merge/sent_values.h"
 #include "merge/shared_names.h"
@@ -60,8 +64,8 @@ class Packer {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
     if (options_.append) NMB_TRY(said_by_rank_0(ranks_.rank() == 0 ? look_at_inputs() : Status()));
     NMB_TRY(open_output());
-    NMB_ASSIGN(share_, share());
-    Status planned = plan_inputs();
+    Status planned;
+    NMB_TRY(plan_inputs(&planned));
     // Its memory serves better from now on.
     const bool is_divided = planner_->has_divided();
     const std::uint64_t largest_load = planner_->largest_load();
@@ -107,7 +111,10 @@ class Packer {
         std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
     // Of values of blocks of kind 6, where each thread may read another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
-    NMB_ASSIGN(planner_, InputPlanner::make(options_, ranks_, conflicts_, names_, report_, views_));
+    NMB_ASSIGN(planner_,
+               InputPlanner::make(
+                   options_, ranks_, conflicts_,
+                   [this](const std::string& group) { note_group(group); }, report_, views_));
     if (ranks_.rank() == 0) tell_repeated();
     return ranks_.rank() == 0 ? check_outputs() : Status();
   }
@@ -174,7 +181,7 @@ class Packer {
   }
 
   Status open_output() {
-    if (options_.mode != MergeMode::kPack) unions_.emplace(options_, conflicts_, report_, views_);
+    if (options_.mode != MergeMode::kPack) prepare_unions();
     if (options_.classic) {
       classic_.emplace(options_, conflicts_, views_);
       return said_by_rank_0(
@@ -190,31 +197,131 @@ class Packer {
     return {};
   }
 
-  // Blocks of several inputs are planned by one rank.
-  Result<InputShare> share() {
-    if (!unions_) return share_inputs(ranks_, options_.inputs);
-    return InputShare{0, ranks_.rank() == 0 ? options_.inputs.size() : 0};
+  // Rank 0 unites what inputs have in common; each other rank describes for it the inputs that it
+  // reads.
+  void prepare_unions() {
+    const std::uint64_t held = kHeldBytes / static_cast<std::uint64_t>(ranks_.size());
+    if (ranks_.rank() != 0) {
+      describer_.emplace(options_, conflicts_, report_, views_, held);
+      return;
+    }
+    unions_.emplace(options_, conflicts_, report_, views_, held,
+                    [this](std::size_t input, BlockSink& sink) { return read_again(input, sink); });
+    ReadOptions read = read_options();
+    read.cache_bytes = std::min<std::size_t>(read.cache_bytes, held / options_.inputs.size());
+    DescribedInputs::Uses uses;
+    uses.note_group = [this](const std::string& group) { names_.note_group(group); };
+    uses.read = [this](std::size_t input) { return take_input(input, *unions_); };
+    uses.end = [this](PlannedInput input) { return settle(std::move(input)); };
+    described_.emplace(options_, conflicts_, report_, *unions_, ReceivedFrom{pool_, views_, read},
+                       std::move(uses));
   }
 
-  Status plan_inputs() {
-    files_.resize(share_.end - share_.begin);
-    BlockSink& output = classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_;
-    BlockSink& first = unions_ ? static_cast<BlockSink&>(*unions_) : output;
-    std::vector<std::size_t> planned;
-    for (std::size_t i = share_.begin; i < share_.end; ++i) {
-      if (options_.writer.cancel && options_.writer.cancel->load())
-        return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
-      if (Status status = plan(i, first); !status.ok()) {
-        if (status.code() == Code::kUsage && status.file().empty()) return status;
-        report_.unreadable.push_back(status.in_file(options_.inputs[i]));
-      } else {
-        planned.push_back(i);
-      }
+  void note_group(const std::string& group) {
+    if (is_reading_again_) return;
+    if (describer_)
+      describer_->note_group(group);
+    else
+      names_.note_group(group);
+  }
+
+  // Collective. *planned: what keeps this rank from planning.
+  Status plan_inputs(Status* planned) {
+    if (options_.mode == MergeMode::kPack) {
+      NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
+      planner_->set_end(share_.end);
+      *planned = take_inputs(share_, *blocks_);
+    } else {
+      share_ = {0, ranks_.rank() == 0 ? options_.inputs.size() : 0};
+      NMB_TRY(read_rounds(planned));
+      if (unions_ && planned->ok()) *planned = finish_unions();
+      described_.reset();
+      describer_.reset();
+      unions_.reset();
     }
-    if (unions_) NMB_TRY(unions_->finish(planned, output));
-    unions_.reset();
+    if (!planned->ok()) return {};
     for (const auto& [input, extras] : extras_) tell_losses(input, extras);
     if (classic_ && ranks_.rank() == 0 && report_.unreadable.empty()) classic_->check();
+    return {};
+  }
+
+  // Rank 0's.
+  Status finish_unions() {
+    return unions_->finish(planned_, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
+  }
+
+  // Collective. Each rank reads inputs of a round, those of lower ranks ahead of those of higher
+  // ones; then rank 0 takes in what the others read, while these begin the next round.
+  Status read_rounds(Status* planned) {
+    InputRounds rounds(ranks_, options_.inputs.size());
+    for (bool goes_on = true; goes_on;) {
+      const InputShare share = rounds.next();
+      planner_->set_end(share.end);
+      // A failure of taking in is told to the others behind the next round.
+      if (planned->ok())
+        *planned = describer_ ? describe_inputs(share) : take_inputs(share, *unions_);
+      std::vector<Communicator::Parcel> parcels;
+      const std::uint64_t length = describer_ ? describer_->size() : 0;
+      if (length > 0) parcels.push_back({0, describer_->take()});
+      NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
+      NMB_ASSIGN(goes_on, rounds.go_on(planned->ok(), length));
+      for (const Message& message : arrived)
+        if (planned->ok()) *planned = described_->take(message.from(), message.bytes());
+    }
+    return {};
+  }
+
+  // Stops at an input that rank 0 stops at.
+  Status describe_inputs(InputShare share) {
+    for (std::size_t i = share.begin; i < share.end; ++i) {
+      if (is_cancelled()) return interrupted();
+      describer_->begin();
+      PlannedInput input;
+      const bool is_left = !open_and_plan(i, *describer_, &input);
+      if (is_left)
+        describer_->leave(i);
+      else
+        describer_->end(input);
+      if (stops(input.status)) break;
+    }
+    return {};
+  }
+
+  Status take_inputs(InputShare share, BlockSink& sink) {
+    for (std::size_t i = share.begin; i < share.end; ++i) {
+      if (is_cancelled()) return interrupted();
+      NMB_TRY(take_input(i, sink));
+    }
+    return {};
+  }
+
+  Status take_input(std::size_t index, BlockSink& sink) {
+    PlannedInput input;
+    open_and_plan(index, sink, &input);
+    return settle(std::move(input));
+  }
+
+  bool is_cancelled() const { return options_.writer.cancel && options_.writer.cancel->load(); }
+  Status interrupted() const {
+    return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
+  }
+  // Whether it is a failure of the run, and of no input.
+  static bool stops(const Status& status) {
+    return status.code() == Code::kUsage && status.file().empty();
+  }
+
+  // What counts of an input that was read, here or by another rank. A failure is the run's.
+  Status settle(PlannedInput input) {
+    report_.inputs += input.is_opened;
+    report_.bytes_in += input.size;
+    if (stops(input.status)) return input.status;
+    if (!input.status.ok()) {
+      report_.unreadable.push_back(input.status.in_file(options_.inputs[input.index]));
+      return {};
+    }
+    if (unions_) planned_.push_back(input.index);
+    report_.sources.push_back({input.index, {}, input.size, std::move(input.provenance)});
+    if (input.extras.rows) extras_.emplace_back(input.index, std::move(input.extras));
     return {};
   }
 
@@ -267,22 +374,54 @@ class Packer {
     return {};
   }
 
-  Status plan(std::size_t index, BlockSink& sink) {
+  // false: it is left to rank 0, as it has values that cannot be described.
+  bool open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input) {
     const std::string& path = options_.inputs[index];
+    input->index = index;
     conflicts_.begin_input(index);
     // Kept open: between two openings somebody may add to an NMB file, and until it is known to be
     // one that would be a change.
-    NMB_ASSIGN(std::shared_ptr<PooledFile> file,
-               PooledFile::open_and_keep(pool_, [path] { return FileSource::open(path); }));
-    files_[index - share_.begin] = file;
-    ++report_.inputs;
-    report_.bytes_in += file->size();
-    const std::uint64_t size = file->size();
-    NMB_TRY(planner_->plan(index, std::move(file), sink));
-    report_.sources.push_back({index, {}, size, planner_->take_provenance()});
-    if (InputExtras extras = planner_->take_extras(); extras.rows)
-      extras_.emplace_back(index, std::move(extras));
-    return {};
+    Result<std::shared_ptr<PooledFile>> file =
+        PooledFile::open_and_keep(pool_, [path] { return FileSource::open(path); });
+    if (!file.ok()) {
+      input->status = file.status();
+      return true;
+    }
+    if (describer_ && describer_->leaves_values()) {
+      const Result<FileKind> kind = kind_of(**file);
+      if (kind.ok() && !is_classic(*kind)) return false;
+    }
+    files_.push_back(*file);
+    input->is_opened = true;
+    input->size = (*file)->size();
+    input->status = planner_->plan(index, std::move(*file), sink);
+    std::vector<std::string> provenance = planner_->take_provenance();
+    InputExtras extras = planner_->take_extras();
+    if (!input->status.ok()) return true;
+    input->provenance = std::move(provenance);
+    input->extras = std::move(extras);
+    return true;
+  }
+
+  // An input that another rank described, for blocks that no other input has.
+  Status read_again(std::size_t index, BlockSink& sink) {
+    const Occurrence here = conflicts_.here();
+    const std::size_t conflicts = conflicts_.size(), warnings = report_.warnings.size();
+    PlannedInput input;
+    is_reading_again_ = true;
+    planner_->set_end(0);
+    open_and_plan(index, sink, &input);
+    is_reading_again_ = false;
+    conflicts_.all().erase(conflicts_.all().begin() + static_cast<std::ptrdiff_t>(conflicts),
+                           conflicts_.all().end());
+    report_.warnings.resize(warnings);
+    conflicts_.look_at(here);
+    // Its rows are those that blocks of it have.
+    const auto known =
+        std::ranges::find(extras_, index, [](const auto& each) { return each.first; });
+    if (known != extras_.end() && input.extras.rows)
+      known->second.rows = std::move(input.extras.rows);
+    return input.status;
   }
 
   // What of an NMB input is beside its blocks, and not taken over with them.
@@ -376,8 +515,7 @@ class Packer {
   }
 
   Status check_inputs() const {
-    for (const auto& file : files_)
-      if (file) NMB_TRY(file->check_unchanged());
+    for (const auto& file : files_) NMB_TRY(file->check_unchanged());
     return {};
   }
 
@@ -430,13 +568,18 @@ class Packer {
   SampleRule samples_;
   std::shared_ptr<FilePool> pool_;
   std::shared_ptr<SourcePool> views_;
-  InputShare share_{0, 0};
-  std::vector<std::shared_ptr<PooledFile>> files_;  // of the share; nullptr: cannot be used
+  InputShare share_{0, 0};                                   // of inputs that become blocks here
+  std::vector<std::shared_ptr<PooledFile>> files_;           // that this rank has opened
   std::vector<std::pair<std::size_t, InputExtras>> extras_;  // by input; of NMB inputs
   ConflictList conflicts_;
   SharedNames names_;
   std::unique_ptr<InputPlanner> planner_;
-  std::optional<BlockUnions> unions_;  // but for pack
+  // But for pack: rank 0's, and what other ranks have instead.
+  std::optional<BlockUnions> unions_;
+  std::optional<DescribedInputs> described_;
+  std::optional<InputDescriber> describer_;
+  std::vector<std::size_t> planned_;  // inputs that can be used
+  bool is_reading_again_ = false;
   // The output: one or the other.
   std::optional<ClassicOutput> classic_;
   std::unique_ptr<Writer> writer_;

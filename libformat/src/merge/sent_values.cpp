@@ -26,7 +26,85 @@
 
 namespace nmb {
 
+// An NMB file of which another rank sent blocks. Thread-safe.
+class SentFile {
+ public:
+  SentFile(std::string path, const ReceivedFrom& from)
+      : path_(std::move(path)), from_{from.files, from.views, from.read} {}
+
+  const std::string& path() const { return path_; }
+  Result<std::shared_ptr<const Reader>> reader() {
+    const std::scoped_lock lock(mutex_);
+    if (!reader_) {
+      NMB_ASSIGN(const std::shared_ptr<PooledFile> opened,
+                 PooledFile::open_and_keep(from_.files,
+                                           [path = path_] { return FileSource::open(path); }));
+      NMB_ASSIGN(reader_, Reader::open(opened, from_.read));
+      opened->set_unchanged(reader_->generation_check());
+    }
+    return reader_;
+  }
+
+ private:
+  const std::string path_;
+  const ReceivedFrom from_;
+  std::mutex mutex_;
+  std::shared_ptr<const Reader> reader_;
+};
+
 namespace {
+
+Status changed(const std::string& path) {
+  return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
+}
+
+// The values of one, whose file is opened when they are read: it may be one of thousands.
+class SentBlock final : public ByteSource {
+ public:
+  // sum: of its entry.
+  SentBlock(std::shared_ptr<SentFile> file, std::string block, std::uint64_t sum,
+            std::uint64_t size, bool may_be_sparse)
+      : file_(std::move(file)),
+        block_(std::move(block)),
+        sum_(sum),
+        size_(size),
+        may_be_sparse_(may_be_sparse) {}
+
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return file_->path(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    NMB_ASSIGN(const Source values, opened());
+    return values->read_at(offset, out);
+  }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    if (!may_be_sparse_) return false;
+    const Result<Source> values = opened();
+    return values.ok() && (*values)->is_unallocated(offset, length);
+  }
+  bool may_be_sparse() const override { return may_be_sparse_; }
+  const std::string& block() const { return block_; }
+  std::uint64_t sum() const { return sum_; }
+
+ private:
+  Result<Source> opened() const {
+    const std::scoped_lock lock(mutex_);
+    if (!values_) {
+      NMB_ASSIGN(std::shared_ptr<const Reader> reader, file_->reader());
+      NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(block_));
+      if (!entry || entry->extent_length != size_ || sum_of_entry(*entry) != sum_)
+        return changed(name());
+      values_ = std::make_shared<LazyExtent>(std::move(reader), std::move(*entry));
+    }
+    return values_;
+  }
+
+  const std::shared_ptr<SentFile> file_;
+  const std::string block_;
+  const std::uint64_t sum_, size_;
+  const bool may_be_sparse_;
+  mutable std::mutex mutex_;
+  mutable Source values_;
+};
 
 enum class SentKind : std::uint8_t {
   kNone,
@@ -108,6 +186,16 @@ class Sender {
       out_.put(sum_of_entry(block->entry()));
       out_.put(block->size());
       out_.put(block->may_be_sparse());
+      return true;
+    }
+    // Of a third rank.
+    if (const auto* sent = dynamic_cast<const SentBlock*>(&source)) {
+      put(SentKind::kBlock);
+      out_.put_text(sent->name());
+      out_.put_text(sent->block());
+      out_.put(sent->sum());
+      out_.put(sent->size());
+      out_.put(sent->may_be_sparse());
       return true;
     }
     if (const auto* view = dynamic_cast<const ReopenedSource*>(&source)) return send(*view);
@@ -280,81 +368,6 @@ class Sender {
   std::uint64_t bytes_ = 0;  // of temporary files
 };
 
-Status changed(const std::string& path) {
-  return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
-}
-
-// An NMB file of which another rank sent blocks. Thread-safe.
-class SentFile {
- public:
-  SentFile(std::string path, const ReceivedFrom& from) : path_(std::move(path)), from_(from) {}
-
-  const std::string& path() const { return path_; }
-  Result<std::shared_ptr<const Reader>> reader() {
-    const std::scoped_lock lock(mutex_);
-    if (!reader_) {
-      NMB_ASSIGN(const std::shared_ptr<PooledFile> opened,
-                 PooledFile::open_and_keep(from_.files,
-                                           [path = path_] { return FileSource::open(path); }));
-      NMB_ASSIGN(reader_, Reader::open(opened, from_.read));
-      opened->set_unchanged(reader_->generation_check());
-    }
-    return reader_;
-  }
-
- private:
-  const std::string path_;
-  const ReceivedFrom from_;
-  std::mutex mutex_;
-  std::shared_ptr<const Reader> reader_;
-};
-
-// The values of one, whose file is opened when they are read: it may be one of thousands.
-class SentBlock final : public ByteSource {
- public:
-  // sum: of its entry.
-  SentBlock(std::shared_ptr<SentFile> file, std::string block, std::uint64_t sum,
-            std::uint64_t size, bool may_be_sparse)
-      : file_(std::move(file)),
-        block_(std::move(block)),
-        sum_(sum),
-        size_(size),
-        may_be_sparse_(may_be_sparse) {}
-
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return file_->path(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    NMB_ASSIGN(const Source values, opened());
-    return values->read_at(offset, out);
-  }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    if (!may_be_sparse_) return false;
-    const Result<Source> values = opened();
-    return values.ok() && (*values)->is_unallocated(offset, length);
-  }
-  bool may_be_sparse() const override { return may_be_sparse_; }
-
- private:
-  Result<Source> opened() const {
-    const std::scoped_lock lock(mutex_);
-    if (!values_) {
-      NMB_ASSIGN(std::shared_ptr<const Reader> reader, file_->reader());
-      NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(block_));
-      if (!entry || entry->extent_length != size_ || sum_of_entry(*entry) != sum_)
-        return changed(name());
-      values_ = std::make_shared<LazyExtent>(std::move(reader), std::move(*entry));
-    }
-    return values_;
-  }
-
-  const std::shared_ptr<SentFile> file_;
-  const std::string block_;
-  const std::uint64_t sum_, size_;
-  const bool may_be_sparse_;
-  mutable std::mutex mutex_;
-  mutable Source values_;
-};
-
 class Receiver {
  public:
   Receiver(std::span<const std::byte> sent, const ReceivedFrom& from) : in_(sent), from_(from) {}
@@ -452,7 +465,7 @@ class Receiver {
     std::string path = text(), name = text();
     const auto sum = number(), size = number();
     const bool may_be_sparse = in_.get<bool>();
-    std::shared_ptr<SentFile>& file = files_[path];
+    std::shared_ptr<SentFile>& file = (from_.known_files ? *from_.known_files : files_)[path];
     if (!file) file = std::make_shared<SentFile>(std::move(path), from_);
     return std::make_shared<SentBlock>(file, std::move(name), sum, size, may_be_sparse);
   }
@@ -462,8 +475,9 @@ class Receiver {
     group.name = text();
     std::string name = text();
     const Numbers size = number();
-    const auto body = in_.get_bytes();
-    group.body.assign(body.begin(), body.end());
+    const auto sent = in_.get_bytes();
+    const auto body =
+        std::make_shared<OwnedBytes>(std::vector<std::byte>(sent.begin(), sent.end()), name);
     std::shared_ptr<DimensionLengths> lengths;
     if (in_.get<bool>()) {
       lengths = std::make_shared<DimensionLengths>();
@@ -474,13 +488,13 @@ class Receiver {
     }
     NMB_ASSIGN(group.extent, receive());
     group.extent_length = group.extent ? group.extent->size() : 0;
-    ViewOrigin origin;
-    origin.block = group.name;
-    origin.extent = group.extent;
-    origin.lengths = lengths;
-    const auto open = [group = std::move(group), lengths,
+    ViewOrigin origin{group.name, body, group.extent, lengths};
+    const auto open = [group = std::move(group), body, lengths,
                        name]() -> Result<std::shared_ptr<const ByteSource>> {
-      NMB_ASSIGN(std::shared_ptr<const Block> decoded, hdf5::decode_group(group, name));
+      hdf5::GroupBlock again = group;
+      again.body.resize(body->size());
+      NMB_TRY(body->read_at(0, again.body));
+      NMB_ASSIGN(std::shared_ptr<const Block> decoded, hdf5::decode_group(std::move(again), name));
       return open_view(std::move(decoded), lengths.get());
     };
     return Source(

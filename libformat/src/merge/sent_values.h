@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "merge/reopened_source.h"
@@ -22,10 +24,15 @@ namespace nmb {
 Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& source,
                                                           ByteRange wanted);
 
+class SentFile;
+
 struct ReceivedFrom {
   std::shared_ptr<FilePool> files;
   std::shared_ptr<SourcePool> views;
   ReadOptions read;  // of NMB files
+  // Where several sources are of the same NMB files, those that are known, by their paths; nullptr:
+  // of one source alone.
+  std::map<std::string, std::shared_ptr<SentFile>>* known_files = nullptr;
 };
 
 // What send_values() wrote, by a rank of the same program. kDamaged: a file is no longer what it
