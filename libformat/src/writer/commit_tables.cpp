@@ -140,7 +140,7 @@ Status write_table(WriterCore& w, PageUse use, std::uint64_t feature, TableRows 
       if (w.ranks.is_first()) rows.add(TableRow::before());
     }
   }
-  // Where rank 0 has written the pages of the index that changed, it alone knows their end.
+  // Where rank 0 has written a growth page, it alone knows its end.
   NMB_ASSIGN(w.next.cursor, w.ranks.from_first(w.next.cursor));
   NMB_ASSIGN(const BuiltTable built,
              build_table(
