@@ -311,7 +311,7 @@ For who runs the writer on many ranks: how many messages a rank sends in each co
 
 Each rank has 4 blocks of its own and an element, row or column of blocks of all ranks. A call is to send at most c log2 P + min(blocks of a rank, P) messages a rank, with a c that does not grow with P, and no rank is to hold more than 16 MB of messages. The columns "P = " are the messages of the rank that sends most, c is the largest over all P, and "MB held" are messages that a rank holds at a time, of the rank that holds most. What stands below P = 100000 was not run, but extrapolated: messages by a line in log2 P, bytes by a line in P, through what was measured from P = 512 on.
 
-A later generation's index is written by rank 0, which fetches 8,192 changed entries at a time: each time costs a rank 2 log2 P messages more, which the line in log2 P does not show. 100,000 ranks that change 4 blocks each need 49 times, about 1,700 messages. The rows that rank 0 makes of dead ranges and of growth, and the names that change, are held in memory besides the messages, about 50 bytes each.
+Rank 0 makes rows of the growth and of the dead ranges of all ranks, and holds them besides the messages: 48 bytes for each piece of growth, at most 131,072 of them, and 40 bytes for each dead range, of which the format has one list a commit. 100,000 ranks that each replace four blocks have about a million dead ranges, 40 MB.
 
 )";
 

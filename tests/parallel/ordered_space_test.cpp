@@ -43,7 +43,7 @@ SpaceCase space_case(int ranks, unsigned number) {
   for (auto& list : out.of_ranks) {
     // A rank gives its blocks in any order, the requests of one as they are.
     const std::size_t turn = list.empty() ? 0 : random() % list.size();
-    std::ranges::rotate(list, list.begin() + static_cast<std::ptrdiff_t>(turn));
+    std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(turn), list.end());
     std::ranges::stable_sort(list, {}, [](const OrderedRequest& r) { return r.order % 7; });
   }
   return out;

@@ -2,6 +2,7 @@
 #include "parallel/name_slices.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "parallel/message_codec.h"
 
@@ -20,14 +21,15 @@ struct Sample {
 }  // namespace
 
 Result<NameSlices> NameSlices::choose(Communicator& ranks, std::span<const std::string_view> names,
-                                      std::uint64_t least) {
+                                      std::uint64_t least, std::vector<int> owners) {
   NameSlices slices;
   slices.ranks_ = ranks.size();
+  const std::size_t most = owners.empty() ? static_cast<std::size_t>(ranks.size()) : owners.size();
+  slices.owners_ = std::move(owners);
   if (ranks.size() == 1) return slices;
   NMB_ASSIGN(const std::uint64_t total,
              ranks.all_reduce(std::uint64_t{names.size()}, std::plus<>()));
-  const std::uint64_t count =
-      std::clamp<std::uint64_t>(total / least, 1, static_cast<std::uint64_t>(ranks.size()));
+  const std::uint64_t count = std::clamp<std::uint64_t>(total / least, 1, most);
   if (count == 1) return slices;
   const std::uint64_t wanted = (names.size() * count * kSamples + total - 1) / total;
   std::vector<Communicator::Parcel> parcels;

@@ -37,6 +37,12 @@ struct Aggregation {
   int rank_of(std::uint64_t at, int ranks) const {
     return writer(static_cast<int>(at / stripe % static_cast<std::uint64_t>(writers)), ranks);
   }
+  // The ranks that write metadata, ascending. Empty: all.
+  std::vector<int> writer_ranks(int ranks) const {
+    std::vector<int> all;
+    for (int i = 0; writers < ranks && i < writers; ++i) all.push_back(writer(i, ranks));
+    return all;
+  }
   bool writes(int rank, int ranks) const {
     const std::int64_t all = among(ranks);
     const auto found = std::ranges::lower_bound(leaders, rank);

@@ -108,11 +108,11 @@ Status Bodies::encode_stored(const BlockState& block, std::vector<std::byte>* ra
 namespace {
 
 // A body that the dictionary may be trained on.
-struct Sample {
+struct TrainingBody {
   std::span<const std::byte> body;
 
   void put(MessageWriter& out) const { out.put_bytes(body); }
-  static Sample get(MessageReader& in) { return {in.get_bytes()}; }
+  static TrainingBody get(MessageReader& in) { return {in.get_bytes()}; }
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ Status Bodies::train(const std::vector<BlockId>& ids) {
   }
   NMB_ASSIGN(const auto counts, w_.ranks.in_order(mine.size(), std::size_t{0}, std::plus<>()));
   mine.resize(std::min(mine.size(), kTrainBlocks - std::min(counts.before, kTrainBlocks)));
-  Outbox<Sample> out;
+  Outbox<TrainingBody> out;
   NMB_TRY(w_.ranks.each([&]() -> Status {
     for (BlockId id : mine) {
       NMB_ASSIGN(const std::vector<std::byte> body, body_of(w_.blocks[id]));
@@ -134,7 +134,7 @@ Status Bodies::train(const std::vector<BlockId>& ids) {
     }
     return {};
   }));
-  NMB_ASSIGN(const Inbox<Sample> arrived, w_.ranks.exchange(out));
+  NMB_ASSIGN(const Inbox<TrainingBody> arrived, w_.ranks.exchange(out));
   std::vector<std::byte> samples;
   std::vector<std::size_t> lengths;
   for (const auto& [from, sample] : arrived) {

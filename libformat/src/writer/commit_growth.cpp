@@ -16,6 +16,9 @@ namespace nmb {
 
 namespace {
 
+// A commit with more rows changes maps and entries instead: one rank gets them all for the page.
+constexpr std::uint64_t kMostRowsOfACommit = 1 << 17;
+
 // A reader reads all pages and rows of them before it knows its first block.
 constexpr std::uint64_t kMostPages = 512, kMostRows = 1 << 19;
 
@@ -218,7 +221,8 @@ Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_
   const bool has_chain = !w.committed.superblock.growth.absent();
   const bool counts = w.options.statistics != StatisticsLevel::kNone;
   const bool too_many =
-      all.rows > 0 && (all.chain_pages >= kMostPages || all.chain_rows + all.rows > kMostRows);
+      all.rows > kMostRowsOfACommit ||
+      (all.rows > 0 && (all.chain_pages >= kMostPages || all.chain_rows + all.rows > kMostRows));
   w.next.folds_growth =
       all.fold || too_many || (has_chain && counts) || ((has_chain || all.rows > 0) && with_view);
   w.next.changes_entries = all.others || w.next.folds_growth;

@@ -174,7 +174,9 @@ Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   if (!w.ranks.is_alone()) {
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
-    NMB_ASSIGN(slices, NameSlices::choose(ranks, names, committed.leaf_rows));
+    // Who writes metadata has the file open anyway, and reads of it what changes.
+    NMB_ASSIGN(slices, NameSlices::choose(ranks, names, committed.leaf_rows,
+                                          w.aggregation.writer_ranks(ranks.size())));
   }
   const std::vector<std::size_t> begins =
       w.ranks.is_alone() ? std::vector<std::size_t>{0, changes.count()} : slices.cut(names);

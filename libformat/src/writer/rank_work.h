@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "nmb/communicator.h"
+#include "parallel/letters.h"
 #include "parallel/message_codec.h"
 
 namespace nmb {
@@ -41,16 +42,11 @@ M get(MessageReader& in) {
 template <class M>
 class Outbox {
  public:
-  void add(int to, const M& what) { message::put(letters_[to], what); }
-  std::vector<Communicator::Parcel> take() {
-    std::vector<Communicator::Parcel> parcels;
-    for (auto& [rank, letter] : letters_) parcels.push_back({rank, letter.take()});
-    letters_.clear();
-    return parcels;
-  }
+  void add(int to, const M& what) { message::put(letters_.to(to), what); }
+  std::vector<Communicator::Parcel> take() { return letters_.take(); }
 
  private:
-  std::map<int, MessageWriter> letters_;
+  Letters letters_;
 };
 
 // What has arrived: in order of the senders, and of each in the order in which it was added. Views
