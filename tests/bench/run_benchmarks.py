@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs the benchmarks beside their peers and writes docs/benchmarks.md and docs/benchmarks.json.
 
     cmake --preset bench && cmake --build --preset bench

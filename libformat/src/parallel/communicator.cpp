@@ -33,9 +33,13 @@ Status Communicator::send(int to, Tag tag, std::span<const std::byte> bytes) {
   std::size_t ahead = sizeof head;
   do {
     const std::size_t length = std::min(bytes.size(), transport_->max_message() - ahead);
-    std::vector<std::byte> part(ahead + length);
-    if (ahead != 0) std::memcpy(part.data(), &head, sizeof head);
-    if (length != 0) std::memcpy(part.data() + ahead, bytes.data(), length);
+    std::vector<std::byte> part;
+    part.reserve(ahead + length);
+    if (ahead != 0) {
+      const auto first = std::as_bytes(std::span(&head, 1));
+      part.insert(part.end(), first.begin(), first.end());
+    }
+    part.insert(part.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
     ++traffic_.messages;
     traffic_.bytes += part.size();
     hold(part.size());

@@ -15,6 +15,7 @@ namespace nmb {
 
 class MessageWriter {
  public:
+  void reserve(std::size_t length) { bytes_.reserve(length); }
   template <class T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);

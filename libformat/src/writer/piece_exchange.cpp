@@ -15,33 +15,6 @@ namespace {
 
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-// Ahead of a part in a message; its runs and its bytes follow, or nothing where the sender has
-// written the piece. Many ranks may each have a few bytes of a piece: heads and runs are short.
-struct PartHead {
-  ExtentState::FreshPiece piece;
-  Sharing::Handle keeper;
-  bool is_written;
-
-  void put(MessageWriter& out) const {
-    out.put_small(piece.logical);
-    out.put_small(piece.length);
-    out.put_small(piece.position);
-    out.put_small(static_cast<std::uint64_t>(keeper.rank));
-    out.put_small(keeper.id);
-    out.put(is_written);
-  }
-  static PartHead get(MessageReader& in) {
-    PartHead head;
-    head.piece.logical = in.get_small();
-    head.piece.length = in.get_small();
-    head.piece.position = in.get_small();
-    head.keeper.rank = static_cast<int>(in.get_small());
-    head.keeper.id = static_cast<BlockId>(in.get_small());
-    head.is_written = in.get<bool>();
-    return head;
-  }
-};
-
 // Which bytes of a piece there are.
 class Coverage {
  public:
@@ -93,6 +66,33 @@ class Coverage {
 
 }  // namespace
 
+// Ahead of a part in a message; its runs and its bytes follow, or nothing where the sender has
+// written the piece. Many ranks may each have a few bytes of a piece: heads and runs are short.
+struct PartHead {
+  ExtentState::FreshPiece piece;
+  Sharing::Handle keeper;
+  bool is_written;
+
+  void put(MessageWriter& out) const {
+    out.put_small(piece.logical);
+    out.put_small(piece.length);
+    out.put_small(piece.position);
+    out.put_small(static_cast<std::uint64_t>(keeper.rank));
+    out.put_small(keeper.id);
+    out.put(is_written);
+  }
+  static PartHead get(MessageReader& in) {
+    PartHead head;
+    head.piece.logical = in.get_small();
+    head.piece.length = in.get_small();
+    head.piece.position = in.get_small();
+    head.keeper.rank = static_cast<int>(in.get_small());
+    head.keeper.id = static_cast<BlockId>(in.get_small());
+    head.is_written = in.get<bool>();
+    return head;
+  }
+};
+
 void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
   bytes += length;
   if (!runs.empty()) {
@@ -113,15 +113,21 @@ void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
   runs.push_back({offset, length, length, 1});
 }
 
+// The piece that is put together. Its room is used again for the next one.
 struct PieceExchange::Assembly {
-  Assembly(const ExtentState::FreshPiece& of, const Sharing::Handle& kept_by)
-      : piece(of), keeper(kept_by) {}
-
-  ExtentState::FreshPiece piece;
-  Sharing::Handle keeper;
-  int written_by = -1;  // the rank that has written all of it
+  ExtentState::FreshPiece piece{};
+  Sharing::Handle keeper{};
+  bool is_written = false;  // a rank has written all of it
   std::vector<std::byte> bytes{};
   Coverage covered{};
+
+  void begin(const PartHead& head) {
+    piece = head.piece;
+    keeper = head.keeper;
+    is_written = false;
+    bytes.resize(0);
+    covered = {};
+  }
 };
 
 // The part of the file that ranks write together next; kNowhere: all is written.
@@ -167,42 +173,71 @@ Status PieceExchange::write_piece(const PiecePart& part, const Encode& encode) {
   return {};
 }
 
-Result<PieceExchange::Assemblies> PieceExchange::assemble(const std::vector<Message>& arrived,
-                                                          bool* conflict) const {
-  Assemblies assemblies;
-  // In the order of ranks: what comes last stays.
-  for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      const PartHead head = PartHead::get(in);
-      Assembly& assembly =
-          assemblies.try_emplace(head.piece.position, head.piece, head.keeper).first->second;
-      if (head.is_written) {
-        *conflict = *conflict || assembly.written_by >= 0 || !assembly.bytes.empty();
-        assembly.written_by = message.from();
-        continue;
-      }
-      *conflict = *conflict || assembly.written_by >= 0;
-      // Who has put nothing behind a record may not know that the piece is longer.
-      if (assembly.bytes.size() < head.piece.length) {
-        assembly.bytes.resize(head.piece.length);
-        assembly.covered.resize(head.piece.length);
-      }
-      std::vector<PiecePart::Runs> runs(in.get_small());
-      for (PiecePart::Runs& run : runs) {
-        run.offset = in.get_small();
-        run.length = in.get_small();
-        run.stride = in.get_small();
-        run.count = in.get_small();
-      }
-      for (const PiecePart::Runs& run : runs) {
-        for (std::uint64_t i = 0, at = run.offset; i < run.count; ++i, at += run.stride) {
-          std::memcpy(assembly.bytes.data() + at, in.get_raw(run.length).data(), run.length);
-          assembly.covered.add(at, at + run.length);
-        }
-      }
+namespace {
+
+// The parts of a message, which ascend by position.
+struct PartsOfRank {
+  explicit PartsOfRank(const Message& message) : in(message.bytes()) { next(); }
+
+  void next() {
+    at_end = in.at_end();
+    if (!at_end) head = PartHead::get(in);
+  }
+  bool is_at(std::uint64_t position) const { return !at_end && head.piece.position == position; }
+
+  MessageReader in;
+  bool at_end = false;
+  PartHead head{};  // of the part that `in` stands behind
+};
+
+}  // namespace
+
+// Puts together and writes all pieces of which ranks tell this one, by their positions. After a
+// failure nothing more is written, but conflicts are still looked for.
+Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* conflict) {
+  std::vector<PartsOfRank> ranks(arrived.begin(), arrived.end());
+  Assembly assembly;
+  Status status;
+  for (;;) {
+    const auto first = std::ranges::min_element(ranks, {}, [](const PartsOfRank& of) {
+      return of.at_end ? kNowhere : of.head.piece.position;
+    });
+    if (first == ranks.end() || first->at_end) return status;
+    const std::uint64_t position = first->head.piece.position;
+    assembly.begin(first->head);
+    // In the order of ranks: what comes last stays.
+    for (PartsOfRank& of : ranks)
+      for (; of.is_at(position); of.next()) take_part(of.head, of.in, &assembly, conflict);
+    if (status.ok()) status = write(assembly, position);
+  }
+}
+
+void PieceExchange::take_part(const PartHead& head, MessageReader& in, Assembly* assembly,
+                              bool* conflict) {
+  *conflict = *conflict || assembly->is_written;
+  if (head.is_written) {
+    *conflict = *conflict || !assembly->bytes.empty();
+    assembly->is_written = true;
+    return;
+  }
+  // Who has put nothing behind a record may not know that the piece is longer.
+  if (assembly->bytes.size() < head.piece.length) {
+    assembly->bytes.resize(head.piece.length);
+    assembly->covered.resize(head.piece.length);
+  }
+  std::vector<PiecePart::Runs> runs(in.get_small());
+  for (PiecePart::Runs& run : runs) {
+    run.offset = in.get_small();
+    run.length = in.get_small();
+    run.stride = in.get_small();
+    run.count = in.get_small();
+  }
+  for (const PiecePart::Runs& run : runs) {
+    for (std::uint64_t i = 0, at = run.offset; i < run.count; ++i, at += run.stride) {
+      std::memcpy(assembly->bytes.data() + at, in.get_raw(run.length).data(), run.length);
+      assembly->covered.add(at, at + run.length);
     }
   }
-  return assemblies;
 }
 
 Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
@@ -222,17 +257,32 @@ Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
   return {};
 }
 
+// Room for all that goes to a rank: letters that grow would be copied.
+void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
+                                    Letters* letters) const {
+  constexpr std::uint64_t kHead = 64;
+  std::map<int, std::uint64_t> lengths;
+  for (const PiecePart& part : rest) {
+    if (part.piece.position >= to) break;
+    lengths[how_.rank_of(part.piece.position, ranks_.size())] +=
+        part.bytes + part.runs.size() * kHead + kHead;
+  }
+  for (const auto& [rank, length] : lengths) letters->to(rank).reserve(length);
+}
+
 // alone_direct: a rank writes what it alone seems to have of a piece. *conflict: another rank has
 // values there too.
 Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
                                     bool alone_direct, bool* conflict) {
   Status status;
+  std::vector<std::byte> encoded;  // of one part
   for (std::size_t next = 0;;) {
     NMB_ASSIGN(const Round round, next_round(parts.subspan(next), status, *conflict));
     if (round.failed) return ranks_.agree(status);
     *conflict = round.conflict;
     if (round.from == kNowhere) return {};
     Letters letters;
+    reserve_letters(parts.subspan(next), round.to, &letters);
     for (; next < parts.size() && parts[next].piece.position < round.to; ++next) {
       const PiecePart& part = parts[next];
       const std::uint64_t position = part.piece.position;
@@ -252,12 +302,13 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
         letter.put_small(run.stride);
         letter.put_small(run.count);
       }
-      encode(part, letter.add_room(part.bytes), !alone_direct);
+      encoded.resize(part.bytes);
+      encode(part, encoded, !alone_direct);
+      letter.put_raw(encoded);
     }
     NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));
-    NMB_ASSIGN(const Assemblies assemblies, assemble(arrived, conflict));
-    for (const auto& [position, assembly] : assemblies)
-      if (status.ok()) status = write(assembly, position);
+    const Status written = write_arrived(arrived, conflict);
+    if (status.ok()) status = written;
   }
 }
 

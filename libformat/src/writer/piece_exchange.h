@@ -13,6 +13,7 @@
 
 #include "nmb/communicator.h"
 #include "nmb/output_file.h"
+#include "parallel/letters.h"
 #include "writer/aggregation.h"
 #include "writer/block_state.h"
 #include "writer/written.h"
@@ -39,6 +40,8 @@ struct PiecePart {
   bool covers_piece() const { return runs[0].length == piece.length; }
 };
 
+struct PartHead;
+
 // A piece goes straight into the file where one rank alone has all of it in one part, else by way
 // of the rank that its position gives it. Not thread-safe.
 class PieceExchange {
@@ -59,14 +62,13 @@ class PieceExchange {
 
   // Collective: writes the parts of all ranks. Where several have a byte, that of the highest rank
   // is written, of one rank's that of its last put. A rank holds bytes of about kRoundBytes at a
-  // time of its own, and as many of the pieces that it writes. kIo, kNoSpace, the same on all
+  // time of its own, and as many that others send it. kIo, kNoSpace, the same on all
   // ranks.
   Status put(std::vector<PiecePart> parts, const Encode& encode);
 
  private:
   // A piece that this rank writes, of which others tell it in a round.
   struct Assembly;
-  using Assemblies = std::map<std::uint64_t, Assembly>;  // by position
   struct Round;
 
   Result<Round> next_round(std::span<const PiecePart> rest, const Status& status,
@@ -74,7 +76,10 @@ class PieceExchange {
   Status put_in_rounds(std::span<const PiecePart> parts, const Encode& encode, bool alone_direct,
                        bool* conflict);
   Status write_piece(const PiecePart& part, const Encode& encode);
-  Result<Assemblies> assemble(const std::vector<Message>& arrived, bool* conflict) const;
+  void reserve_letters(std::span<const PiecePart> rest, std::uint64_t to, Letters* letters) const;
+  Status write_arrived(const std::vector<Message>& arrived, bool* conflict);
+  static void take_part(const PartHead& head, MessageReader& in, Assembly* assembly,
+                        bool* conflict);
   Status write(const Assembly& assembly, std::uint64_t position);
   Written& written_for(const Sharing::Handle& keeper);
 
