@@ -1,6 +1,10 @@
 // The same definitions and values make the same bytes, by however many ranks.
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "nmb/reader.h"
 #include "support/faulty_output.h"
@@ -425,6 +429,91 @@ RANK_CASE(PutAllTakesTheHighestRanksValues) {
       NMB_TRY(expect(values[0] == first && values[999] == highest, "the highest rank's values"));
     }
     return {};
+  };
+  return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+constexpr std::uint64_t kSharers = 6;  // of a block, dealt to the ranks
+
+// Each sharer puts a column of its own of more records than those before it, then all extend.
+Status write_extended(const std::string& path, Communicator& ranks) {
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  NMB_ASSIGN(const BlockId block, writer->define_block("series"));
+  NMB_ASSIGN(const DimId time, writer->def_dim(block, "time", kUnlimited));
+  NMB_ASSIGN(const DimId x, writer->def_dim(block, "x", 100 * kSharers));
+  NMB_TRY(writer->def_var(block, "v", Type::kInt, {{time, x}}).status());
+  NMB_TRY(writer->end_define());
+  for (std::uint64_t first = 0; first < 3 * kSharers; first += kSharers) {
+    for (std::uint64_t sharer = 0; sharer < kSharers; ++sharer) {
+      const auto size = static_cast<std::uint64_t>(ranks.size());
+      if (sharer * size / kSharers != static_cast<std::uint64_t>(ranks.rank())) continue;
+      const std::vector<int> column(sharer + 1, static_cast<int>(first + sharer));
+      NMB_TRY(writer->put(block, 0, {{first, 100 * sharer}, {sharer + 1, 1}, {}},
+                          std::span<const int>(column)));
+    }
+    NMB_TRY(writer->extend(block, first + kSharers));
+    if (first == kSharers) NMB_TRY(writer->sync());
+  }
+  return writer->close();
+}
+
+RANK_CASE(SameBytesOfExtendedRecordsThatSomeHavePut) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const std::string path = folder.file("f.nmb"), alone = folder.file("alone.nmb");
+  NMB_TRY(write_extended(path, ranks));
+  auto compare = [&]() -> Status {
+    Communicator one;
+    NMB_TRY(write_extended(alone, one));
+    auto bytes_of = [](const std::string& file) {
+      std::ifstream in(file, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    NMB_TRY(expect(bytes_of(path) == bytes_of(alone), "the bytes of one rank"));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings");
+  };
+  return ranks.agree(ranks.rank() == 0 ? compare() : Status());
+}
+
+// Records that the keeper has put since end_define() have no space where the block was laid out.
+RANK_CASE(AGrownBlockIsOpenedByOthers) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const std::string path = folder.file("f.nmb");
+  const bool keeps = ranks.rank() == 0, puts = ranks.rank() == ranks.size() - 1;
+  constexpr std::uint64_t kCells = 30'000, kRecords = 4;
+  const std::vector<int> record(kCells, 7), other(kCells, 8);
+  {
+    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    for (const char* name : {"grown", "next"}) {
+      if (!keeps) break;
+      Metadata metadata;
+      NMB_ASSIGN(const DimId time, metadata.add_dimension("time", kUnlimited));
+      NMB_ASSIGN(const DimId x, metadata.add_dimension("x", kCells));
+      NMB_TRY(metadata.add_variable("v", Type::kInt, {{time, x}}).status());
+      NMB_TRY(writer->define_block(name, metadata, 1).status());
+    }
+    NMB_TRY(writer->end_define());
+    if (keeps) {
+      NMB_ASSIGN(const BlockId next, writer->find_block("next"));
+      NMB_TRY(writer->put(next, 0, {{0, 0}, {1, kCells}, {}}, std::span<const int>(other)));
+      NMB_ASSIGN(const BlockId grown, writer->find_block("grown"));
+      for (std::uint64_t i = 0; i + 1 < kRecords; ++i)
+        NMB_TRY(writer->put(grown, 0, {{i, 0}, {1, kCells}, {}}, std::span<const int>(record)));
+    }
+    const std::string_view name = "grown";
+    NMB_ASSIGN(const std::vector<BlockId> opened, writer->open_blocks(std::span(&name, 1)));
+    for (std::uint64_t i = 1; puts && i < kRecords; ++i)
+      NMB_TRY(writer->put(opened[0], 0, {{i, 0}, {1, kCells}, {}}, std::span<const int>(record)));
+    NMB_TRY(writer->close());
+  }
+  auto check = [&]() -> Status {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+    NMB_ASSIGN(const std::shared_ptr<const Block> grown, reader->block("grown"));
+    NMB_ASSIGN(const std::vector<int> values, grown->read_all<int>(0));
+    NMB_TRY(expect(values == std::vector<int>(kRecords * kCells, 7), "values of all records"));
+    NMB_ASSIGN(const std::shared_ptr<const Block> next, reader->block("next"));
+    NMB_ASSIGN(const std::vector<int> beside, next->read_all<int>(0));
+    NMB_TRY(expect(beside == other, "values of the next block"));
+    return expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings");
   };
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
 }

@@ -313,8 +313,8 @@ class Writer {
     return put(block, variable, slab, values);
   }
 
-  // Collective: the block gets `records` records, if it has fewer, and space for them: put() then
-  // writes straight into the file. Ranks that share it say the same. kUsage: no record dimension,
+  // Collective: the block gets `records` records, if it has fewer, and space for all of them that
+  // were not committed: put() then writes straight into the file. Ranks that share it say the same. kUsage: no record dimension,
   // mode. kLimit: 2^62 bytes.
   NMB_EXPORT Status extend(BlockId block, std::uint64_t records);
 

@@ -107,6 +107,7 @@ struct BlockState {
   // since.
   std::uint64_t known_at = 0;
   std::uint64_t run_position = 0;  // of the space set apart by end_define; 0: none
+  std::uint64_t run_length = 0;    // the extent's length then
   bool inline_run = false;         // that space lies right behind the block
 
   BlockStage stage = BlockStage::kDefined;

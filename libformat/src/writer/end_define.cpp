@@ -111,6 +111,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
                       "found values of block " + in_quotes(w_.blocks.name(id)) + " behind 2^62");
       block.run_position = take(space.length, alignment(block, space));
     }
+    block.run_length = block.next.extent_length;
     block.values.place(block.run_position);
   }
   if (!w_.ranks.is_alone()) {

@@ -57,6 +57,8 @@ class ExtentState {
   Status load(std::uint64_t offset);
 
   std::uint64_t length() const { return length_; }
+  // Longer: new bytes are unwritten.
+  void add_unwritten(std::uint64_t length) { length_ = length; }
   // Longer: new bytes are unwritten. Shorter: bytes behind are forgotten (those not committed
   // become zero in the file); a committed piece that is cut is written anew when places are
   // planned.

@@ -23,10 +23,13 @@ ExtentState* extent_of(WriterCore& w, BlockId id) {
   assert(block.values.takes_puts());
   block.values = ExtentOrigin(PutValues(new_extent(w, id)));
   ExtentState* const extent = block.values.extent();
-  if (block.run_position != 0)
-    extent->start_run(block.next.extent_length, block.run_position);
-  else
+  if (block.run_position == 0) {
     extent->start_committed(block.next.extent_length);
+    return extent;
+  }
+  extent->start_run(block.run_length, block.run_position);
+  // Its keeper had more records when this rank opened it.
+  if (block.run_length < block.next.extent_length) extent->add_unwritten(block.next.extent_length);
   return extent;
 }
 

@@ -64,15 +64,14 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       if (!block.metadata->record_dimension())
         return Status(Code::kUsage, "found extend() of block " + in_quotes(w_.blocks.name(id)) +
                                         ", expected one with a record dimension");
-      if (records <= block.next.records) return {};
       if (!checked_mul(records, block.layout.record_size, &end) ||
           !checked_add(end, block.layout.record_begin, &end) || end >> 62)
         return Status(Code::kLimit, "found records that end behind 2^62 bytes");
-      const std::uint64_t before = block.next.records;
       NMB_ASSIGN(ExtentState * extent, start_put(w_, id, records));
-      const std::uint64_t begin = block.layout.record_begin - block.layout.header_length +
-                                  before * block.layout.record_size;
-      if (begin < extent->length()) extent->want_place(begin, extent->length());
+      // All that is new up to there, whichever rank has put some of it: ranks know of their own
+      // records alone.
+      const std::uint64_t behind = end - block.layout.header_length;
+      if (extent->first_new() < behind) extent->want_place(extent->first_new(), behind);
       return {};
     };
     NMB_TRY(w_.ranks.agree(want()));
