@@ -309,7 +309,7 @@ For who runs the writer on many ranks: how many messages a rank sends in each co
 
     message_counts --ranks 512,1024,2048,4096 --report docs/message_counts.md
 
-Each rank has 4 blocks of its own and an element, row or column of blocks of all ranks. A call is to send at most c log2 P + min(blocks of a rank, P) messages a rank, with a c that does not grow with P, and no rank is to hold more than 16 MB of messages. The columns "P = " are the messages of the rank that sends most, c is the largest over all P, and "MB held" are messages that a rank holds at a time, of the rank that holds most. What stands below P = 100000 was not run, but extrapolated: messages by a line in log2 P, bytes by a line in P, through what was measured from P = 512 on.
+Each rank has four blocks of its own, and an element, row or column of blocks that all ranks share. Each call should send at most c log2 P + min(blocks of a rank, P) messages a rank, with a c that does not grow with P. No rank should hold more than 16 MB of messages. A column "P = " has the messages of the rank that sends most; c is the largest over all P. "MB held" is the most that one rank holds of messages at a time. The figures for P = 100000 are extrapolated from those for P = 512 and more: messages by a line in log2 P, bytes by a line in P.
 
 Rank 0 makes rows of the growth and of the dead ranges of all ranks, and holds them besides the messages: 48 bytes for each piece of growth, at most 131,072 of them, and 40 bytes for each dead range, of which the format has one list a commit. 100,000 ranks that each replace four blocks have about a million dead ranges, 40 MB.
 

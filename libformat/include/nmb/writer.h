@@ -109,7 +109,8 @@ struct WriterOptions {
   std::uint64_t alignment = 0;
   Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
   // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
-  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are 0.
+  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are
+  // 0.
   std::vector<std::pair<std::string, std::string>> hints{};
   // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
   // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
@@ -314,8 +315,8 @@ class Writer {
   }
 
   // Collective: the block gets `records` records, if it has fewer, and space for all of them that
-  // were not committed: put() then writes straight into the file. Ranks that share it say the same. kUsage: no record dimension,
-  // mode. kLimit: 2^62 bytes.
+  // were not committed: put() then writes straight into the file. Ranks that share it say the same.
+  // kUsage: no record dimension, mode. kLimit: 2^62 bytes.
   NMB_EXPORT Status extend(BlockId block, std::uint64_t records);
 
   // Collective: every rank puts a hyperslab of its own, or an empty one (a count of 0). Where those

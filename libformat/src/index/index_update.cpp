@@ -57,7 +57,7 @@ struct Edge {
   std::uint32_t row = 0;
 };
 
-// What is the same of the work on both levels below.
+// Shared by the work on leaves and on nodes, below.
 class Work {
  public:
   bool continues(std::size_t page) const { return page == 0 && continues_; }
@@ -229,7 +229,7 @@ class NodeWork : public Work {
   std::vector<Replaced> nodes_;  // end: in `below_`
 };
 
-// What ranks up to some rank have in place of the last old page that they have work on.
+// The rows that ranks up to a given one make of the last old page they work on.
 struct Tail {
   bool any = false;
   bool all = false;  // they have no work on other pages
@@ -302,7 +302,7 @@ class Update {
   }
 
  private:
-  // Of a level that was written, of all ranks.
+  // Sums over all ranks, for the level that was written last.
   struct Written {
     std::uint64_t bytes = 0, pages = 0, replaced = 0;
     bool failed = false;
@@ -310,7 +310,7 @@ class Update {
       return {a.bytes + b.bytes, a.pages + b.pages, a.replaced + b.replaced, a.failed || b.failed};
     }
   };
-  // The root, as far as it is known.
+  // The root; filled level by level.
   struct Top {
     std::uint64_t position = 0;  // 0: there are no entries
     std::uint64_t sum = 0;

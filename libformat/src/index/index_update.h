@@ -33,7 +33,7 @@ struct IndexRoot {
   std::uint64_t needs = 0;
 };
 
-// What all ranks know of an index that was written.
+// A written index; the same on all ranks.
 struct BuiltIndex {
   IndexRoot root;         // all zero without entries
   std::uint64_t end = 0;  // of the last page

@@ -55,7 +55,7 @@ class OldPages {
     return std::string(parent->name(path.back()));
   }
 
-  // Of the leaf below which `name` lies; reads nodes alone. *end: the first name behind it.
+  // Finds the leaf that `name` belongs to; reads nodes only. *end: the first name behind that leaf.
   Result<PagePath> leaf_of(std::string_view name, std::optional<std::string>* end) {
     PagePath path{0};
     end->reset();

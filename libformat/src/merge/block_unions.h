@@ -26,7 +26,8 @@ namespace nmb {
 
 class BlockUnions final : public BlockSink {
  public:
-  // Plans an input that another rank has read, into `sink`; what is told of it is known.
+  // Plans an input once more that another rank has read, into `sink`. Its messages are known
+  // already.
   using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
 
   // conflicts, report: must outlive this. held: bytes of values of inputs read here that are held.

@@ -34,7 +34,8 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
 Result<std::shared_ptr<const ByteSource>> open_view(std::shared_ptr<const Dataset> block,
                                                     const DimensionLengths* lengths);
 
-// What the block loses so: objects, and what is found of them. why: it becomes classic.
+// Lists what the block loses when it becomes classic: objects, and what is found of them. why: the
+// reason why it becomes classic.
 std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
                             const std::string& why =
                                 "blocks are divided and united as classic "

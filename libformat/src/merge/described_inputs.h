@@ -41,7 +41,7 @@ class DescribedInputs {
   Status take(int rank, std::span<const std::byte> description);
 
  private:
-  // Of a block of the input before.
+  // The block in the same place of the previous input.
   struct Known {
     std::vector<std::byte> header, rest;
     std::shared_ptr<const Metadata> metadata;

@@ -67,7 +67,7 @@ std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::s
     const auto differs = first_difference({now.values.get(), now.begin, now.step},
                                           {first.values.get(), first.begin, first.step}, now.type,
                                           is_record ? member.records : 1, *length);
-    // What cannot be read is told by who unites them.
+    // The rank that unites the inputs reports values that cannot be read.
     if (differs.ok() && !*differs) same[v] = first.input;
   }
   return same;
