@@ -228,7 +228,10 @@ Status MpiTransport::sweep() {
   std::size_t kept = 0;
   sent_bytes_ = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    if (requests_[i] == MPI_REQUEST_NULL) {
+      memory()->give_back(std::move(buffers_[i]));
+      continue;
+    }
     std::swap(requests_[kept], requests_[i]);
     std::swap(buffers_[kept], buffers_[i]);
     sent_bytes_ += buffers_[kept++].size();
@@ -269,6 +272,7 @@ Result<Match> MpiTransport::wait_for_message() {
 
 Result<std::vector<std::byte>> MpiTransport::receive(Match* match, Clock::time_point end) {
   Transfer transfer;
+  transfer.bytes = memory()->take(match->length);
   transfer.bytes.resize(match->length);
   NMB_TRY(check_or_fail("MPI_Imrecv",
                         MPI_Imrecv(transfer.bytes.data(), static_cast<int>(transfer.bytes.size()),

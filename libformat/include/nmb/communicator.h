@@ -30,10 +30,8 @@ struct Traffic {
 class Message {
  public:
   Message() = default;
-  Message(int from, std::vector<std::byte> bytes, std::size_t head)
-      : from_(from),
-        owner_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))),
-        bytes_(std::span(*owner_).subspan(head)) {}
+  // memory: gets the bytes when no message has them any more.
+  NMB_EXPORT Message(int from, std::vector<std::byte> bytes, std::shared_ptr<MessageMemory> memory);
   // bytes: of the owner's.
   Message(int from, std::shared_ptr<const std::vector<std::byte>> owner,
           std::span<const std::byte> bytes)
@@ -107,12 +105,16 @@ class Communicator {
   // The network has failed by this rank: every rank's next operation says so.
   NMB_EXPORT void fail(const Status& why);
 
+  // Bytes of a parcel, empty, with room for `length` and what send() puts behind them.
+  NMB_EXPORT std::vector<std::byte> parcel_bytes(std::size_t length);
+
  private:
   // Messages of one operation. Operations are numbered alike on all ranks.
   using Tag = std::uint64_t;
 
   Tag next_tag() { return ++operations_; }
-  NMB_EXPORT Status send(int to, Tag tag, std::span<const std::byte> bytes);
+  Status send(int to, Tag tag, std::vector<std::byte> bytes);
+  NMB_EXPORT Status send_copy(int to, Tag tag, std::span<const std::byte> bytes);
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
   Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
   Status take_arrival();
@@ -123,10 +125,10 @@ class Communicator {
   template <class T>
   Status send_value(int to, Tag tag, const T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
-      return send(to, tag, std::as_bytes(std::span(value)));
+      return send_copy(to, tag, std::as_bytes(std::span(value)));
     } else {
       static_assert(std::is_trivially_copyable_v<T>);
-      return send(to, tag, std::as_bytes(std::span(&value, 1)));
+      return send_copy(to, tag, std::as_bytes(std::span(&value, 1)));
     }
   }
   template <class T>
@@ -152,8 +154,9 @@ class Communicator {
 
   // A message longer than Transport::max_message() arrives in parts.
   struct Partial {
+    Tag tag;
     std::vector<std::byte> bytes;
-    std::size_t filled = 0;
+    std::size_t filled;
   };
 
   std::unique_ptr<Transport> transport_;

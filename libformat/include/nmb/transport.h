@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "nmb/status.h"
@@ -11,6 +13,23 @@
 namespace nmb {
 
 class MpiIo;
+
+// Memory of long messages, kept for the next ones: the system gives new memory a page at a time,
+// each filled with zeros, which takes as long as to fill it once more. Used by one thread at a
+// time. At most kKept bytes are kept.
+class MessageMemory {
+ public:
+  MessageMemory() { kept_.reserve(kMostVectors); }
+  // With room for `length` bytes; what it holds is of no use.
+  NMB_EXPORT std::vector<std::byte> take(std::size_t length);
+  NMB_EXPORT void give_back(std::vector<std::byte> bytes) noexcept;
+
+ private:
+  // Shorter ones the C library keeps by itself.
+  static constexpr std::size_t kLong = 64 << 10, kKept = 32 << 20, kMostVectors = 64;
+  std::vector<std::vector<std::byte>> kept_;
+  std::size_t kept_bytes_ = 0;
+};
 
 // Used by one thread at a time. Messages between two ranks arrive in the order they were sent.
 class Transport {
@@ -40,6 +59,11 @@ class Transport {
   virtual double waiting_seconds() const = 0;
   // How files are made and opened by MPI-IO; null where the ranks are not of MPI.
   virtual const MpiIo* mpi_io() const { return nullptr; }
+
+  const std::shared_ptr<MessageMemory>& memory() const { return memory_; }
+
+ private:
+  std::shared_ptr<MessageMemory> memory_ = std::make_shared<MessageMemory>();
 };
 
 }  // namespace nmb

@@ -12,13 +12,25 @@ namespace nmb {
 
 namespace {
 
-// Ahead of a message's first part: the operation, and the bytes of all parts behind this head.
-struct Head {
+// Behind a message, or behind the first of its parts: so what is sent need not be copied.
+struct Trailer {
   std::uint64_t tag;
-  std::uint64_t length;
+  std::uint64_t length;  // of the message
 };
 
 }  // namespace
+
+Message::Message(int from, std::vector<std::byte> bytes, std::shared_ptr<MessageMemory> memory)
+    : from_(from) {
+  auto give_back = [memory = std::move(memory)](std::vector<std::byte>* owned) {
+    if (memory) memory->give_back(std::move(*owned));
+    delete owned;
+  };
+  const std::shared_ptr<std::vector<std::byte>> owner(new std::vector(std::move(bytes)),
+                                                      std::move(give_back));
+  owner_ = owner;
+  bytes_ = *owner_;
+}
 
 Communicator::Communicator(std::unique_ptr<Transport> transport)
     : transport_(std::move(transport)), rank_(transport_->rank()), size_(transport_->size()) {}
@@ -28,53 +40,87 @@ void Communicator::hold(std::uint64_t bytes) {
   traffic_.peak_bytes = std::max(traffic_.peak_bytes, held_);
 }
 
-Status Communicator::send(int to, Tag tag, std::span<const std::byte> bytes) {
-  const Head head{tag, bytes.size()};
-  std::size_t ahead = sizeof head;
-  do {
-    const std::size_t length = std::min(bytes.size(), transport_->max_message() - ahead);
-    std::vector<std::byte> part;
-    part.reserve(ahead + length);
-    if (ahead != 0) {
-      const auto first = std::as_bytes(std::span(&head, 1));
-      part.insert(part.end(), first.begin(), first.end());
-    }
-    part.insert(part.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
+Status Communicator::send(int to, Tag tag, std::vector<std::byte> bytes) {
+  const std::size_t length = bytes.size();
+  const Trailer trailer{tag, length};
+  auto send_part = [&](std::vector<std::byte> part) -> Status {
+    const std::size_t held = part.size();
     ++traffic_.messages;
-    traffic_.bytes += part.size();
-    hold(part.size());
+    traffic_.bytes += held;
+    hold(held);
     NMB_TRY(transport_->send(to, std::move(part)));
-    held_ -= ahead + length;
-    bytes = bytes.subspan(length);
-    ahead = 0;
-  } while (!bytes.empty());
+    held_ -= held;
+    return {};
+  };
+  auto add_trailer = [&](std::vector<std::byte>* part) {
+    const auto end = std::as_bytes(std::span(&trailer, 1));
+    part->insert(part->end(), end.begin(), end.end());
+  };
+  const std::size_t most = transport_->max_message();
+  if (length + sizeof trailer <= most) {
+    add_trailer(&bytes);
+    return send_part(std::move(bytes));
+  }
+  for (std::size_t at = 0; at < length;) {
+    const std::size_t end = std::min(length, at + most - (at == 0 ? sizeof trailer : 0));
+    std::vector<std::byte> part;
+    part.reserve(most);
+    part.assign(bytes.data() + at, bytes.data() + end);
+    if (at == 0) add_trailer(&part);
+    NMB_TRY(send_part(std::move(part)));
+    at = end;
+  }
   return {};
+}
+
+Status Communicator::send_copy(int to, Tag tag, std::span<const std::byte> bytes) {
+  std::vector<std::byte> copy = parcel_bytes(bytes.size());
+  copy.assign(bytes.begin(), bytes.end());
+  return send(to, tag, std::move(copy));
+}
+
+std::vector<std::byte> Communicator::parcel_bytes(std::size_t length) {
+  length += sizeof(Trailer);
+  std::vector<std::byte> bytes;
+  if (transport_)
+    bytes = transport_->memory()->take(length);
+  else
+    bytes.reserve(length);
+  bytes.clear();
+  return bytes;
 }
 
 // Takes one message from the network, or a part of one.
 Status Communicator::take_arrival() {
   NMB_ASSIGN(Transport::Arrival arrival, transport_->next());
-  hold(arrival.bytes.size());
-  Partial& partial = partial_[arrival.from];
-  if (partial.filled != 0) {
-    std::memcpy(partial.bytes.data() + partial.filled, arrival.bytes.data(), arrival.bytes.size());
-    partial.filled += arrival.bytes.size();
-    held_ -= arrival.bytes.size();
-  } else {
-    partial.filled = arrival.bytes.size();
-    partial.bytes = std::move(arrival.bytes);
-  }
-  Head head;
-  std::memcpy(&head, partial.bytes.data(), sizeof head);
-  if (partial.filled < sizeof head + head.length) {
-    if (partial.bytes.size() == partial.filled) {
-      hold(sizeof head + head.length - partial.filled);
-      partial.bytes.resize(sizeof head + head.length);
+  std::vector<std::byte> bytes = std::move(arrival.bytes);
+  hold(bytes.size());
+  auto partial = partial_.find(arrival.from);
+  if (partial == partial_.end()) {
+    Trailer trailer;
+    const std::size_t filled = bytes.size() - sizeof trailer;
+    std::memcpy(&trailer, bytes.data() + filled, sizeof trailer);
+    bytes.resize(filled);
+    held_ -= sizeof trailer;
+    if (filled == trailer.length) {
+      waiting_[trailer.tag].emplace_back(arrival.from, std::move(bytes), transport_->memory());
+      return {};
     }
+    hold(trailer.length - filled);
+    bytes.resize(trailer.length);
+    partial_.emplace(arrival.from, Partial{trailer.tag, std::move(bytes), filled});
     return {};
   }
-  waiting_[head.tag].emplace_back(arrival.from, std::move(partial.bytes), sizeof head);
-  partial_.erase(arrival.from);
+  Partial& message = partial->second;
+  std::memcpy(message.bytes.data() + message.filled, bytes.data(), bytes.size());
+  message.filled += bytes.size();
+  held_ -= bytes.size();
+  transport_->memory()->give_back(std::move(bytes));
+  if (message.filled == message.bytes.size()) {
+    waiting_[message.tag].emplace_back(arrival.from, std::move(message.bytes),
+                                       transport_->memory());
+    partial_.erase(partial);
+  }
   return {};
 }
 
@@ -88,7 +134,7 @@ Result<Message> Communicator::receive(int from, Tag tag) {
         Message out = std::move(*message);
         messages.erase(message);
         if (messages.empty()) waiting_.erase(found);
-        held_ -= sizeof(Head) + out.bytes().size();
+        held_ -= out.bytes().size();
         return out;
       }
     }
@@ -103,7 +149,7 @@ Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message
   std::vector<Message>& arrived = waiting_[tag];
   while (arrived.size() < count) NMB_TRY(take_arrival());
   for (Message& message : arrived) {
-    held_ -= sizeof(Head) + message.bytes().size();
+    held_ -= message.bytes().size();
     out->push_back(std::move(message));
   }
   waiting_.erase(tag);
@@ -176,7 +222,7 @@ Status Communicator::broadcast(int root, std::vector<std::byte>* bytes) {
     }
   }
   for (step /= 2; step > 0; step /= 2)
-    if (me + step < size_) NMB_TRY(send((me + step + root) % size_, tag, *bytes));
+    if (me + step < size_) NMB_TRY(send_copy((me + step + root) % size_, tag, *bytes));
   return {};
 }
 

@@ -171,6 +171,7 @@ Status Communicator::pass_on(OnTheWay own, std::vector<Message>* arrived, std::u
 Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels) {
   const Tag tag = next_tag();
   std::vector<Message> arrived;
+  const auto memory = transport_ ? transport_->memory() : nullptr;
   std::stable_sort(parcels.begin(), parcels.end(),
                    [](const Parcel& a, const Parcel& b) { return a.to < b.to; });
   struct Post {
@@ -187,7 +188,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
       posts.push_back(post);
       continue;
     }
-    for (Parcel& parcel : post.parcels) arrived.emplace_back(rank_, std::move(parcel.bytes), 0);
+    for (Parcel& parcel : post.parcels) arrived.emplace_back(rank_, std::move(parcel.bytes), memory);
   }
   if (size_ == 1) return arrived;
 
@@ -206,7 +207,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
         bundle.put(static_cast<std::uint32_t>(parcel.bytes.size()));
         bundle.put_raw(parcel.bytes);
       } else {
-        NMB_TRY(send(parcel.to, tag, parcel.bytes));
+        NMB_TRY(send(parcel.to, tag, std::move(parcel.bytes)));
       }
       parcel.bytes = {};
     }

@@ -15,7 +15,8 @@ namespace nmb {
 
 class MessageWriter {
  public:
-  void reserve(std::size_t length) { bytes_.reserve(length); }
+  // Into these, empty, which may have room.
+  void use(std::vector<std::byte> bytes) { bytes_ = std::move(bytes); }
   template <class T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);

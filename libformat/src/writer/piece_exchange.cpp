@@ -165,9 +165,7 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
 }
 
 // A piece that this rank alone has, if all is well.
-Status PieceExchange::write_piece(const PiecePart& part, const Encode& encode) {
-  std::vector<std::byte> bytes(part.bytes);
-  encode(part, bytes, false);
+Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::byte> bytes) {
   NMB_TRY(file_.write_at(part.piece.position, bytes));
   written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
   return {};
@@ -267,7 +265,7 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
     lengths[how_.rank_of(part.piece.position, ranks_.size())] +=
         part.bytes + part.runs.size() * kHead + kHead;
   }
-  for (const auto& [rank, length] : lengths) letters->to(rank).reserve(length);
+  for (const auto& [rank, length] : lengths) letters->to(rank).use(ranks_.parcel_bytes(length));
 }
 
 // alone_direct: a rank writes what it alone seems to have of a piece. *conflict: another rank has
@@ -291,8 +289,10 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
                         (next + 1 == parts.size() || parts[next + 1].piece.position != position);
       MessageWriter& letter = letters.to(how_.rank_of(position, ranks_.size()));
       PartHead{part.piece, part.keeper, alone_direct && only}.put(letter);
+      encoded.resize(part.bytes);
+      encode(part, encoded, !alone_direct);
       if (alone_direct && only) {
-        if (status.ok()) status = write_piece(part, encode);
+        if (status.ok()) status = write_piece(part, encoded);
         continue;
       }
       letter.put_small(part.runs.size());
@@ -302,8 +302,6 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
         letter.put_small(run.stride);
         letter.put_small(run.count);
       }
-      encoded.resize(part.bytes);
-      encode(part, encoded, !alone_direct);
       letter.put_raw(encoded);
     }
     NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(letters.take()));

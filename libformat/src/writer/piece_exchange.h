@@ -75,7 +75,7 @@ class PieceExchange {
                            bool conflict) const;
   Status put_in_rounds(std::span<const PiecePart> parts, const Encode& encode, bool alone_direct,
                        bool* conflict);
-  Status write_piece(const PiecePart& part, const Encode& encode);
+  Status write_piece(const PiecePart& part, std::span<const std::byte> bytes);
   void reserve_letters(std::span<const PiecePart> rest, std::uint64_t to, Letters* letters) const;
   Status write_arrived(const std::vector<Message>& arrived, bool* conflict);
   static void take_part(const PartHead& head, MessageReader& in, Assembly* assembly,

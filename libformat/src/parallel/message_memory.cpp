@@ -1,0 +1,34 @@
+// Memory of long messages (see nmb/transport.h).
+#include <utility>
+
+#include "nmb/transport.h"
+
+namespace nmb {
+
+std::vector<std::byte> MessageMemory::take(std::size_t length) {
+  std::vector<std::byte> bytes;
+  if (length >= kLong) {
+    // The one with the least room that is enough.
+    auto best = kept_.end();
+    for (auto at = kept_.begin(); at != kept_.end(); ++at)
+      if (at->capacity() >= length && (best == kept_.end() || at->capacity() < best->capacity()))
+        best = at;
+    if (best != kept_.end()) {
+      kept_bytes_ -= best->capacity();
+      std::swap(*best, kept_.back());
+      bytes = std::move(kept_.back());
+      kept_.pop_back();
+    }
+  }
+  bytes.reserve(length);
+  return bytes;
+}
+
+void MessageMemory::give_back(std::vector<std::byte> bytes) noexcept {
+  const std::size_t room = bytes.capacity();
+  if (room < kLong || room > kKept - kept_bytes_ || kept_.size() == kMostVectors) return;
+  kept_bytes_ += room;
+  kept_.push_back(std::move(bytes));
+}
+
+}  // namespace nmb
