@@ -12,6 +12,7 @@
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
+#include "support/programs.h"
 
 namespace nmb::test {
 namespace {

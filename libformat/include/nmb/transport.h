@@ -16,17 +16,20 @@ class MpiIo;
 
 // Memory of long messages, kept for the next ones: the system gives new memory a page at a time,
 // each filled with zeros, which takes as long as to fill it once more. Used by one thread at a
-// time. At most kKept bytes are kept.
+// time.
 class MessageMemory {
  public:
+  static constexpr std::size_t kMost = 12 << 20;  // bytes that are kept
+
   MessageMemory() { kept_.reserve(kMostVectors); }
   // With room for `length` bytes; what it holds is of no use.
   NMB_EXPORT std::vector<std::byte> take(std::size_t length);
   NMB_EXPORT void give_back(std::vector<std::byte> bytes) noexcept;
+  std::size_t kept() const { return kept_bytes_; }
 
  private:
   // Shorter ones the C library keeps by itself.
-  static constexpr std::size_t kLong = 64 << 10, kKept = 32 << 20, kMostVectors = 64;
+  static constexpr std::size_t kLong = 64 << 10, kMostVectors = 64;
   std::vector<std::vector<std::byte>> kept_;
   std::size_t kept_bytes_ = 0;
 };

@@ -188,7 +188,8 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
       posts.push_back(post);
       continue;
     }
-    for (Parcel& parcel : post.parcels) arrived.emplace_back(rank_, std::move(parcel.bytes), memory);
+    for (Parcel& parcel : post.parcels)
+      arrived.emplace_back(rank_, std::move(parcel.bytes), memory);
   }
   if (size_ == 1) return arrived;
 

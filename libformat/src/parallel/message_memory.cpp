@@ -26,7 +26,7 @@ std::vector<std::byte> MessageMemory::take(std::size_t length) {
 
 void MessageMemory::give_back(std::vector<std::byte> bytes) noexcept {
   const std::size_t room = bytes.capacity();
-  if (room < kLong || room > kKept - kept_bytes_ || kept_.size() == kMostVectors) return;
+  if (room < kLong || room > kMost - kept_bytes_ || kept_.size() == kMostVectors) return;
   kept_bytes_ += room;
   kept_.push_back(std::move(bytes));
 }

@@ -83,7 +83,7 @@ class PieceExchange {
   Status write(const Assembly& assembly, std::uint64_t position);
   Written& written_for(const Sharing::Handle& keeper);
 
-  static constexpr std::uint64_t kRoundBytes = 8 << 20;
+  static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;
   OutputFile& file_;
   const Aggregation how_;  // stripes of at least a piece
