@@ -11,6 +11,7 @@
 #include "index/entry_codec.h"
 #include "index/entry_message.h"
 #include "index/old_pages.h"
+#include "page/level_pages.h"
 #include "wire/hash.h"
 
 namespace nmb {
@@ -19,7 +20,6 @@ namespace {
 
 // Up to so many pages of a level, old and new, are rank 0's: all ranks would wait for each level.
 constexpr std::uint64_t kFewPages = 256;
-constexpr std::size_t kPassOn = 1 << 20;
 
 void put_path(MessageWriter& out, const PagePath& path) {
   out.put_bytes(std::as_bytes(std::span(path)));
@@ -320,11 +320,10 @@ class Update {
     Holdings holds;
     Digest digest;
   };
-  // Of this rank's first page: rows that ranks before have, and how many of its own go to `holder`,
-  // which has the beginning of their page.
+  // What others have of the first old page that this rank works on.
   struct Share {
-    std::uint64_t before = 0;
-    std::uint64_t leading = 0;
+    std::uint64_t before = 0;   // rows that lower ranks make of it
+    std::uint64_t leading = 0;  // of this rank's rows: those that end a new page of `holder`
     int holder = 0;
     std::string last;  // name of the last row before
   };
@@ -335,8 +334,9 @@ class Update {
   Status keep_root() {
     NMB_ASSIGN(const std::shared_ptr<const Page> root, tree_.root());
     level_ = root->level();
-    pages_.push_back({"", root->position(), static_cast<std::uint32_t>(root->bytes().size()),
-                      root->sum(), holdings_of(*root)});
+    pages_.children().push_back({"", root->position(),
+                                 static_cast<std::uint32_t>(root->bytes().size()), root->sum(),
+                                 holdings_of(*root)});
     return {};
   }
 
@@ -350,7 +350,7 @@ class Update {
   // Level by level, while several ranks have much to do.
   Status climb() {
     while (!finished() && (ranks_->size() == 1 || all_.pages + all_.replaced > kFewPages)) {
-      NodeWork work(old_, std::move(replaced_), std::move(pages_));
+      NodeWork work(old_, std::move(replaced_), std::move(pages_.children()));
       ++level_;
       NMB_TRY(write_level(work, tree_.superblock().node_rows));
     }
@@ -436,8 +436,7 @@ class Update {
   template <class Level>
   Status write_level(Level& work, std::uint32_t page_rows) {
     replaced_.clear();
-    pages_.clear();
-    placed_ = 0;
+    pages_.start();
     Status status;
     if (level_ > 0)
       status =
@@ -457,13 +456,13 @@ class Update {
       NMB_TRY(add_page(builder, std::move(page)));
       builder.clear();
       page = {};
-      return pass_on();
+      return {};
     };
     MessageWriter leading;
     auto make_pages = [&]() -> Status {
       for (std::size_t i = 0; i < work.count(); ++i) {
         NMB_TRY(flush());
-        if (i > 0) replaced_.back().end = pages_.size();
+        if (i > 0) replaced_.back().end = pages_.count();
         replaced_.push_back({work.path(i), 0});
         NMB_ASSIGN(const std::string separator, old_.separator_of(work.path(i)));
         std::uint64_t before = i == 0 ? share.before : 0;
@@ -496,55 +495,31 @@ class Update {
         }
       }
       status = flush();
-      if (!replaced_.empty()) replaced_.back().end = pages_.size();
+      if (!replaced_.empty()) replaced_.back().end = pages_.count();
     }
     return end_level(status);
   }
 
-  // A page whose place is not known yet.
-  Status add_page(const PageBuilder& builder, ChildRow row) {
-    NMB_ASSIGN(const PageBuilder::Encoded page, builder.encode(origin_, 0));
-    bytes_.insert(bytes_.end(), page.bytes.begin(), page.bytes.end());
-    row.length = static_cast<std::uint32_t>(page.bytes.size());
-    pages_.push_back(std::move(row));
-    return {};
-  }
-
-  // Gives the pages that are not placed yet their places, from `position` on.
-  Status place_pages(std::uint64_t position) {
-    auto rest = std::span(bytes_);
-    const std::uint64_t from = position;
-    for (; placed_ < pages_.size(); ++placed_) {
-      ChildRow& page = pages_[placed_];
-      const auto own = rest.first(page.length);
-      page.position = position;
-      page.sum = place_page(own, position);
-      position += page.length;
-      rest = rest.subspan(page.length);
-      if (!rest.empty()) continue;
+  // Keeps the last page of each level.
+  auto keep_last() {
+    return [this](const ChildRow& page, std::span<const std::byte> bytes) {
       if (level_ >= last_.size()) last_.resize(level_ + 1u);
-      last_[level_] = {page.position, {own.begin(), own.end()}};
-    }
-    const Status status = (*write_)(from, bytes_);
-    bytes_.clear();
-    return status;
+      last_[level_] = {page.position, {bytes.begin(), bytes.end()}};
+    };
   }
 
-  // While a level is being made: one rank alone knows where its pages lie.
-  Status pass_on() {
-    if (ranks_->size() > 1 || bytes_.size() < kPassOn) return {};
-    const std::uint64_t length = bytes_.size();
-    NMB_TRY(place_pages(position_));
-    position_ += length;
-    return {};
+  // One rank alone knows where its pages lie while it makes them.
+  Status add_page(const PageBuilder& builder, ChildRow row) {
+    NMB_TRY(pages_.add(builder, std::move(row), origin_));
+    return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
   }
 
   Status end_level(const Status& status) {
-    const Written own{bytes_.size(), pages_.size(), replaced_.size(), !status.ok()};
+    const Written own{pages_.unplaced(), pages_.count(), replaced_.size(), !status.ok()};
     NMB_ASSIGN(all_, ranks_->all_reduce(own, std::plus<>()));
     if (all_.failed) return ranks_->agree(status);
     NMB_ASSIGN(const Written before, ranks_->scan_before(own, Written(), std::plus<>()));
-    NMB_TRY(place_pages(position_ + before.bytes));
+    NMB_TRY(pages_.place(position_ + before.bytes, *write_, keep_last()));
     position_ += all_.bytes;
     return {};
   }
@@ -559,51 +534,37 @@ class Update {
         for (const Replaced& page : replaced_) {
           put_path(out, page.path);
           out.put<std::uint64_t>(page.end - k);
-          for (; k < page.end; ++k) put_row(out, pages_[k]);
+          for (; k < page.end; ++k) put_row(out, pages_.children()[k]);
         }
         parcels.push_back({0, out.take()});
         replaced_.clear();
-        pages_.clear();
+        pages_.start();
       }
       NMB_ASSIGN(const std::vector<Message> arrived, ranks_->exchange(std::move(parcels)));
       for (const Message& message : arrived) {
         for (MessageReader in(message.bytes()); !in.at_end();) {
           PagePath path = get_path(in);
           for (auto rows = in.get<std::uint64_t>(); rows > 0; --rows)
-            get_row(in, &pages_.emplace_back());
-          replaced_.push_back({std::move(path), pages_.size()});
+            get_row(in, &pages_.children().emplace_back());
+          replaced_.push_back({std::move(path), pages_.count()});
         }
       }
     }
-    // The pages follow one another: all ranks write them together, as those of other levels.
-    const std::uint64_t position = position_;
-    std::vector<std::byte> bytes;
-    const WritePages gather = [&](std::uint64_t, std::span<const std::byte> pages) {
-      bytes.insert(bytes.end(), pages.begin(), pages.end());
-      return Status();
-    };
-    struct Outcome {
-      Top top;
-      std::uint64_t position = 0;
-      bool failed = false;
-    } outcome;
-    auto finish = [&]() -> Status {
+    auto make = [&](Communicator& alone, const WritePages& write_alone) -> Result<Top> {
+      ranks_ = &alone;
+      write_ = &write_alone;
       if (changes) NMB_TRY(write_leaves(*changes));
       NMB_TRY(climb());
-      return pages_.empty() ? Status() : look_at_only_page(&outcome.top);
+      Top top;
+      if (pages_.count() > 0) NMB_TRY(look_at_only_page(&top));
+      return top;
     };
-    Communicator& all = *std::exchange(ranks_, &alone_);
-    const WritePages& write = *std::exchange(write_, &gather);
-    const Status status = all.rank() == 0 ? finish() : Status();
+    Communicator& all = *ranks_;
+    const WritePages& write = *write_;
+    const Result<Top> top = make_pages_on_first<Top>(all, &position_, write, make);
     ranks_ = &all;
     write_ = &write;
-    outcome.position = position_;
-    outcome.failed = !status.ok();
-    NMB_ASSIGN(outcome, all.broadcast_value(0, outcome));
-    if (outcome.failed) return all.agree(status);
-    NMB_TRY(write(position, bytes));
-    position_ = outcome.position;
-    return outcome.top;
+    return top;
   }
 
   // The bytes of a page that this rank wrote last in its level, or of a committed one. An only page
@@ -628,7 +589,8 @@ class Update {
 
   // Collective: the only page of the last level is on some rank, or nowhere.
   Result<BuiltIndex> find_root() {
-    NMB_ASSIGN(const int holder, ranks_->all_reduce(pages_.empty() ? -1 : ranks_->rank(), highest));
+    NMB_ASSIGN(const int holder,
+               ranks_->all_reduce(pages_.count() == 0 ? -1 : ranks_->rank(), highest));
     Top top;
     if (holder >= 0) {
       NMB_TRY(ranks_->agree(holder == ranks_->rank() ? look_at_only_page(&top) : Status()));
@@ -655,7 +617,7 @@ class Update {
   static int highest(int a, int b) { return std::max(a, b); }
 
   Status look_at_only_page(Top* top) {
-    const ChildRow& page = pages_[0];
+    const ChildRow& page = pages_.children()[0];
     *top = {page.position, page.sum, page.length, level_, false, page.holds, {}};
     return look_at(top);
   }
@@ -678,7 +640,6 @@ class Update {
     return {};
   }
 
-  Communicator alone_;
   Communicator* ranks_;
   const IndexTree& tree_;
   OldPages old_;
@@ -689,11 +650,9 @@ class Update {
   // The level written last.
   bool begun_ = false;
   std::uint16_t level_ = 0;
-  std::vector<ChildRow> pages_;     // this rank's
+  LevelPages<ChildRow> pages_;
   std::vector<Replaced> replaced_;  // old pages whose place they take
   Written all_;
-  std::size_t placed_ = 0;        // pages that have their places
-  std::vector<std::byte> bytes_;  // of the pages that have not
   struct LastPage {
     std::uint64_t position = 0;
     std::vector<std::byte> bytes;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
+#include "page/level_pages.h"
 #include "page/origin.h"
 #include "page/page.h"
 #include "page/page_sink.h"
@@ -64,7 +65,7 @@ class PageTreeBuild {
     std::uint16_t level = 0;
     bool several = false;
     for (;;) {
-      NMB_ASSIGN(const Share share, share_of(pages_.size(), tree_.node_rows()));
+      NMB_ASSIGN(const Share share, share_of(pages_.count(), tree_.node_rows()));
       if (share.total == 0) {
         Built none;
         none.end = position_;
@@ -74,17 +75,20 @@ class PageTreeBuild {
       if (share.total <= kFewPages) break;
       NMB_TRY(write_nodes(++level, share));
     }
-    if (several) NMB_TRY(finish_on_first(&level));
-    NMB_ASSIGN(const int holder, ranks_->all_reduce(pages_.empty() ? -1 : ranks_->rank(),
+    if (several) {
+      NMB_ASSIGN(level, finish_on_first(level));
+    }
+    NMB_ASSIGN(const int holder, ranks_->all_reduce(pages_.count() == 0 ? -1 : ranks_->rank(),
                                                     [](int a, int b) { return std::max(a, b); }));
     Built root;
     if (holder == ranks_->rank()) {
-      root.position = pages_[0].position;
-      root.length = pages_[0].length;
+      const Child& top = pages_.children()[0];
+      root.position = top.position;
+      root.length = top.length;
       root.height = level + 1u;
       root.digest = last_digest_;
       root.sum = last_sum_;
-      root.total = tree_.total(pages_[0]);
+      root.total = tree_.total(top);
     }
     root.end = position_;
     return ranks_->broadcast_value(holder, root);
@@ -134,50 +138,25 @@ class PageTreeBuild {
         [](MessageReader& in, Child* child) { get_row(in, child); });
   }
 
-  // A page whose place is not known yet.
+  auto keep_last() {
+    return [this](const Child&, std::span<const std::byte> page) {
+      last_digest_ = digest_of(page);
+      last_sum_ = sum_of(page);
+    };
+  }
+
+  // One rank alone knows where its pages lie while it makes them.
   Status add_page(const PageBuilder& builder, Child child) {
-    NMB_ASSIGN(const PageBuilder::Encoded page, builder.encode(origin_, 0));
-    bytes_.insert(bytes_.end(), page.bytes.begin(), page.bytes.end());
-    child.length = static_cast<std::uint32_t>(page.bytes.size());
-    pages_.push_back(std::move(child));
-    return {};
-  }
-
-  // Gives the pages that are not placed yet their places, from `position` on.
-  Status place_pages(std::uint64_t position) {
-    auto rest = std::span(bytes_);
-    const std::uint64_t from = position;
-    for (; placed_ < pages_.size(); ++placed_) {
-      Child& page = pages_[placed_];
-      auto own = rest.first(page.length);
-      page.position = position;
-      page.sum = place_page(own, position);
-      position += page.length;
-      rest = rest.subspan(page.length);
-      if (!rest.empty()) continue;
-      last_digest_ = digest_of(own);
-      last_sum_ = sum_of(own);
-    }
-    const Status status = (*write_)(from, bytes_);
-    bytes_.clear();
-    return status;
-  }
-
-  // While a level is being made: one rank alone knows where its pages lie.
-  Status pass_on() {
-    if (ranks_->size() > 1 || bytes_.size() < kPassOn) return {};
-    const std::uint64_t length = bytes_.size();
-    NMB_TRY(place_pages(position_));
-    position_ += length;
-    return {};
+    NMB_TRY(pages_.add(builder, std::move(child), origin_));
+    return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
   }
 
   Status end_level(const Status& status) {
     NMB_TRY(ranks_->agree(status));
-    const std::uint64_t length = bytes_.size();
+    const std::uint64_t length = pages_.unplaced();
     NMB_ASSIGN(const std::uint64_t before,
                ranks_->scan_before(length, std::uint64_t{0}, std::plus<>()));
-    NMB_TRY(place_pages(position_ + before));
+    NMB_TRY(pages_.place(position_ + before, *write_, keep_last()));
     NMB_ASSIGN(const std::uint64_t total,
                ranks_->broadcast_value(ranks_->size() - 1, before + length));
     position_ += total;
@@ -185,40 +164,28 @@ class PageTreeBuild {
   }
 
   // Nodes over few pages are rank 0's to make: level by level all ranks would have to wait.
-  Status finish_on_first(std::uint16_t* level) {
+  // Returns the root's level.
+  Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
-    if (ranks_->rank() != 0) share.leading = pages_.size();
-    NMB_ASSIGN(std::vector<Child> behind, shift_children(share, pages_));
-    if (ranks_->rank() != 0) start_level();
-    std::move(behind.begin(), behind.end(), std::back_inserter(pages_));
-    auto finish = [&]() -> Status {
-      while (pages_.size() > 1) {
-        NMB_ASSIGN(share, share_of(pages_.size(), tree_.node_rows()));
-        NMB_TRY(write_nodes(++*level, share));
+    if (ranks_->rank() != 0) share.leading = pages_.count();
+    NMB_ASSIGN(std::vector<Child> behind, shift_children(share, pages_.children()));
+    if (ranks_->rank() != 0) pages_.start();
+    std::ranges::move(behind, std::back_inserter(pages_.children()));
+    auto make = [&](Communicator& alone, const WritePages& write) -> Result<std::uint16_t> {
+      ranks_ = &alone;
+      write_ = &write;
+      while (pages_.count() > 1) {
+        NMB_ASSIGN(share, share_of(pages_.count(), tree_.node_rows()));
+        NMB_TRY(write_nodes(++level, share));
       }
-      return {};
+      return level;
     };
-    // The pages follow one another: all ranks write them together, as those of other levels.
-    const std::uint64_t position = position_;
-    std::vector<std::byte> bytes;
-    const WritePages gather = [&](std::uint64_t, std::span<const std::byte> pages) {
-      bytes.insert(bytes.end(), pages.begin(), pages.end());
-      return Status();
-    };
-    Communicator& all = *std::exchange(ranks_, &alone_);
-    const WritePages& write = *std::exchange(write_, &gather);
-    const Status status = finish();
+    Communicator& all = *ranks_;
+    const WritePages& write = *write_;
+    const auto root_level = make_pages_on_first<std::uint16_t>(all, &position_, write, make);
     ranks_ = &all;
     write_ = &write;
-    NMB_TRY(all.agree(status));
-    NMB_TRY(write(position, bytes));
-    NMB_ASSIGN(position_, all.broadcast_value(0, position_));
-    return {};
-  }
-
-  void start_level() {
-    pages_.clear();
-    placed_ = 0;
+    return root_level;
   }
 
   Status write_leaves(const Rows& rows) {
@@ -228,7 +195,7 @@ class PageTreeBuild {
                shift<Row>(
                    share, [&](MessageWriter& out, std::size_t i) { tree_.put(out, rows, i); },
                    [&](MessageReader& in, Row* row) { tree_.get(in, row); }));
-    start_level();
+    pages_.start();
     PageBuilder builder(tree_.use(), 0);
     Child child;
     auto flush = [&]() -> Status {
@@ -237,7 +204,7 @@ class PageTreeBuild {
       tree_.end_leaf(builder);
       builder.clear();
       child = {};
-      return pass_on();
+      return {};
     };
     auto work = [&]() -> Status {
       for (std::size_t i = share.leading; i < rows.count(); ++i) {
@@ -254,11 +221,11 @@ class PageTreeBuild {
   }
 
   Status write_nodes(std::uint16_t level, const Share& share) {
-    std::vector<Child> children = std::move(pages_);
+    std::vector<Child> children = std::move(pages_.children());
     NMB_ASSIGN(std::vector<Child> behind, shift_children(share, children));
     children.erase(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(share.leading));
     std::move(behind.begin(), behind.end(), std::back_inserter(children));
-    start_level();
+    pages_.start();
     auto work = [&]() -> Status {
       NMB_TRY(tree_.check_level(level));
       PageBuilder builder(tree_.use(), level);
@@ -267,26 +234,20 @@ class PageTreeBuild {
         Child parent;
         i += tree_.fill_node(builder, std::span(children).subspan(i), &parent);
         NMB_TRY(add_page(builder, std::move(parent)));
-        NMB_TRY(pass_on());
       }
       return {};
     };
     return end_level(work());
   }
 
-  static constexpr std::size_t kPassOn = 1 << 20;
   static constexpr std::uint64_t kFewPages = 1024;
   Tree& tree_;
-  Communicator alone_;
   Communicator* ranks_;
   std::uint64_t position_;  // of the next level, or of the next page of one rank alone
   const WritePages* write_;
   Origin origin_;
-  // Of the level being made.
-  std::vector<Child> pages_;
-  std::size_t placed_ = 0;        // pages that have their places
-  std::vector<std::byte> bytes_;  // of the pages that have not
-  Digest last_digest_;
+  LevelPages<Child> pages_;  // of the level being made
+  Digest last_digest_;       // of the last page
   std::uint64_t last_sum_ = 0;
 };
 
