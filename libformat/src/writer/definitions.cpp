@@ -115,7 +115,8 @@ Status Definitions::start_edit(BlockId id) {
                       "rank that defined it first");
   if (!block.values.takes_puts())
     return Status(Code::kUsage, "found a change of block " + in_quotes(w_.blocks.name(id)) +
-                                    " before its values were moved, expected sync() first");
+                                    ", whose values come with the next commit, expected sync() "
+                                    "before");
   if (block.next.kind == Kind::kExtended)
     return Status(Code::kUnsupported,
                   "found a change of block " + in_quotes(w_.blocks.name(id)) +

@@ -103,17 +103,17 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
   const auto tell = [&]() -> Status {
     for (const auto& [rank, request] : requests) {
       BlockState& block = w.blocks[request.at_keeper];
+      if (!block.values.takes_puts())
+        return Status(Code::kUsage, "found open_blocks() of block " +
+                                        in_quotes(w.blocks.name(request.at_keeper)) +
+                                        ", whose values come with the next commit, expected sync() "
+                                        "before");
+      NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
       if (!block.sharing) {
         block.sharing = std::make_unique<Sharing>();
         block.sharing->keeper = {w.ranks.own(), request.at_keeper};
       }
       block.sharing->others.push_back({rank, request.at_sender});
-      if (!block.values.takes_puts())
-        return Status(Code::kUsage, "found packed block " +
-                                        in_quotes(w.blocks.name(request.at_keeper)) +
-                                        " opened before its values were moved, expected sync() "
-                                        "before");
-      NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
       opened.add(rank, {request.at_sender, LaidBlock::of(block), body});
     }
     // Others may write in this rank's blocks from now on.

@@ -25,7 +25,8 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   if (!block.values.takes_puts())
     return Status(Code::kUsage, "found " + std::string(operation) + " to block " +
                                     in_quotes(w_.blocks.name(id)) +
-                                    " before its values were moved, expected sync() before");
+                                    ", whose values come with the next commit, expected sync() "
+                                    "before");
   NMB_TRY(load_definitions(w_, id));
   const Metadata& metadata = *block.metadata;
   if (variable >= metadata.variable_count())

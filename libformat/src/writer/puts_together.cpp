@@ -54,11 +54,12 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       NMB_TRY(check_id(w_, id));
       BlockState& block = w_.blocks[id];
       if (w_.define_mode || !block.values.takes_puts())
-        return Status(Code::kUsage,
-                      "found extend() of block " + in_quotes(w_.blocks.name(id)) +
-                          (w_.define_mode ? " in define mode, expected end_define()"
-                                          : " whose values are moved, expected sync()") +
-                          " before");
+        return Status(
+            Code::kUsage,
+            "found extend() of block " + in_quotes(w_.blocks.name(id)) +
+                (w_.define_mode ? " in define mode, expected end_define()"
+                                : ", whose values come with the next commit, expected sync()") +
+                " before");
       NMB_TRY(load_definitions(w_, id));
       std::uint64_t end = 0;
       if (!block.metadata->record_dimension())
