@@ -27,7 +27,9 @@ namespace {
 constexpr std::size_t kStack = 256 << 10;
 constexpr std::size_t kCalls = 48;
 constexpr std::uint64_t kOwnBlocks = 4;
-constexpr std::uint64_t kLength = 256;  // of a rank's row or column
+// Of a rank's row or column: 16 KiB, so that 512 ranks fill a round of the exchange of pieces, and
+// more ranks take more rounds.
+constexpr std::uint64_t kLength = 4096;
 
 // What one call cost, of each rank.
 struct Call {
