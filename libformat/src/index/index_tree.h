@@ -15,8 +15,8 @@
 #include "nmb/totals.h"
 #include "page/page.h"
 #include "page/page_cache.h"
-#include "reader/far_source.h"
 #include "superblock/superblock.h"
+#include "wire/far_source.h"
 
 namespace nmb {
 

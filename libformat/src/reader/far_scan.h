@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "page/page.h"
-#include "reader/far_source.h"
+#include "wire/far_source.h"
 
 namespace nmb {
 

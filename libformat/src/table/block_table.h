@@ -12,9 +12,9 @@
 #include "nmb/byte_source.h"
 #include "nmb/place.h"
 #include "page/page_cache.h"
-#include "reader/far_source.h"
 #include "superblock/superblock.h"
 #include "table/table_row.h"
+#include "wire/far_source.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// FarSource (see reader/far_source.h).
-#include "reader/far_source.h"
+// FarSource (see wire/far_source.h).
+#include "wire/far_source.h"
 
 #include <algorithm>
 #include <cstring>
