@@ -8,7 +8,7 @@
 #include <set>
 #include <span>
 
-#include "block/block_header.h"
+#include "format/block/block_header.h"
 #include "page/page.h"
 #include "superblock/superblock.h"
 #include "wire/endian.h"

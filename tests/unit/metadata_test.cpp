@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "block/names_like.h"
+#include "model/names_like.h"
 
 namespace nmb {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "block/body_codec.h"
+#include "format/block/body_codec.h"
 #include "wire/compressors.h"
 
 namespace nmb::test {

@@ -1,5 +1,5 @@
 // Characters and stray bytes are the same however the bytes are divided.
-#include "dump/utf8_split.h"
+#include "model/utf8_split.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "block/sections.h"
+#include "model/sections.h"
 #include "nmb/file_source.h"
 #include "nmb/reader.h"
 #include "superblock/superblock.h"

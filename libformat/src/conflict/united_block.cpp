@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "conflict/value_text.h"
+#include "model/name_rules.h"
 
 namespace nmb {
 namespace {

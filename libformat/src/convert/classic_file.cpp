@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "block/classic_grammar.h"
-#include "block/name_rules.h"
+#include "model/classic_grammar.h"
+#include "model/name_rules.h"
 #include "nmb/classic_header.h"
 #include "parallel/shared_output.h"
 #include "wire/read_back_output.h"

@@ -8,16 +8,16 @@
 #include <optional>
 #include <span>
 
-#include "block/classic_grammar.h"
-#include "block/name_rules.h"
 #include "convert/array_source.h"
 #include "convert/classic_type.h"
 #include "convert/held_types.h"
 #include "convert/laid_values.h"
 #include "interop/shared_dimensions.h"
+#include "model/classic_grammar.h"
+#include "model/heap_value.h"
+#include "model/name_rules.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
-#include "values/heap_value.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/shared_range.h"

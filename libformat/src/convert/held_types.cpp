@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "block/classic_grammar.h"
-#include "block/name_rules.h"
 #include "convert/array_source.h"
 #include "convert/laid_values.h"
 #include "convert/type_widening.h"
+#include "model/classic_grammar.h"
+#include "model/name_rules.h"
 #include "wire/endian.h"
 #include "wire/shared_range.h"
 

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "interop/netcdf_marks.h"
+#include "model/name_rules.h"
 #include "nmb/classic_header.h"
 #include "nmb/hdf5_section.h"
 #include "wire/checked.h"

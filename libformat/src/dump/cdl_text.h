@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "dump/text_out.h"
-#include "dump/utf8_split.h"
+#include "model/utf8_split.h"
 #include "nmb/types.h"
 
 namespace nmb {

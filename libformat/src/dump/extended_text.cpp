@@ -7,7 +7,7 @@
 
 #include "dump/cdl_text.h"
 #include "dump/json_text.h"
-#include "values/heap_value.h"
+#include "model/heap_value.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "dump/utf8_split.h"
+#include "model/heap_value.h"
+#include "model/utf8_split.h"
 #include "nmb/dump.h"
 #include "nmb/extension.h"
-#include "values/heap_value.h"
 
 namespace nmb {
 

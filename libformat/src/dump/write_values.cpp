@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "block/name_rules.h"
 #include "dump/cdl_rows.h"
 #include "dump/json_rows.h"
 #include "dump/rows.h"
+#include "model/name_rules.h"
 #include "nmb/dump.h"
 #include "nmb/hdf5_section.h"
 

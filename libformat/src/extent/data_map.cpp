@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "block/body_codec.h"
 #include "extent/piece_codec.h"
 #include "external/external_files.h"
+#include "format/block/body_codec.h"
 
 namespace nmb {
 

@@ -1,7 +1,7 @@
 // Pieces of values as they are stored (see extent/piece_codec.h).
 #include "extent/piece_codec.h"
 
-#include "block/body_codec.h"
+#include "format/block/body_codec.h"
 #include "wire/compressors.h"
 
 namespace nmb {

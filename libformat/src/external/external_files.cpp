@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "block/name_rules.h"
 #include "extent/extent_source.h"
 #include "external/external_path.h"
 #include "external/open_external.h"
+#include "model/name_rules.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "nmb/external_file.h"
 #include "wire/system_error.h"
 

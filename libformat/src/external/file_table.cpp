@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "block/name_rules.h"
 #include "external/external_path.h"
+#include "model/name_rules.h"
 #include "page/page_chain.h"
 
 namespace nmb {

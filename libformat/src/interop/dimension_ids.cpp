@@ -5,10 +5,10 @@
 #include <limits>
 #include <span>
 
-#include "block/name_rules.h"
 #include "interop/group_order.h"
 #include "interop/netcdf_marks.h"
 #include "interop/shared_dimensions.h"
+#include "model/name_rules.h"
 #include "wire/endian.h"
 
 namespace nmb::hdf5 {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "block/extension_codec.h"
+#include "model/extension_codec.h"
 #include "wire/items.h"
 
 namespace nmb::hdf5 {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "interop/shared_dimensions.h"
+#include "model/name_rules.h"
 #include "nmb/write_hdf5.h"
 
 namespace nmb {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "block/name_rules.h"
 #include "interop/netcdf_marks.h"
 #include "interop/shared_dimensions.h"
+#include "model/name_rules.h"
 #include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {

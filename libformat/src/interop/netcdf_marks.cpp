@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "values/heap_value.h"
+#include "model/heap_value.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -5,12 +5,12 @@
 #include <array>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "conflict/value_text.h"
 #include "convert/laid_values.h"
 #include "convert/repeated_value.h"
 #include "merge/member_array.h"
 #include "merge/value_comparison.h"
+#include "model/name_rules.h"
 #include "wire/checked.h"
 
 namespace nmb {

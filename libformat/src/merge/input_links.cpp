@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {

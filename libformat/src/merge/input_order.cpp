@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "merge/classic_form.h"
 #include "merge/input_reader.h"
+#include "model/name_rules.h"
 #include "nmb/file_source.h"
 #include "parallel/message_codec.h"
 #include "parallel/status_bytes.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "interop/netcdf_marks.h"
+#include "model/name_rules.h"
 
 namespace nmb {
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "interop/group_block.h"
 #include "merge/input_block.h"
 #include "merge/value_origin.h"
+#include "model/name_rules.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_kind.h"
 #include "nmb/references.h"

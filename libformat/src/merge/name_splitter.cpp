@@ -4,7 +4,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 
 namespace nmb {
 

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "merge/block_unions.h"
 #include "merge/classic_output.h"
 #include "merge/conflict_list.h"
@@ -26,6 +25,7 @@
 #include "merge/shared_names.h"
 #include "merge/value_origin.h"
 #include "merge/written_blocks.h"
+#include "model/name_rules.h"
 #include "nmb/file_kind.h"
 #include "nmb/reader.h"
 #include "nmb/references.h"

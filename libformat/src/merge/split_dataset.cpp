@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 
 namespace nmb {
 

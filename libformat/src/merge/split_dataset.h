@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "block/names_like.h"
 #include "merge/block_rule.h"
+#include "model/names_like.h"
 #include "nmb/classic_header.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"

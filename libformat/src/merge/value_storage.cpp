@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "block/name_rules.h"
 #include "convert/recode.h"
 #include "interop/shared_dimensions.h"
 #include "merge/run_source.h"
+#include "model/name_rules.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "convert/moved_paths.h"
 #include "merge/pack_plan.h"
+#include "model/name_rules.h"
 #include "nmb/hdf5_section.h"
 #include "table/kept_rows.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "block/sections.h"
+#include "model/sections.h"
 #include "page/page_chain.h"
 #include "superblock/features.h"
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "block/sections.h"
 #include "extent/data_map.h"
+#include "model/sections.h"
 #include "nmb/file_source.h"
 #include "parallel/shared_reads.h"
 #include "reader/later_additions.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "block/name_rules.h"
 #include "extent/extent_source.h"
+#include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/zero.h"

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "block/block_header.h"
-#include "block/body_codec.h"
 #include "extent/piece_cache.h"
 #include "external/external_files.h"
+#include "format/block/block_header.h"
+#include "format/block/body_codec.h"
 #include "index/index_tree.h"
 #include "nmb/reader.h"
 #include "superblock/head.h"

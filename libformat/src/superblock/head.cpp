@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "block/block_header.h"
+#include "format/block/block_header.h"
 #include "wire/hash.h"
 
 namespace nmb {

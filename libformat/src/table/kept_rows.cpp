@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "statistics/statistics_row.h"
 #include "table/tag_row.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <string>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 
 namespace nmb {
 

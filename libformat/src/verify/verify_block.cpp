@@ -1,7 +1,7 @@
 // Verifies blocks: header, body, sections (spec/format.md, sections 8 and 9).
 #include <algorithm>
 
-#include "block/block_header.h"
+#include "format/block/block_header.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"

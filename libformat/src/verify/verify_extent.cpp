@@ -1,8 +1,8 @@
 // Verifies values: extents, data maps, pieces (spec/format.md, section 10).
-#include "block/name_rules.h"
 #include "extent/data_map.h"
 #include "extent/needs.h"
 #include "extent/piece_codec.h"
+#include "model/name_rules.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/checked.h"

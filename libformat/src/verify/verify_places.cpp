@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "block/block_header.h"
-#include "block/sections.h"
+#include "format/block/block_header.h"
+#include "model/sections.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
 #include "wire/endian.h"

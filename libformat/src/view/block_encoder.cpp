@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "nmb/text.h"
 #include "nmb/values.h"
 #include "view/chunk_tree.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "nmb/text.h"
 #include "view/object_header.h"
 #include "view/tree_level.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "block/names_like.h"
+#include "model/names_like.h"
 #include "wire/huge_pages.h"
 #include "writer/block_state.h"
 #include "writer/name_index.h"

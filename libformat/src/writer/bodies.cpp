@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 

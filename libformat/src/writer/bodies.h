@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "block/body_codec.h"
+#include "format/block/body_codec.h"
 #include "writer/writer_core.h"
 
 namespace nmb {

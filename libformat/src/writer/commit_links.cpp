@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "external/file_table.h"
+#include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/dry_output.h"
 #include "wire/hash.h"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "block/name_rules.h"
-#include "block/sections.h"
+#include "model/name_rules.h"
+#include "model/sections.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "writer/extents.h"

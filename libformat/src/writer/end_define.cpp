@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"

@@ -1,8 +1,8 @@
 // Values that stay in other files (spec/format.md, section 10.3).
 #include "writer/linked_pieces.h"
 
-#include "block/name_rules.h"
 #include "external/external_path.h"
+#include "model/name_rules.h"
 #include "wire/checked.h"
 
 namespace nmb {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "block/name_tag.h"
+#include "model/name_tag.h"
 #include "nmb/name_table.h"
 
 namespace nmb {

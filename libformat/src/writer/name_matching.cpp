@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "page/page.h"
 #include "parallel/letters.h"
 #include "parallel/merge_runs.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "nmb/byte_source.h"
 #include "writer/bodies.h"
 #include "writer/laid_block.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "block/sections.h"
+#include "model/sections.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 

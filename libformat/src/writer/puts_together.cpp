@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
 #include "writer/extents.h"

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <string>
 
-#include "block/name_rules.h"
 #include "extent/piece_codec.h"
+#include "model/name_rules.h"
 #include "parallel/workers.h"
 #include "wire/checked.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "block/body_codec.h"
-#include "block/name_rules.h"
+#include "format/block/body_codec.h"
+#include "model/name_rules.h"
 
 namespace nmb {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "block/name_rules.h"
 #include "extent/piece_codec.h"
+#include "model/name_rules.h"
 #include "wire/checked.h"
 #include "writer/definitions.h"
 #include "writer/stored_blocks.h"

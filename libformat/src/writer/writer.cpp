@@ -4,7 +4,7 @@
 #include <bit>
 #include <exception>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 #include "parallel/message_codec.h"
 #include "parallel/mpi_io.h"
 #include "parallel/shared_output.h"

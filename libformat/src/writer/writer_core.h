@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "block/body_codec.h"
+#include "format/block/body_codec.h"
 #include "nmb/communicator.h"
 #include "nmb/grow_array.h"
 #include "nmb/writer.h"

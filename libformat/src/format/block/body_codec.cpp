@@ -1,5 +1,5 @@
 // Bodies as they are stored (spec/format.md, sections 8.2 and 8.3).
-#include "block/body_codec.h"
+#include "format/block/body_codec.h"
 
 #define ZDICT_STATIC_LINKING_ONLY
 #include <zdict.h>

@@ -1,5 +1,5 @@
 // The header ahead of every block's body (spec/format.md, section 8).
-#include "block/block_header.h"
+#include "format/block/block_header.h"
 
 #include <cstring>
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "block/name_rules.h"
-#include "block/name_tag.h"
+#include "model/name_rules.h"
+#include "model/name_tag.h"
 #include "wire/checked.h"
 
 namespace nmb {

@@ -1,5 +1,5 @@
 // Values of variable length (see heap_value.h).
-#include "values/heap_value.h"
+#include "model/heap_value.h"
 
 #include "wire/checked.h"
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "block/classic_grammar.h"
-#include "block/extension_codec.h"
-#include "block/name_rules.h"
+#include "model/classic_grammar.h"
+#include "model/extension_codec.h"
+#include "model/name_rules.h"
 #include "nmb/classic_header.h"
 #include "nmb/grow_array.h"
 #include "wire/checked.h"

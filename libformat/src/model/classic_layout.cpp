@@ -2,8 +2,8 @@
 // canonical begins).
 #include <string>
 
-#include "block/classic_grammar.h"
-#include "block/name_rules.h"
+#include "model/classic_grammar.h"
+#include "model/name_rules.h"
 #include "nmb/classic_header.h"
 #include "wire/checked.h"
 

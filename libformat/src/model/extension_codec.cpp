@@ -1,11 +1,11 @@
 // Sections of bodies of kind 6 (see extension_codec.h). Integers are little-endian here, as in all
 // structures but classic headers.
-#include "block/extension_codec.h"
+#include "model/extension_codec.h"
 
 #include <string>
 #include <utility>
 
-#include "block/sections.h"
+#include "model/sections.h"
 #include "wire/items.h"
 
 namespace nmb {

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string>
 
-#include "block/classic_grammar.h"
-#include "block/extension_codec.h"
-#include "block/name_rules.h"
+#include "model/classic_grammar.h"
+#include "model/extension_codec.h"
+#include "model/name_rules.h"
 #include "nmb/classic_header.h"
 #include "wire/checked.h"
 #include "wire/sink.h"

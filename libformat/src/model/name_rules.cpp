@@ -1,5 +1,5 @@
 // Rules of names (see name_rules.h).
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// Sequences of sections (see block/sections.h).
-#include "block/sections.h"
+// Sequences of sections (see model/sections.h).
+#include "model/sections.h"
 
 #include <algorithm>
 #include <utility>

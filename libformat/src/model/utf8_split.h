@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "block/name_rules.h"
+#include "model/name_rules.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "block/block_header.h"
+#include "format/block/block_header.h"
 #include "nmb/status.h"
 
 struct ZSTD_CDict_s;
