@@ -7,7 +7,7 @@
 #include <random>
 
 #include "fault/session_file.h"
-#include "superblock/superblock.h"
+#include "format/superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/programs.h"

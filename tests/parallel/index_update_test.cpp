@@ -1,6 +1,6 @@
 // An index that changes is the same whatever rank has what slice of the changes, and has what a
 // model has.
-#include "index/index_update.h"
+#include "format/index/index_update.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <random>
 #include <set>
 
-#include "index/entry_codec.h"
-#include "index/index_build.h"
+#include "format/index/entry_codec.h"
+#include "format/index/index_build.h"
 #include "nmb/thread_ranks.h"
 #include "wire/hash.h"
 

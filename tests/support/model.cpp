@@ -6,7 +6,7 @@
 #include <limits>
 #include <memory>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "nmb/file_source.h"
 #include "nmb/verify.h"
 #include "support/vectors.h"

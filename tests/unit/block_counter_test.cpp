@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
+#include "format/table/statistics_row.h"
 #include "nmb/values.h"
 #include "statistics/histogram_builder.h"
-#include "statistics/statistics_row.h"
 
 namespace nmb::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "nmb/get_requests.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"

@@ -1,5 +1,5 @@
 // External files: paths, the file table, which files are opened, values that are linked.
-#include "external/external_files.h"
+#include "format/extent/external_files.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "external/external_path.h"
-#include "external/open_external.h"
+#include "format/extent/external_path.h"
+#include "format/extent/open_external.h"
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"

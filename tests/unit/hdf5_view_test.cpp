@@ -6,8 +6,8 @@
 
 #include <numeric>
 
+#include "format/superblock/superblock.h"
 #include "nmb/reader.h"
-#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"

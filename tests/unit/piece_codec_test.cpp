@@ -1,5 +1,5 @@
 // Pieces as they are stored: encoded and decoded, and what does not decode.
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>

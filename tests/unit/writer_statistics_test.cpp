@@ -5,14 +5,14 @@
 #include <map>
 #include <numeric>
 
+#include "format/superblock/head.h"
+#include "format/table/block_table.h"
 #include "nmb/file_source.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
-#include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/model.h"
 #include "support/programs.h"
-#include "table/block_table.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb::test {

@@ -5,10 +5,10 @@
 
 #include <numeric>
 
+#include "format/superblock/superblock.h"
 #include "model/sections.h"
 #include "nmb/file_source.h"
 #include "nmb/reader.h"
-#include "superblock/superblock.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"

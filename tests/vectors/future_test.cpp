@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
-#include "index/entry_codec.h"
+#include "format/index/entry_codec.h"
+#include "format/superblock/head.h"
 #include "nmb/file_source.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
 #include "reader/reader_core.h"
-#include "superblock/head.h"
 #include "support/corpus.h"
 #include "support/programs.h"
 #include "support/vectors.h"

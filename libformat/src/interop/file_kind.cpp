@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "superblock/head.h"
+#include "format/superblock/head.h"
 
 namespace nmb {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "external/external_path.h"
+#include "format/extent/external_path.h"
 #include "interop/group_block.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"

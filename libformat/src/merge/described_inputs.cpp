@@ -4,12 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "format/table/kept_rows.h"
 #include "merge/held_values.h"
 #include "merge/input_describer.h"
 #include "nmb/classic_header.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
-#include "table/kept_rows.h"
 #include "wire/shared_range.h"
 
 namespace nmb {

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "format/table/kept_rows.h"
 #include "interop/group_block.h"
 #include "merge/input_block.h"
 #include "merge/value_origin.h"
@@ -13,7 +14,6 @@
 #include "nmb/file_kind.h"
 #include "nmb/references.h"
 #include "nmb/verify.h"
-#include "table/kept_rows.h"
 #include "wire/owned_bytes.h"
 #include "wire/pooled_file.h"
 #include "wire/shared_range.h"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "parallel/workers.h"
 #include "wire/checked.h"
 #include "wire/spliced_source.h"

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "convert/moved_paths.h"
+#include "format/table/kept_rows.h"
 #include "merge/pack_plan.h"
 #include "model/name_rules.h"
 #include "nmb/hdf5_section.h"
-#include "table/kept_rows.h"
 
 namespace nmb {
 

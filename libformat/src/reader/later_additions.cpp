@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "format/superblock/features.h"
+#include "format/superblock/page_chain.h"
 #include "model/sections.h"
-#include "page/page_chain.h"
-#include "superblock/features.h"
 
 namespace nmb {
 

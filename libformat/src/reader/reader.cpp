@@ -7,16 +7,16 @@
 #include <unordered_map>
 #include <utility>
 
-#include "extent/data_map.h"
+#include "format/extent/data_map.h"
+#include "format/superblock/view_header.h"
+#include "format/table/kept_rows.h"
+#include "format/table/statistics_row.h"
+#include "format/table/tag_row.h"
 #include "model/sections.h"
 #include "nmb/file_source.h"
 #include "parallel/shared_reads.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
-#include "statistics/statistics_row.h"
-#include "superblock/view_header.h"
-#include "table/kept_rows.h"
-#include "table/tag_row.h"
 #include "wire/hash.h"
 
 namespace nmb {

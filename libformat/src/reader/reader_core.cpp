@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "extent/extent_source.h"
+#include "format/extent/extent_source.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"

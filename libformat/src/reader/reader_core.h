@@ -7,14 +7,14 @@
 #include <optional>
 #include <vector>
 
-#include "extent/piece_cache.h"
-#include "external/external_files.h"
 #include "format/block/block_header.h"
 #include "format/block/body_codec.h"
-#include "index/index_tree.h"
+#include "format/extent/external_files.h"
+#include "format/extent/piece_cache.h"
+#include "format/index/index_tree.h"
+#include "format/superblock/head.h"
+#include "format/table/block_table.h"
 #include "nmb/reader.h"
-#include "superblock/head.h"
-#include "table/block_table.h"
 
 namespace nmb {
 

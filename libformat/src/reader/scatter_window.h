@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "extent/extent_source.h"
+#include "format/extent/extent_source.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
 

@@ -13,13 +13,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "extent/growth.h"
-#include "external/file_table.h"
+#include "format/extent/file_table.h"
+#include "format/extent/growth.h"
+#include "format/page/page.h"
+#include "format/superblock/head.h"
+#include "format/superblock/identity.h"
 #include "nmb/verify.h"
-#include "page/page.h"
 #include "reader/reader_core.h"
-#include "superblock/head.h"
-#include "superblock/identity.h"
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/space_map.h"

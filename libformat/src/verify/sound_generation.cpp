@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
+#include "format/superblock/choosing.h"
+#include "format/superblock/settled_head.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
-#include "superblock/choosing.h"
-#include "superblock/settled_head.h"
 
 namespace nmb {
 

@@ -2,7 +2,7 @@
 // section 5.4).
 #pragma once
 
-#include "superblock/head_reading.h"
+#include "format/superblock/head_reading.h"
 
 namespace nmb {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "parallel/workers.h"
 #include "verify/value_ranks.h"
 #include "wire/checked.h"

@@ -1,7 +1,7 @@
 // Verifies values: extents, data maps, pieces (spec/format.md, section 10).
-#include "extent/data_map.h"
-#include "extent/needs.h"
-#include "extent/piece_codec.h"
+#include "format/extent/data_map.h"
+#include "format/extent/needs.h"
+#include "format/extent/piece_codec.h"
 #include "model/name_rules.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"

@@ -1,6 +1,6 @@
 // Verifies growth pages (spec/format.md, section 10.4).
-#include "extent/needs.h"
-#include "extent/piece_codec.h"
+#include "format/extent/needs.h"
+#include "format/extent/piece_codec.h"
 #include "verify/nmb_verifier.h"
 
 namespace nmb {

@@ -1,9 +1,9 @@
 // Verifies the index (spec/format.md, sections 6, 7 and 8.4).
 #include <algorithm>
 
-#include "extent/needs.h"
-#include "index/entry_codec.h"
-#include "page/page_chain.h"
+#include "format/extent/needs.h"
+#include "format/index/entry_codec.h"
+#include "format/superblock/page_chain.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
 #include "wire/endian.h"

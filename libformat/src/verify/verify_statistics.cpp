@@ -1,9 +1,9 @@
 // Verifies statistics (spec/format.md, section 9.3).
 #include <string>
 
-#include "extent/data_map.h"
+#include "format/extent/data_map.h"
+#include "format/table/statistics_row.h"
 #include "statistics/count_block.h"
-#include "statistics/statistics_row.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 

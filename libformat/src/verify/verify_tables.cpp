@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "statistics/statistics_row.h"
-#include "table/tag_row.h"
+#include "format/table/statistics_row.h"
+#include "format/table/tag_row.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/checked.h"

@@ -1,7 +1,7 @@
 // Verifies the HDF5 view (spec/format.md, section 12): it is encoded again and compared.
 #include <algorithm>
 
-#include "superblock/view_header.h"
+#include "format/superblock/view_header.h"
 #include "verify/nmb_verifier.h"
 #include "view/view_encoder.h"
 #include "wire/endian.h"

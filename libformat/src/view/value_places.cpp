@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "extent/data_map.h"
+#include "format/extent/data_map.h"
 
 namespace nmb {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "format/superblock/view_header.h"
 #include "interop/shared_dimensions.h"
 #include "nmb/text.h"
-#include "superblock/view_header.h"
 #include "view/block_encoder.h"
 
 namespace nmb {

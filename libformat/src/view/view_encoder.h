@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstdint>
 
+#include "format/superblock/superblock.h"
 #include "nmb/status.h"
 #include "nmb/write_hdf5.h"
 #include "reader/reader_core.h"
-#include "superblock/superblock.h"
 #include "view/view_output.h"
 
 namespace nmb {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "extent/data_map.h"
+#include "format/extent/data_map.h"
 #include "nmb/writer.h"
 
 namespace nmb {

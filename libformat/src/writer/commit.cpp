@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "superblock/view_header.h"
+#include "format/superblock/view_header.h"
 #include "writer/commit_steps.h"
 #include "writer/requests.h"
 #include "writer/shared_blocks.h"

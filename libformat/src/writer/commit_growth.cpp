@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "extent/needs.h"
-#include "page/page_chain.h"
+#include "format/extent/needs.h"
+#include "format/superblock/page_chain.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "writer/commit_steps.h"

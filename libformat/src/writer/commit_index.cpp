@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "extent/needs.h"
-#include "index/entry_message.h"
-#include "index/index_build.h"
-#include "index/index_update.h"
+#include "format/extent/needs.h"
+#include "format/index/entry_message.h"
+#include "format/index/index_build.h"
+#include "format/index/index_update.h"
 #include "parallel/merge_runs.h"
 #include "writer/commit_steps.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "external/file_table.h"
+#include "format/extent/file_table.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/dry_output.h"

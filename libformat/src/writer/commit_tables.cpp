@@ -4,12 +4,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
+#include "format/table/block_table.h"
+#include "format/table/kept_rows.h"
+#include "format/table/statistics_row.h"
+#include "format/table/table_build.h"
 #include "parallel/letters.h"
-#include "statistics/statistics_row.h"
-#include "table/block_table.h"
-#include "table/kept_rows.h"
-#include "table/table_build.h"
 #include "writer/commit_steps.h"
 #include "writer/statistics_counting.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "extent/needs.h"
+#include "format/extent/needs.h"
 #include "wire/checked.h"
 #include "writer/commit_steps.h"
 #include "writer/file_space.h"

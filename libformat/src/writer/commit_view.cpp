@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "superblock/view_header.h"
+#include "format/superblock/view_header.h"
 #include "view/view_encoder.h"
 #include "wire/checked.h"
 #include "writer/commit_steps.h"

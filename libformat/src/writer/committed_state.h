@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "format/superblock/head.h"
+#include "format/superblock/identity.h"
+#include "format/superblock/superblock.h"
 #include "reader/reader_core.h"
-#include "superblock/head.h"
-#include "superblock/identity.h"
-#include "superblock/superblock.h"
 #include "writer/output_source.h"
 
 namespace nmb {

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
 

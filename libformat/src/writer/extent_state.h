@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "extent/data_map.h"
+#include "format/extent/data_map.h"
 #include "nmb/values.h"
 #include "parallel/message_codec.h"
 #include "writer/finished_extent.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "extent/data_map.h"
+#include "format/extent/data_map.h"
 
 namespace nmb {
 

@@ -1,7 +1,7 @@
 // Values that stay in other files (spec/format.md, section 10.3).
 #include "writer/linked_pieces.h"
 
-#include "external/external_path.h"
+#include "format/extent/external_path.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
 

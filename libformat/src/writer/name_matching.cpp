@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "format/page/page.h"
 #include "model/name_rules.h"
-#include "page/page.h"
 #include "parallel/letters.h"
 #include "parallel/merge_runs.h"
 #include "parallel/name_slices.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "external/file_table.h"
-#include "page/page_sink.h"
-#include "superblock/superblock.h"
+#include "format/extent/file_table.h"
+#include "format/page/page_sink.h"
+#include "format/superblock/superblock.h"
 #include "view/view_encoder.h"
 #include "writer/extent_state.h"
 #include "writer/stripe_writer.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "page/page_chain.h"
-#include "superblock/settled_head.h"
-#include "superblock/view_header.h"
+#include "format/superblock/page_chain.h"
+#include "format/superblock/settled_head.h"
+#include "format/superblock/view_header.h"
 #include "verify/sound_generation.h"
 #include "wire/checked.h"
 #include "writer/provenance.h"

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "model/name_rules.h"
 #include "parallel/workers.h"
 #include "wire/checked.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "writer/extents.h"
 #include "writer/stored_blocks.h"
 

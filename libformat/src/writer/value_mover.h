@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "extent/data_map.h"
+#include "format/extent/data_map.h"
 #include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 #include "nmb/output_file.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "extent/piece_codec.h"
+#include "format/extent/piece_codec.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "writer/definitions.h"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "format/page/origin.h"
 #include "nmb/digest.h"
 #include "nmb/finding.h"
-#include "page/origin.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <new>
 
-#include "superblock/superblock.h"
+#include "format/superblock/superblock.h"
 #include "wire/compressors.h"
 
 namespace nmb {

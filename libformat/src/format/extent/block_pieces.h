@@ -1,0 +1,37 @@
+// BlockPieces: the pieces of a block's extent, those of its entry (a data map, one run, or a hole)
+// and those that growth pages add (spec/format.md, sections 10.1 and 10.4).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "format/extent/data_map.h"
+#include "format/extent/growth.h"
+#include "nmb/block_entry.h"
+
+namespace nmb {
+
+// Not thread-safe: see DataMap.
+class BlockPieces {
+ public:
+  // `file`, `external`, `superblock` and the rows outlive it. external: nullptr as DataMap has it.
+  BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
+              const BlockEntry& entry, std::span<const GrowthRow> growth);
+
+  // The pieces that touch [from, to), in order; stops at the first failure.
+  Status for_each(std::uint64_t from, std::uint64_t to,
+                  const std::function<Status(const Piece&)>& visit) const;
+  Result<std::vector<Piece>> all() const;
+  const DataMap& map() const { return map_; }
+  bool has_map() const { return mapped_; }
+
+ private:
+  bool mapped_;
+  Piece settled_;  // what the entry says of the extent, without map
+  std::span<const GrowthRow> growth_;
+  DataMap map_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,94 @@
+// External files, opened when they are read (see format/extent/external_files.h).
+#include "format/extent/external_files.h"
+
+#include <algorithm>
+
+#include "format/extent/extent_source.h"
+#include "format/extent/external_path.h"
+#include "format/extent/open_external.h"
+#include "model/name_rules.h"
+#include "wire/pooled_file.h"
+
+namespace nmb {
+
+namespace {
+
+// Of the process: half as many as inputs take.
+const std::shared_ptr<FilePool>& pool() {
+  static const auto all =
+      std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / 2));
+  return all;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const FileTable>> ExternalFiles::table() const {
+  std::lock_guard lock(mutex_);
+  if (!table_) {
+    NMB_ASSIGN(table_, read_file_table(file_, superblock_));
+  }
+  return table_;
+}
+
+Result<std::string> ExternalFiles::name_of(std::uint32_t number) const {
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
+  if (number == 0 || number > files->rows())
+    return Status(Code::kDamaged, file_.name(), superblock_.file_table.position, "R-EX-8",
+                  "found file number " + std::to_string(number) + ", expected at most " +
+                      std::to_string(files->rows()));
+  const ExternalFile row = files->row(number - 1);
+  if (row.is_original) return file_.name() + ": original " + in_quotes(row.path);
+  const std::string& path = row.path;
+  if (path.starts_with('/') || !file_.path()) return path;
+  return external_folder(*file_.path()) + path;
+}
+
+Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t number) const {
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto known = opened_.find(number); known != opened_.end()) return known->second;
+  }
+  NMB_ASSIGN(const std::string name, name_of(number));
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
+  const ExternalFile row = files->row(number - 1);
+  std::shared_ptr<const ByteSource> source;
+  if (row.is_original) {
+    source = original(files->map(number - 1), row.size);
+  } else {
+    NMB_ASSIGN(source, beside(row, name));
+  }
+  std::lock_guard lock(mutex_);
+  return opened_.emplace(number, source).first->second;
+}
+
+Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFile& row,
+                                                                const std::string& name) const {
+  if (!file_.path())
+    return Status(Code::kUnsupported, name, kNoOffset, "R-FT-4",
+                  "found an external file of " + in_quotes(file_.name()) +
+                      ", which lies in no folder, expected one that does");
+  NMB_ASSIGN(const std::shared_ptr<const ByteSource> source,
+             PooledFile::open_and_keep(
+                 pool(), [folder = external_folder(*file_.path()), path = row.path,
+                          allowed = allowed_] { return open_external(folder, path, allowed); }));
+  if (source->size() != row.size)
+    return Status(Code::kDamaged, name, kNoOffset, "R-FT-5",
+                  "found " + std::to_string(source->size()) + " bytes, expected " +
+                      std::to_string(row.size) + " as when its values were linked");
+  return source;
+}
+
+// Its bytes are those of an extent that is no block's.
+std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map,
+                                                          std::uint64_t size) const {
+  static const Metadata none;
+  static const FillPattern no_holes(none, {});
+  BlockEntry entry;
+  entry.map = map;
+  entry.extent_length = size;
+  return std::make_shared<ExtentSource>(file_, nullptr, superblock_, entry,
+                                        std::span<const GrowthRow>(), std::nullopt, no_holes,
+                                        original_pieces_, false);
+}
+
+}  // namespace nmb

@@ -1,0 +1,135 @@
+// The file table (see format/extent/file_table.h).
+#include "format/extent/file_table.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "format/extent/external_path.h"
+#include "format/superblock/page_chain.h"
+#include "model/name_rules.h"
+
+namespace nmb {
+
+FileTable::FileTable(std::vector<std::shared_ptr<const Page>> pages) : pages_(std::move(pages)) {
+  for (const auto& page : pages_) {
+    first_rows_.push_back(rows_);
+    rows_ += page->rows() - (page_before(*page) ? 1 : 0);
+  }
+}
+
+std::pair<const Page*, std::uint32_t> FileTable::find(std::uint32_t row) const {
+  const auto behind = std::ranges::upper_bound(first_rows_, row);
+  const auto k = static_cast<std::size_t>(behind - first_rows_.begin()) - 1;
+  const Page& page = *pages_[k];
+  return {&page, row - first_rows_[k] + (page_before(page) ? 1 : 0)};
+}
+
+std::uint64_t FileTable::value(std::uint32_t row, Column column) const {
+  const auto [page, at] = find(row);
+  return page->value(at, column);
+}
+
+Place FileTable::newest_page() const {
+  if (pages_.empty()) return {};
+  const Page& page = *pages_.back();
+  return {page.position(), page.bytes().size(), page.sum()};
+}
+
+Digest FileTable::digest(std::uint32_t row) const {
+  const auto [page, at] = find(row);
+  return page->digest(at);
+}
+
+ExternalFile FileTable::row(std::uint32_t row) const {
+  const auto [page, at] = find(row);
+  ExternalFile file{std::string(page->name(at)), size(row)};
+  file.is_original = is_original(row);
+  if (file.is_original) file.digest = page->digest(at);
+  return file;
+}
+
+std::uint64_t FileTable::path_offset(std::uint32_t row) const {
+  const auto [page, at] = find(row);
+  return page->name_offset(at);
+}
+
+std::uint64_t FileTable::value_offset(std::uint32_t row, Column column) const {
+  const auto [page, at] = find(row);
+  return page->value_offset(at, column);
+}
+
+bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
+  const auto report = [&](const char* rule, std::uint64_t offset, std::string found,
+                          std::string expected) {
+    findings.report({rule, offset, "file table", std::move(found), std::move(expected)});
+  };
+  const std::uint32_t first = page_before(page) ? 1 : 0;
+  if (is_endless(page, {kNameEnd, kStoredLength, kState, kMapPosition, kDigest})) {
+    report("R-FT-1", page.name_offset(0), "a path with an empty part", "one without");
+    return false;
+  }
+  bool known = true;
+  for (std::uint32_t row = first; row < page.rows(); ++row) {
+    const std::uint64_t state = page.value(row, kState);
+    if (state == 1 || state > FileTable::kOriginal) {
+      known = false;
+      if (state != 1)  // R-PG-9 is reported
+        report("R-FT-6", page.value_offset(row, kState), "state " + std::to_string(state),
+               "0, 1 or 2");
+      continue;
+    }
+    const std::uint64_t size = page.value(row, kStoredLength);
+    if (size >> 63)
+      report("R-FT-3", page.value_offset(row, kStoredLength), "size " + std::to_string(size),
+             "less than 2^63");
+    const bool original = state == FileTable::kOriginal;
+    const Place map{page.value(row, kMapPosition), page.value(row, kMapLength),
+                    page.value(row, kMapSum)};
+    if (original ? map.absent() != (size == 0) : !map.absent())
+      report("R-FT-6", page.value_offset(row, kMapPosition),
+             map.absent() ? "an original without data map" : "a data map",
+             original ? "one exactly where there are bytes" : "none of an external file");
+    else if (original && !map.absent() && (map.position == 0 || map.length == 0))
+      report("R-FT-6", page.value_offset(row, kMapPosition), "half a place of a data map",
+             "position and length");
+    if (original) continue;
+    const std::string_view path = page.name(row);
+    if (const char* error = external_path_error(path))
+      report("R-FT-1", page.name_offset(row), "a path with " + std::string(error), "one without");
+    else if (!paths->emplace(path).second)
+      report("R-FT-2", page.name_offset(row), "the path " + in_quotes(path) + " twice", "it once");
+  }
+  return known;
+}
+
+Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
+                                                         const Superblock& superblock) {
+  NMB_ASSIGN(std::vector<std::shared_ptr<const Page>> pages,
+             read_page_chain(file, superblock, PageUse::kFileTable, superblock.file_table,
+                             ~std::uint64_t{0}));
+  FirstFinding first;
+  TablePaths paths;
+  for (const auto& page : pages) {
+    check_file_table(*page, &paths, first);
+    NMB_TRY(first.status(file.name()));
+  }
+  return std::make_shared<const FileTable>(std::move(pages));
+}
+
+PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before) {
+  PageBuilder page(PageUse::kFileTable, 0);
+  if (!before.absent()) {
+    page.add_row();
+    page.set(kState, 1);
+    page.set(kPosition, before.position);
+    page.set(kStoredLength, before.length);
+    page.set(kSum, before.sum);
+  }
+  for (const ExternalFile& file : files) {
+    page.add_row(file.path);
+    page.set(kStoredLength, file.size);
+  }
+  return page;
+}
+
+}  // namespace nmb

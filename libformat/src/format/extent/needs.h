@@ -1,0 +1,28 @@
+// What a reader must know to read a block (spec/format.md, section 13).
+#pragma once
+
+#include <cstdint>
+
+#include "format/extent/data_map.h"
+#include "format/superblock/features.h"
+#include "nmb/block_entry.h"
+
+namespace nmb {
+
+// Of the body, and of sections beside it.
+inline std::uint64_t needs_of_body(const BlockEntry& entry) {
+  constexpr std::uint16_t kZstdCodec = 1, kDictionaryCodec = 2, kExtendedKind = 6;
+  return (entry.codec == kZstdCodec || entry.codec == kDictionaryCodec ? kNeedZstdBody : 0) |
+         (entry.codec == kDictionaryCodec ? kNeedDictionary : 0) |
+         (entry.kind == kExtendedKind ? kNeedExtendedBody : 0) |
+         (entry.storage.absent() ? 0 : kNeedStorageSections);
+}
+
+// Of a piece of its values. is_original: of the row that the piece's file number leads to.
+inline std::uint64_t needs_of_piece(const Piece& piece, bool is_original) {
+  return (piece.codec != PieceCodec::kNone ? kNeedPieceCodec : 0) | (piece.file == 0 ? 0
+                                                                     : is_original ? kNeedOriginals
+                                                                                   : kNeedExternal);
+}
+
+}  // namespace nmb

@@ -1,0 +1,59 @@
+// Rows of the index in messages between ranks.
+#pragma once
+
+#include "format/index/entry_codec.h"
+#include "nmb/block_entry.h"
+#include "parallel/message_codec.h"
+
+namespace nmb {
+
+// Calls visit with each field but the name.
+template <class Entry, class Visit>
+void for_each_field(Entry& e, Visit visit) {
+  visit(e.kind), visit(e.codec), visit(e.hole), visit(e.position), visit(e.stored_length);
+  visit(e.raw_length), visit(e.digest), visit(e.sum), visit(e.extent_position);
+  visit(e.extent_length), visit(e.extent_sum), visit(e.dimensions), visit(e.variables);
+  visit(e.attributes), visit(e.records), visit(e.samples), visit(e.map), visit(e.storage);
+  visit(e.order), visit(e.needs);
+}
+
+inline void put_row(MessageWriter& out, const BlockEntry& entry) {
+  out.put_text(entry.name);
+  for_each_field(entry, [&](const auto& field) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_integral_v<Field>) {
+      out.put_small(field);
+    } else if constexpr (std::is_same_v<Field, Place>) {
+      out.put_small(field.position), out.put_small(field.length), out.put_small(field.sum);
+    } else {
+      out.put(field);
+    }
+  });
+}
+inline void get_row(MessageReader& in, BlockEntry* entry) {
+  entry->name = in.get_text();
+  for_each_field(*entry, [&](auto& field) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_integral_v<Field>) {
+      field = static_cast<Field>(in.get_small());
+    } else if constexpr (std::is_same_v<Field, Place>) {
+      field.position = in.get_small(), field.length = in.get_small(), field.sum = in.get_small();
+    } else {
+      field = in.get<Field>();
+    }
+  });
+}
+
+inline void put_row(MessageWriter& out, const ChildRow& child) {
+  out.put_text(child.separator);
+  out.put(child.position), out.put(child.length), out.put(child.sum), out.put(child.holds);
+}
+inline void get_row(MessageReader& in, ChildRow* child) {
+  child->separator = in.get_text();
+  child->position = in.get<std::uint64_t>();
+  child->length = in.get<std::uint32_t>();
+  child->sum = in.get<std::uint64_t>();
+  child->holds = in.get<Holdings>();
+}
+
+}  // namespace nmb

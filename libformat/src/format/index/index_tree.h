@@ -1,0 +1,94 @@
+// Reading the index: lookup, ranges and totals with a bounded cache of pages (spec/format.md,
+// section 7).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "format/extent/growth.h"
+#include "format/page/page.h"
+#include "format/page/page_cache.h"
+#include "format/superblock/superblock.h"
+#include "nmb/block_entry.h"
+#include "nmb/byte_source.h"
+#include "nmb/totals.h"
+#include "wire/far_source.h"
+
+namespace nmb {
+
+// Names from `first` on, before `end` (no end: to the last).
+struct NameRange {
+  std::string first;
+  std::optional<std::string> end;
+};
+
+// The names that begin with `prefix`.
+NameRange prefix_range(std::string_view prefix);
+
+// Entries and totals count what growth pages add (section 10.4); pages do not. Thread-safe.
+class IndexTree {
+ public:
+  // far: nullptr, or `file` where it is far away.
+  IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
+
+  Result<std::optional<BlockEntry>> find(std::string_view name) const;
+  // Whether there is an entry of that name; reads no growth pages, nor does rank_of().
+  Result<bool> contains(std::string_view name) const;
+  // Entries whose name is less than `name`.
+  Result<std::uint64_t> rank_of(std::string_view name) const;
+  // Reads only the pages on the two edges of the range.
+  Result<Totals> totals_in(const NameRange& range) const;
+  // In order of names, until `visit` returns false or a status that is not ok.
+  Status for_each(const NameRange& range,
+                  const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+
+  const ByteSource& file() const { return file_; }
+  const Superblock& superblock() const { return superblock_; }
+  const Growth& growth() const { return growth_; }
+  std::uint32_t height() const { return superblock_.height; }
+  // Pages that were read of the generation before: none of them is ever written again. `before` is
+  // of no use any more.
+  void continue_from(IndexTree& before) {
+    cache_ = before.cache_;
+    growth_.continue_from(before.growth_);
+  }
+  Result<std::shared_ptr<const Page>> root() const;
+  // The child of a node's row.
+  Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
+
+ private:
+  Result<std::shared_ptr<const Page>> load(std::uint16_t level, std::uint64_t position,
+                                           std::uint32_t length,
+                                           std::optional<std::uint64_t> sum) const;
+  struct Found {
+    std::shared_ptr<const Page> leaf;
+    std::uint32_t row = 0;
+  };
+  Result<std::optional<Found>> find_row(std::string_view name) const;
+  // What pages say of the entries in a range.
+  Result<Totals> stored_totals_in(const NameRange& range) const;
+  Status totals_below(const Page& page, const NameRange& range, Totals* totals) const;
+  Result<bool> visit_below(const Page& page, const NameRange& range,
+                           const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+
+  // Of the entries in a range what growth pages add.
+  Status add_growth(const NameRange& range, Totals* totals) const;
+
+  const ByteSource& file_;
+  const FarSource* far_;
+  Superblock superblock_;
+  Growth growth_;
+
+  std::shared_ptr<PageCache> cache_ = std::make_shared<PageCache>();
+};
+
+// Row of the child below which `name` lies.
+std::uint32_t child_row_for(const Page& node, std::string_view name);
+// First row whose name is not less than `name`.
+std::uint32_t lower_bound_row(const Page& leaf, std::string_view name);
+
+}  // namespace nmb

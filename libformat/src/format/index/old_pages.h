@@ -1,0 +1,78 @@
+// Pages of a committed index that an update replaces, by the way that leads to them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/index/index_tree.h"
+#include "format/page/page_sink.h"
+
+namespace nmb {
+
+// A page of the index: rows of nodes, from above the root on. The root has path {0}, its children
+// {0, row}. {} is a node above the root, which has no page. Ascends with the names below.
+using PagePath = std::vector<std::uint32_t>;
+
+inline PagePath parent_of(PagePath path) {
+  if (!path.empty()) path.pop_back();
+  return path;
+}
+
+// Holds the pages of one path. All of them may be changed, or kUnsupported.
+class OldPages {
+ public:
+  explicit OldPages(const IndexTree& tree) : tree_(tree) {}
+
+  // path: not {}.
+  Result<std::shared_ptr<const Page>> at(const PagePath& path) {
+    const auto same =
+        static_cast<std::size_t>(std::ranges::mismatch(path, path_).in1 - path.begin());
+    if (same < path.size()) {
+      pages_.resize(same);
+      path_.resize(same);
+      while (pages_.size() < path.size()) {
+        NMB_ASSIGN(
+            std::shared_ptr<const Page> page,
+            pages_.empty() ? tree_.root() : tree_.child(*pages_.back(), path[pages_.size()]));
+        NMB_TRY(check_may_change(*page, tree_.file()));
+        path_.push_back(path[pages_.size()]);
+        pages_.push_back(std::move(page));
+      }
+    }
+    return pages_[path.size() - 1];
+  }
+
+  // The separator in the parent.
+  Result<std::string> separator_of(const PagePath& path) {
+    if (path.size() < 2) return std::string();
+    NMB_ASSIGN(const std::shared_ptr<const Page> parent, at(parent_of(path)));
+    return std::string(parent->name(path.back()));
+  }
+
+  // Finds the leaf that `name` belongs to; reads nodes only. *end: the first name behind that leaf.
+  Result<PagePath> leaf_of(std::string_view name, std::optional<std::string>* end) {
+    PagePath path{0};
+    end->reset();
+    while (path.size() < tree_.height()) {
+      NMB_ASSIGN(const std::shared_ptr<const Page> node, at(path));
+      const std::uint32_t row = child_row_for(*node, name);
+      if (row + 1 < node->rows() && (!*end || node->name(row + 1) < **end))
+        *end = node->name(row + 1);
+      path.push_back(row);
+    }
+    return path;
+  }
+
+ private:
+  const IndexTree& tree_;
+  PagePath path_;
+  std::vector<std::shared_ptr<const Page>> pages_;
+};
+
+}  // namespace nmb

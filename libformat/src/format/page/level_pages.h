@@ -1,0 +1,109 @@
+// LevelPages: the pages of one level of a tree that a rank makes, as their parents know them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "format/page/origin.h"
+#include "format/page/page.h"
+#include "format/page/page_sink.h"
+#include "nmb/communicator.h"
+
+namespace nmb {
+
+// Pages are made before it is known where they lie: place() says it. Child: with position, length
+// and sum. Memory: the pages that have no places yet.
+template <class Child>
+class LevelPages {
+ public:
+  std::vector<Child>& children() { return children_; }
+  const std::vector<Child>& children() const { return children_; }
+  std::size_t count() const { return children_.size(); }
+  // Bytes of the pages that have no places.
+  std::uint64_t unplaced() const { return bytes_.size(); }
+
+  void start() {
+    children_.clear();
+    placed_ = 0;
+  }
+
+  Status add(const PageBuilder& builder, Child child, const Origin& origin) {
+    NMB_ASSIGN(const PageBuilder::Encoded page, builder.encode(origin, 0));
+    bytes_.insert(bytes_.end(), page.bytes.begin(), page.bytes.end());
+    child.length = static_cast<std::uint32_t>(page.bytes.size());
+    children_.push_back(std::move(child));
+    return {};
+  }
+
+  // Places one behind the other from `position` on. last(child, bytes) hears of the last page.
+  template <class Last>
+  Status place(std::uint64_t position, const WritePages& write, Last last) {
+    auto rest = std::span(bytes_);
+    const std::uint64_t from = position;
+    for (; placed_ < children_.size(); ++placed_) {
+      Child& child = children_[placed_];
+      const auto page = rest.first(child.length);
+      child.position = position;
+      child.sum = place_page(page, position);
+      position += child.length;
+      rest = rest.subspan(child.length);
+      if (rest.empty()) last(std::as_const(child), std::span<const std::byte>(page));
+    }
+    const Status status = write(from, bytes_);
+    bytes_.clear();
+    return status;
+  }
+
+  // Of a rank that makes the level alone, while it does: *position, of the next page, is known.
+  template <class Last>
+  Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
+    constexpr std::size_t kEnough = 1 << 20;
+    if (bytes_.size() < kEnough) return {};
+    const std::uint64_t length = bytes_.size();
+    NMB_TRY(place(*position, write, last));
+    *position += length;
+    return {};
+  }
+
+ private:
+  std::vector<Child> children_;
+  std::size_t placed_ = 0;        // children that have their places
+  std::vector<std::byte> bytes_;  // of those that have not
+};
+
+// Collective: make(ranks, write) makes pages on rank 0 alone, from *position on, which it moves
+// behind them. All ranks write them together, as those that several make. Returns what rank 0's
+// `make` does, a trivially copyable value.
+template <class Outcome, class Make>
+Result<Outcome> make_pages_on_first(Communicator& ranks, std::uint64_t* position,
+                                    const WritePages& write, Make make) {
+  struct Made {
+    Outcome outcome{};
+    std::uint64_t position = 0;
+    bool failed = false;
+  } made;
+  const std::uint64_t first = *position;
+  std::vector<std::byte> bytes;
+  const WritePages gather = [&](std::uint64_t, std::span<const std::byte> pages) {
+    bytes.insert(bytes.end(), pages.begin(), pages.end());
+    return Status();
+  };
+  Status status;
+  if (ranks.rank() == 0) {
+    Communicator alone;
+    Result<Outcome> outcome = make(alone, gather);
+    status = outcome.status();
+    if (status.ok()) made.outcome = *outcome;
+    made.position = *position;
+    made.failed = !status.ok();
+  }
+  NMB_ASSIGN(made, ranks.broadcast_value(0, made));
+  if (made.failed) return ranks.agree(status);
+  NMB_TRY(write(first, bytes));
+  *position = made.position;
+  return made.outcome;
+}
+
+}  // namespace nmb

@@ -1,0 +1,541 @@
+// Pages: tables of rows stored by columns (spec/format.md, section 6).
+#include "format/page/page.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/hash.h"
+#include "wire/zero.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "\x89NMBFILE",
+                                  "\x89NMBGROW", "\x89NMBSTAT", "\x89NMBTAGS"};
+constexpr std::uint16_t kCriticalForReading = 1 << 15;
+constexpr std::uint16_t kCriticalForWriting = 1 << 14;
+
+// Ids of places of structures of later versions, three for each.
+constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
+
+constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
+
+constexpr bool is_table(PageUse use) {
+  return use == PageUse::kStatistics || use == PageUse::kTags;
+}
+
+// Ids of this version; those between are for later ones.
+constexpr bool is_known(std::uint16_t id) {
+  return id <= kNeeds || (id >= kElements && id < kColumnCount);
+}
+
+// Columns that section 6 defines for a page's use and level.
+bool defined(PageUse use, bool leaf, std::uint16_t id) {
+  switch (use) {
+    case PageUse::kIndex:
+      if (leaf)
+        return (id >= kNameEnd && id <= kStorageSum && id != kBlocks) || id == kOrder ||
+               id == kNeeds;
+      return id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum ||
+             (id >= kBlocks && id <= kSamples) || id == kNeeds;
+    case PageUse::kDataMap:
+      if (id == kLogicalOffset || id == kPosition || id == kStoredLength || id == kSum) return true;
+      return leaf && (id == kCodec || id == kRawLength || id == kFileNumber || id == kState);
+    case PageUse::kDead:
+      return id == kPosition || id == kStoredLength || id == kSum || id == kState;
+    case PageUse::kFileTable:
+      return id == kNameEnd || id == kPosition || id == kStoredLength || id == kDigest ||
+             id == kSum || (id >= kMapPosition && id <= kMapSum) || id == kState;
+    case PageUse::kGrowth:
+      return id == kCodec || (id >= kPosition && id <= kRawLength) || id == kSum ||
+             id == kRecords || id == kOrder || id == kLogicalOffset || id == kState;
+    case PageUse::kStatistics:
+    case PageUse::kTags:
+      if (id == kNameEnd || id == kPosition || id == kStoredLength || id == kSum || id == kOrder)
+        return true;
+      if (!leaf) return id == kBlocks;
+      return id == kKind || id == kState || id == kMinimum || id == kBytesEnd ||
+             (use == PageUse::kStatistics && id >= kElements && id <= kMaximum);
+  }
+  return false;
+}
+
+std::uint64_t load_width(const std::byte* from, std::uint32_t width) {
+  std::uint64_t value = 0;
+  for (std::uint32_t i = 0; i < width; ++i)
+    value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+  return value;
+}
+
+std::uint32_t smallest_width(std::uint64_t largest) {
+  std::uint32_t width = 0;
+  for (; largest; largest >>= 8) ++width;
+  return width;
+}
+
+std::uint64_t page_sum(std::span<const std::byte> bytes) {
+  SumStream stream;
+  stream.add(bytes.first(kPageSumOffset));
+  stream.add(bytes.subspan(kPageHeaderSize));
+  return stream.sum();
+}
+
+}  // namespace
+
+std::uint64_t Page::value(std::uint32_t row, Column column) const {
+  const ColumnPlace& place = columns_[column];
+  if (place.width == 0) return 0;
+  return load_width(&bytes_[place.offset + std::size_t{row} * place.width], place.width);
+}
+
+Digest Page::digest(std::uint32_t row) const {
+  const ColumnPlace& place = columns_[kDigest];
+  if (place.width == 0) return {};
+  const std::byte* from = &bytes_[place.offset + std::size_t{row} * 16];
+  return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
+}
+
+std::uint64_t Page::value_offset(std::uint32_t row, Column column) const {
+  const ColumnPlace& place = columns_[column];
+  if (place.width == 0) return position_;
+  return position_ + place.offset + std::uint64_t{row} * place.width;
+}
+
+std::string_view Page::name(std::uint32_t row) const {
+  std::uint32_t begin = name_begin(row);
+  std::uint32_t end = static_cast<std::uint32_t>(value(row, kNameEnd));
+  return {reinterpret_cast<const char*>(bytes_.data()) + heap_ + begin, end - begin};
+}
+
+std::string_view Page::shared_name(std::uint32_t row) const {
+  // Rows with the same end have the name of the first of them.
+  const std::uint64_t end = value(row, kNameEnd);
+  std::uint32_t low = 0, high = row;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (value(middle, kNameEnd) == end)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return name(low);
+}
+
+std::span<const std::byte> Page::row_bytes(std::uint32_t row) const {
+  const std::uint64_t begin = row == 0 ? 0 : value(row - 1, kBytesEnd);
+  return std::span(bytes_).subspan(row_bytes_ + begin, value(row, kBytesEnd) - begin);
+}
+
+std::uint64_t Page::name_offset(std::uint32_t row) const {
+  return position_ + heap_ + name_begin(row);
+}
+
+Digest Page::unknown_value(const UnknownColumn& column, std::uint32_t row) const {
+  const std::byte* from = &bytes_[column.offset + std::size_t{row} * column.width];
+  if (column.width == 16) return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
+  return {load_width(from, column.width), 0};
+}
+
+bool Page::forbids_changes() const {
+  return std::any_of(unknown_.begin(), unknown_.end(),
+                     [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
+}
+
+std::vector<std::uint16_t> Page::unknown_columns() const {
+  std::vector<std::uint16_t> ids;
+  for (const UnknownColumn& column : unknown_) ids.push_back(column.id);
+  return ids;
+}
+
+std::vector<UnknownValue> Page::unknown_values(std::uint32_t row) const {
+  std::vector<UnknownValue> out;
+  for (const UnknownColumn& column : unknown_)
+    if (const Digest value = unknown_value(column, row); !value.is_zero())
+      out.push_back({column.id, column.width == 16, value});
+  return out;
+}
+
+std::vector<LaterPlace> Page::later_places(std::uint32_t row) const {
+  std::vector<LaterPlace> out;
+  int last = -1;
+  for (const UnknownColumn& column : unknown_) {
+    if (!is_of_place(column.id)) continue;
+    const std::uint64_t value = unknown_value(column, row).low;
+    const int number = (column.id - kFirstPlace) / kIdsOfPlace;
+    if (number != last) out.push_back({{}, position_});
+    last = number;
+    LaterPlace& later = out.back();
+    switch ((column.id - kFirstPlace) % kIdsOfPlace) {
+      case 0:
+        later.place.position = value;
+        later.placed_at = position_ + column.offset + std::uint64_t{row} * column.width;
+        break;
+      case 1:
+        later.place.length = value;
+        break;
+      default:
+        later.place.sum = value;
+    }
+  }
+  std::erase_if(out, [](const LaterPlace& later) { return later.place.absent(); });
+  return out;
+}
+
+std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
+  std::vector<Place> out;
+  int last = -1;
+  for (const UnknownValue& value : values) {
+    if (!is_of_place(value.id)) continue;
+    const int number = (value.id - kFirstPlace) / kIdsOfPlace;
+    if (number != last) out.emplace_back();
+    last = number;
+    const int field = (value.id - kFirstPlace) % kIdsOfPlace;
+    (field == 0   ? out.back().position
+     : field == 1 ? out.back().length
+                  : out.back().sum) = value.value.low;
+  }
+  return out;
+}
+
+std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpectation& expect,
+                                 Findings& findings) {
+  const std::string object = std::string(kMagic[static_cast<int>(expect.use)] + 4) + " page";
+  const std::uint64_t at = expect.position;
+  auto report = [&](const char* rule, std::uint64_t offset, std::string found,
+                    std::string expected) {
+    findings.report({rule, at + offset, object, std::move(found), std::move(expected)});
+  };
+  const std::byte* p = bytes.data();
+  if (bytes.size() < kPageHeaderSize) {
+    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes", "at least 88");
+    return std::nullopt;
+  }
+  if (std::memcmp(p, kMagic[static_cast<int>(expect.use)], 8) != 0 ||
+      load_le<std::uint16_t>(p + 8) != 1) {
+    report("R-PG-1", 0, "another magic or version", "the page's");
+    return std::nullopt;
+  }
+  if (const std::uint32_t length = load_le<std::uint32_t>(p + 20); length != expect.length) {
+    report("R-PG-3", 20, "length " + std::to_string(length), std::to_string(expect.length));
+    return std::nullopt;
+  }
+  const std::uint64_t sum = load_le<std::uint64_t>(p + kPageSumOffset);
+  if (sum != page_sum(bytes) || (expect.sum && *expect.sum != sum)) {
+    report("R-PG-2", 0, "a wrong sum", "the sum of its bytes, as in the parent");
+    return std::nullopt;
+  }
+  auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,
+                          std::uint64_t expected, const char* what) {
+    if (found == expected) return true;
+    report(rule, offset, std::string(what) + " " + std::to_string(found), std::to_string(expected));
+    return false;
+  };
+  auto expect_zero = [&](std::size_t offset, std::size_t length, const char* what) {
+    if (std::size_t bad = first_nonzero(std::span(bytes).subspan(offset, length)); bad != kAllZero)
+      report("R-PG-5", offset + bad, std::string(what) + " other than zero", "0");
+  };
+  const std::uint16_t level = load_le<std::uint16_t>(p + 10);
+  const bool level_right = (expect.any_level && level <= kMaxMapLevel) ||
+                           expect_field("R-PG-4", 10, level, expect.level, "level");
+  if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} !=
+      expect.newest.file_id) {
+    report("R-PG-4", 32, "another file id", "the file's");
+  }
+  expect_field("R-PG-4", 48, load_le<std::uint64_t>(p + 48), expect.position, "own position");
+  const std::uint64_t generation = load_le<std::uint64_t>(p + 56);
+  if (generation == 0 || generation > expect.newest.generation) {
+    report("R-PG-4", 56, "generation " + std::to_string(generation),
+           "1 to " + std::to_string(expect.newest.generation));
+  }
+  expect_field("R-PG-4", 64, load_le<std::uint64_t>(p + 64), expect.owner, "owner");
+  if (generation == expect.newest.generation)
+    expect_field("R-PG-4", 72, load_le<std::uint64_t>(p + 72), expect.newest.stamp, "stamp");
+  if (!expect.reserved_in_use) {
+    expect_zero(12, 4, "flags");
+    expect_zero(26, 2, "reserved bytes");
+  }
+  if (!level_right) return std::nullopt;
+
+  Page page;
+  page.level_ = level;
+  page.rows_ = load_le<std::uint32_t>(p + 16);
+  page.generation_ = generation;
+  page.position_ = at;
+  page.sum_ = sum;
+  const bool leaf = level == 0;
+  const std::uint32_t max_rows =
+      expect.max_rows == 0 ? expect.length : std::min(expect.max_rows, expect.length);
+  if (page.rows_ == 0 || page.rows_ > max_rows)
+    report("R-PG-8", 16, std::to_string(page.rows_) + " rows", "1 to " + std::to_string(max_rows));
+  if (page.rows_ == 0 || page.rows_ > expect.length) return std::nullopt;
+  const std::uint16_t columns = load_le<std::uint16_t>(p + 24);
+  const std::uint64_t heap_length = load_le<std::uint32_t>(p + 28);
+  std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
+  if (offset > bytes.size()) {
+    report("R-PG-3", 20, std::to_string(columns) + " columns", "as many as the page holds");
+    return std::nullopt;
+  }
+  std::uint16_t previous = 0;
+  struct Found {
+    std::uint16_t id, width;
+    std::uint64_t offset;
+    std::size_t entry;
+  };
+  std::vector<Found> found;
+  for (std::uint16_t c = 0; c < columns; ++c) {
+    const std::size_t entry = kPageHeaderSize + std::size_t{c} * 4;
+    const std::uint16_t id = load_le<std::uint16_t>(p + entry);
+    const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
+    const bool known = is_known(id);
+    const bool width_ok =
+        id == kDigest ? width == 16
+                      : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
+    if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
+      report("R-PG-6", entry, "column " + std::to_string(id) + " of width " + std::to_string(width),
+             "ascending ids defined for the page, width 1 to 8, 16 for digests");
+      return std::nullopt;
+    }
+    if (!known && (id & kCriticalForReading)) {
+      findings.report({"R-PG-6", at + entry, object, "critical column " + std::to_string(id),
+                       "one that this version knows", Severity::kUnsupported});
+      return std::nullopt;
+    }
+    previous = id;
+    found.push_back({id, width, offset, entry});
+    offset += std::uint64_t{width} * page.rows_;
+  }
+  if (offset > bytes.size() || round_up(offset + heap_length, 8) != bytes.size()) {
+    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes",
+           "what follows from rows, columns and heap");
+    return std::nullopt;
+  }
+  for (const Found& column : found) {
+    if (is_known(column.id))
+      page.columns_[column.id] = {static_cast<std::uint32_t>(column.offset), column.width};
+    else
+      page.unknown_.push_back({column.id, column.width, static_cast<std::uint32_t>(column.offset)});
+    std::uint64_t all = 0;
+    for (std::uint64_t i = 0; i < page.rows_; ++i) {
+      const std::byte* from = p + column.offset + i * column.width;
+      all |= column.width == 16 ? load_le<std::uint64_t>(from) | load_le<std::uint64_t>(from + 8)
+                                : load_width(from, column.width);
+    }
+    if (all == 0 || (column.width <= 8 && smallest_width(all) != column.width)) {
+      report("R-PG-7", column.entry,
+             "column " + std::to_string(column.id) + " of width " + std::to_string(column.width),
+             all == 0 ? "no column of zeros" : "width " + std::to_string(smallest_width(all)));
+    }
+  }
+  page.heap_ = static_cast<std::uint32_t>(offset);
+  const std::uint64_t used = offset + heap_length;
+  expect_zero(used, bytes.size() - used, "padding");
+  page.bytes_ = std::move(bytes);
+  std::uint64_t end = 0;
+  // Without the column there may be more rows than bytes; all their names are empty.
+  const std::uint32_t named_rows = page.columns_[kNameEnd].width == 0 ? 0 : page.rows_;
+  for (std::uint32_t row = 0; row < named_rows; ++row) {
+    std::uint64_t next = page.value(row, kNameEnd);
+    if (next < end || next > heap_length) {
+      findings.report({"R-IX-1", page.value_offset(row, kNameEnd), object,
+                       "name end " + std::to_string(next),
+                       std::to_string(end) + " to " + std::to_string(heap_length)});
+      return std::nullopt;
+    }
+    if (next - end > 65535) {
+      findings.report({"R-IX-3", at + offset + end, object,
+                       "a name of " + std::to_string(next - end) + " bytes", "at most 65535"});
+    }
+    end = next;
+  }
+  page.row_bytes_ = static_cast<std::uint32_t>(page.heap_ + end);
+  std::uint64_t bytes_end = 0;
+  if (page.has(kBytesEnd)) {
+    for (std::uint32_t row = 0; row < page.rows_; ++row) {
+      const std::uint64_t next = page.value(row, kBytesEnd);
+      if (next < bytes_end || next > heap_length - end) {
+        findings.report({"R-IX-1", page.value_offset(row, kBytesEnd), object,
+                         "bytes end " + std::to_string(next),
+                         std::to_string(bytes_end) + " to " + std::to_string(heap_length - end)});
+        return std::nullopt;
+      }
+      bytes_end = next;
+    }
+  }
+  if (end + bytes_end != heap_length) {
+    const Column last = page.has(kBytesEnd) ? kBytesEnd : kNameEnd;
+    findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, last), object,
+                     "names and bytes of rows of " + std::to_string(end + bytes_end) + " bytes",
+                     std::to_string(heap_length)});
+    return std::nullopt;
+  }
+  return page;
+}
+
+void PageBuilder::add_row(std::string_view name) {
+  ++rows_;
+  heap_ += name;
+  if (use_ == PageUse::kIndex || use_ == PageUse::kFileTable || is_table(use_))
+    set(kNameEnd, heap_.size());
+  if (!bytes_.empty()) set(kBytesEnd, bytes_.size());
+}
+
+std::string_view PageBuilder::last_name() const {
+  const auto& ends = values_[kNameEnd];
+  const std::size_t begin =
+      rows_ >= 2 && ends.size() >= rows_ - 1 ? static_cast<std::size_t>(ends[rows_ - 2]) : 0;
+  return std::string_view(heap_).substr(begin);
+}
+
+void PageBuilder::set(Column column, std::uint64_t value) {
+  auto& values = values_[column];
+  if (value == 0 && values.empty()) return;
+  values.resize(rows_);
+  values[rows_ - 1] = value;
+}
+
+void PageBuilder::set_digest(Digest digest) {
+  digests_.resize(rows_);
+  digests_[rows_ - 1] = digest;
+}
+
+void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  set(kBytesEnd, bytes_.size());
+}
+
+void PageBuilder::keep(std::span<const UnknownValue> values) {
+  for (const UnknownValue& value : values) {
+    auto at = std::lower_bound(kept_.begin(), kept_.end(), value.id,
+                               [](const Kept& kept, std::uint16_t id) { return kept.id < id; });
+    if (at == kept_.end() || at->id != value.id) at = kept_.insert(at, {value.id, false, {}});
+    at->wide = at->wide || value.wide;
+    at->values.resize(rows_);
+    at->values[rows_ - 1] = value.value;
+  }
+}
+
+std::uint16_t PageBuilder::Kept::width() const {
+  if (wide) return 16;
+  std::uint64_t all = 0;
+  for (const Digest& value : values) all |= value.low;
+  return static_cast<std::uint16_t>(smallest_width(all));
+}
+
+void PageBuilder::clear() {
+  rows_ = 0;
+  for (auto& values : values_) values.clear();
+  digests_.clear();
+  kept_.clear();
+  heap_.clear();
+  bytes_.clear();
+}
+
+std::uint32_t PageBuilder::width(std::uint16_t column) const {
+  if (column == kDigest)
+    return std::any_of(digests_.begin(), digests_.end(), [](Digest d) { return !d.is_zero(); }) ? 16
+                                                                                                : 0;
+  std::uint64_t all = 0;
+  for (std::uint64_t value : values_[column]) all |= value;
+  return smallest_width(all);
+}
+
+Result<std::uint32_t> PageBuilder::length() const {
+  std::uint64_t bytes = kPageHeaderSize + heap_.size() + bytes_.size();
+  for (std::uint16_t c = 1; c < kColumnCount; ++c)
+    if (std::uint32_t w = width(c)) bytes += 4 + std::uint64_t{w} * rows_;
+  for (const Kept& kept : kept_) bytes += 4 + std::uint64_t{kept.width()} * rows_;
+  bytes = round_up(bytes, 8);
+  if (bytes > ~std::uint32_t{0})
+    return Status(Code::kLimit, "found " + std::to_string(rows_) + " rows of a page that take " +
+                                    std::to_string(bytes) + " bytes, expected less than 2^32");
+  return static_cast<std::uint32_t>(bytes);
+}
+
+Result<PageBuilder::Encoded> PageBuilder::encode(const Origin& origin, std::uint64_t position,
+                                                 std::uint64_t owner) const {
+  Encoded out;
+  NMB_ASSIGN(const std::uint32_t length_of_page, length());
+  out.bytes.resize(length_of_page);
+  std::byte* p = out.bytes.data();
+  std::memcpy(p, kMagic[static_cast<int>(use_)], 8);
+  store_le<std::uint16_t>(p + 8, 1);
+  store_le(p + 10, level_);
+  store_le(p + 16, rows_);
+  store_le(p + 20, static_cast<std::uint32_t>(out.bytes.size()));
+  store_le(p + 28, static_cast<std::uint32_t>(heap_.size() + bytes_.size()));
+  store_le(p + 32, origin.file_id.low);
+  store_le(p + 40, origin.file_id.high);
+  store_le(p + 48, position);
+  store_le(p + 56, origin.generation);
+  store_le(p + 64, owner);
+  store_le(p + 72, origin.stamp);
+  std::uint16_t columns = 0;
+  for (std::uint16_t c = 1; c < kColumnCount; ++c) columns += width(c) != 0;
+  columns = static_cast<std::uint16_t>(columns + kept_.size());
+  store_le(p + 24, columns);
+  std::byte* entry = p + kPageHeaderSize;
+  std::byte* to = entry + std::size_t{columns} * 4;
+  for (std::uint16_t c = 1; c < kColumnCount; ++c) {
+    const std::uint32_t w = width(c);
+    if (w == 0) continue;
+    store_le(entry, c);
+    store_le(entry + 2, static_cast<std::uint16_t>(w));
+    entry += 4;
+    if (c == kDigest) {
+      for (std::size_t i = 0; i < digests_.size(); ++i) {
+        store_le(to + i * 16, digests_[i].low);
+        store_le(to + i * 16 + 8, digests_[i].high);
+      }
+    } else {
+      for (std::size_t i = 0; i < values_[c].size(); ++i)
+        for (std::uint32_t b = 0; b < w; ++b)
+          to[i * w + b] = static_cast<std::byte>(values_[c][i] >> (8 * b));
+    }
+    to += std::size_t{w} * rows_;
+  }
+  for (const Kept& kept : kept_) {
+    const std::uint16_t w = kept.width();
+    store_le(entry, kept.id);
+    store_le(entry + 2, w);
+    entry += 4;
+    for (std::size_t i = 0; i < kept.values.size(); ++i)
+      for (std::uint16_t b = 0; b < w; ++b)
+        to[i * w + b] = static_cast<std::byte>((b < 8 ? kept.values[i].low : kept.values[i].high) >>
+                                               (8 * (b % 8)));
+    to += std::size_t{w} * rows_;
+  }
+  std::memcpy(to, heap_.data(), heap_.size());
+  std::ranges::copy(bytes_, to + heap_.size());
+  out.sum = page_sum(out.bytes);
+  store_le(p + kPageSumOffset, out.sum);
+  return out;
+}
+
+std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position) {
+  store_le(page.data() + 48, position);
+  const std::uint64_t sum = page_sum(page);
+  store_le(page.data() + kPageSumOffset, sum);
+  return sum;
+}
+
+Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
+                                              const PageExpectation& expect) {
+  std::vector<std::byte> bytes;
+  if (expect.position > file.size() || expect.length > file.size() - expect.position)
+    return Status(Code::kDamaged, file.name(), expect.position, "R-FL-5",
+                  "found a page of " + std::to_string(expect.length) +
+                      " bytes, expected one within the file");
+  bytes.resize(expect.length);
+  NMB_TRY(file.read_at(expect.position, bytes));
+  FirstFinding first;
+  std::optional<Page> page = Page::decode(std::move(bytes), expect, first);
+  NMB_TRY(first.status(file.name()));
+  return std::make_shared<const Page>(std::move(*page));
+}
+
+}  // namespace nmb

@@ -1,0 +1,236 @@
+// Pages: tables of rows stored by columns, which the index, data maps, dead-space segments, file
+// tables, growth, statistics and tags are made of (spec/format.md, section 6).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/page/origin.h"
+#include "nmb/byte_source.h"
+#include "nmb/digest.h"
+#include "nmb/finding.h"
+#include "nmb/place.h"
+
+namespace nmb {
+
+enum class PageUse : std::uint8_t {
+  kIndex,
+  kDataMap,
+  kDead,
+  kFileTable,
+  kGrowth,
+  kStatistics,
+  kTags
+};
+
+// Column ids of section 6.
+enum Column : std::uint16_t {
+  kNameEnd = 1,
+  kKind = 2,
+  kCodec = 3,
+  kFlags = 4,
+  kPosition = 5,
+  kStoredLength = 6,
+  kRawLength = 7,
+  kDigest = 8,
+  kSum = 9,
+  kExtentPosition = 10,
+  kExtentLength = 11,
+  kExtentSum = 12,
+  kBlocks = 13,
+  kDimensions = 14,
+  kVariables = 15,
+  kAttributes = 16,
+  kRecords = 17,
+  kSamples = 18,
+  kMapPosition = 19,
+  kMapLength = 20,
+  kMapSum = 21,
+  kStoragePosition = 22,
+  kStorageLength = 23,
+  kStorageSum = 24,
+  kOrder = 31,
+  kLogicalOffset = 32,
+  kFileNumber = 33,
+  kState = 34,
+  kNeeds = 35,
+  kElements = 48,
+  kMissing = 49,
+  kNans = 50,
+  kMinimum = 51,
+  kMaximum = 52,
+  kBytesEnd = 53,
+  kColumnCount = 54,  // one more than the largest id of this version
+};
+
+// Values of column 34.
+inline constexpr std::uint64_t kStatePageBefore = 1;  // in the first row
+inline constexpr std::uint64_t kStateAbandoned = 2;   // in a dead-space segment
+
+inline constexpr std::size_t kPageHeaderSize = 88;
+inline constexpr std::size_t kPageSumOffset = 80;
+// Rows of a leaf and of a node of the index, and of a page of a data map as of a node, unless the
+// writer is asked for others.
+inline constexpr std::uint32_t kLeafRows = 64;
+inline constexpr std::uint32_t kNodeRows = 128;
+inline constexpr std::size_t kPageLengthOffset = 20;
+inline constexpr std::size_t kPageGenerationOffset = 56;
+inline constexpr std::uint16_t kMaxMapLevel = 8;
+
+// What a page must be, from its place in the tree.
+struct PageExpectation {
+  PageUse use = PageUse::kIndex;
+  std::uint16_t level = 0;
+  bool any_level = false;  // the root of a data map or table: at most kMaxMapLevel
+  Origin newest;           // of the newest generation that may have written it
+  std::uint64_t position = 0;
+  std::uint32_t length = 0;
+  std::optional<std::uint64_t> sum;  // in the parent
+  std::uint64_t owner = 0;
+  std::uint32_t max_rows = 0;    // 0: any number
+  bool reserved_in_use = false;  // by a feature that this version does not know (section 17)
+};
+
+// A value of a column that this version does not know.
+struct UnknownValue {
+  std::uint16_t id = 0;
+  bool wide = false;  // of 16 bytes
+  Digest value;       // low alone where it is not wide
+};
+
+// Places of structures of later versions among a row's values, by ascending ids.
+std::vector<Place> later_places_of(std::span<const UnknownValue> values);
+
+// A structure of a later version that a row places.
+struct LaterPlace {
+  Place place;
+  std::uint64_t placed_at =
+      0;  // offset in the file of the place's position; the page's if it has none
+};
+
+// A decoded page: owns its bytes. Immutable, so safe to share between threads.
+class Page {
+ public:
+  // Checks R-PG-1 to R-PG-8 and R-IX-1, R-IX-3 for the names. `bytes` has expectation.length bytes.
+  // All findings are reported; nullopt: the rows cannot be told.
+  static std::optional<Page> decode(std::vector<std::byte> bytes, const PageExpectation& expect,
+                                    Findings& findings);
+
+  std::uint32_t rows() const { return rows_; }
+  std::uint16_t level() const { return level_; }
+  std::uint64_t generation() const { return generation_; }
+  std::uint64_t position() const { return position_; }
+  std::uint64_t sum() const { return sum_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::uint64_t value(std::uint32_t row, Column column) const;
+  // Whether any row has a value other than 0 in the column.
+  bool has(Column column) const { return columns_[column].width != 0; }
+  Digest digest(std::uint32_t row) const;
+  // Offset in the file of a value (of the page if the column is left out), for messages.
+  std::uint64_t value_offset(std::uint32_t row, Column column) const;
+  std::string_view name(std::uint32_t row) const;
+  std::uint64_t name_offset(std::uint32_t row) const;
+  // Of a table of section 9.2: the row's own name, or that of the row before where it has none.
+  std::string_view shared_name(std::uint32_t row) const;
+  // Column kBytesEnd: the row's bytes behind the names.
+  std::span<const std::byte> row_bytes(std::uint32_t row) const;
+
+  // --- columns that this version does not know ---
+  bool has_unknown() const { return !unknown_.empty(); }
+  // Their ids, ascending.
+  std::vector<std::uint16_t> unknown_columns() const;
+  // Whether one of them forbids those who do not know it to change the page's rows.
+  bool forbids_changes() const;
+  // Those of a row that are not 0, by ascending ids.
+  std::vector<UnknownValue> unknown_values(std::uint32_t row) const;
+  // Places of a row that are not absent.
+  std::vector<LaterPlace> later_places(std::uint32_t row) const;
+
+ private:
+  struct ColumnPlace {
+    std::uint32_t offset = 0;
+    std::uint32_t width = 0;
+  };
+  struct UnknownColumn {
+    std::uint16_t id = 0;
+    std::uint16_t width = 0;
+    std::uint32_t offset = 0;
+  };
+  Page() = default;
+  Digest unknown_value(const UnknownColumn& column, std::uint32_t row) const;
+  std::uint32_t name_begin(std::uint32_t row) const {
+    return row == 0 ? 0 : static_cast<std::uint32_t>(value(row - 1, kNameEnd));
+  }
+  std::vector<std::byte> bytes_;
+  std::array<ColumnPlace, kColumnCount> columns_{};
+  std::vector<UnknownColumn> unknown_;
+  std::uint32_t rows_ = 0;
+  std::uint32_t heap_ = 0;       // offset of the heap in the page
+  std::uint32_t row_bytes_ = 0;  // of the bytes behind the names
+  std::uint16_t level_ = 0;
+  std::uint64_t generation_ = 0;
+  std::uint64_t position_ = 0;
+  std::uint64_t sum_ = 0;
+};
+
+// Collects rows and encodes them. Reusable after clear().
+class PageBuilder {
+ public:
+  PageBuilder(PageUse use, std::uint16_t level) : use_(use), level_(level) {}
+
+  // Starts a row with all columns 0.
+  void add_row(std::string_view name = {});
+  // Of the row added last.
+  void set(Column column, std::uint64_t value);
+  void set_digest(Digest digest);
+  // The bytes behind the names (column kBytesEnd).
+  void set_bytes(std::span<const std::byte> bytes);
+  // Values of columns that this version does not know, copied from another page.
+  void keep(std::span<const UnknownValue> values);
+  std::uint32_t rows() const { return rows_; }
+  std::string_view last_name() const;
+  void clear();
+
+  // Bytes of the encoded page, known before its position is. kLimit: 2^32 or more.
+  Result<std::uint32_t> length() const;
+  struct Encoded {
+    std::vector<std::byte> bytes;
+    std::uint64_t sum = 0;
+  };
+  // kLimit: as length().
+  Result<Encoded> encode(const Origin& origin, std::uint64_t position,
+                         std::uint64_t owner = 0) const;
+
+ private:
+  std::uint32_t width(std::uint16_t column) const;
+  PageUse use_;
+  std::uint16_t level_;
+  std::uint32_t rows_ = 0;
+  std::array<std::vector<std::uint64_t>, kColumnCount> values_;  // empty: all 0 so far
+  std::vector<Digest> digests_;
+  struct Kept {
+    std::uint16_t id = 0;
+    bool wide = false;
+    std::vector<Digest> values;
+    std::uint16_t width() const;
+  };
+  std::vector<Kept> kept_;        // by ascending ids
+  std::string heap_;              // names
+  std::vector<std::byte> bytes_;  // behind them
+};
+
+// Gives an encoded page another position; returns its sum.
+std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position);
+
+// Reads and decodes a page; the first finding is the error.
+Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
+                                              const PageExpectation& expect);
+
+}  // namespace nmb

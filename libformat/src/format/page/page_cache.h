@@ -1,0 +1,34 @@
+// PageCache: the pages of a file that were read last, with a bound on their bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "format/page/page.h"
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+// Thread-safe.
+class PageCache {
+ public:
+  // As read_page(), from the cache if it is there.
+  Result<std::shared_ptr<const Page>> read(const ByteSource& file, const PageExpectation& expect);
+
+ private:
+  static constexpr std::size_t kBytes = 8 << 20;
+  struct Cached {
+    std::shared_ptr<const Page> page;
+    std::list<std::uint64_t>::iterator use;
+  };
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Cached> pages_;  // by position
+  std::list<std::uint64_t> uses_;                    // positions, the most recent in front
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace nmb

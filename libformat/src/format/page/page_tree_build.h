@@ -1,0 +1,254 @@
+// Writing a tree of pages by all ranks, level by level, each cut by count (spec/format.md,
+// sections 7 and 9.2): the index and the tables of statistics and tags.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "format/page/level_pages.h"
+#include "format/page/origin.h"
+#include "format/page/page.h"
+#include "format/page/page_sink.h"
+#include "nmb/communicator.h"
+#include "parallel/message_codec.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+// Pages lie from `position` on (the same on all ranks): the leaves, then each level of nodes. Each
+// rank hands the pages that begin in its slice to `write`, with their positions: a collective call
+// for each level, with the same status on all ranks, and without bytes where a rank has none. Which
+// rank has what slice makes no difference to the bytes; nodes over few pages are rank 0's. Memory:
+// a rank's pages of one level; one rank alone hands them on by the mebibyte.
+//
+// Tree has what differs:
+//   use(), leaf_rows(), node_rows()
+//   Status check_level(level): of nodes; not ok: a tree may not be that high
+//   Rows: this rank's, sorted, count(); rows of higher ranks are higher
+//   Row: one that another rank sent; put(MessageWriter&, const Rows&, i) and get(MessageReader&)
+//   Child: a page as its parent knows it, with position, length and sum; put_row() and get_row()
+//   Total total(const Child&): of what is below it
+//   Status begin(Communicator&, const Rows&, leading): collective, ahead of the leaves; so many
+//     rows go to another rank
+//   add(PageBuilder&, const Rows&, i, Child*) and add(PageBuilder&, const Row&, Child*): adds a row
+//     to a leaf and to what its parent will know
+//   end_leaf(const PageBuilder&)
+//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): how many went in
+template <class Tree>
+class PageTreeBuild {
+ public:
+  using Rows = typename Tree::Rows;
+  using Row = typename Tree::Row;
+  using Child = typename Tree::Child;
+  struct Built {
+    std::uint64_t position = 0;  // of the root; 0: there are no rows
+    std::uint32_t length = 0;
+    std::uint32_t height = 0;
+    Digest digest;          // of the root's bytes
+    std::uint64_t sum = 0;  // likewise
+    typename Tree::Total total{};
+    std::uint64_t end = 0;  // of the last page
+  };
+
+  PageTreeBuild(Tree& tree, Communicator& ranks, std::uint64_t position, const WritePages& write,
+                const Origin& origin)
+      : tree_(tree), ranks_(&ranks), position_(position), write_(&write), origin_(origin) {}
+
+  // Collective.
+  Result<Built> run(const Rows& rows) {
+    NMB_TRY(write_leaves(rows));
+    std::uint16_t level = 0;
+    bool several = false;
+    for (;;) {
+      NMB_ASSIGN(const Share share, share_of(pages_.count(), tree_.node_rows()));
+      if (share.total == 0) {
+        Built none;
+        none.end = position_;
+        return none;
+      }
+      several = share.total > 1;
+      if (share.total <= kFewPages) break;
+      NMB_TRY(write_nodes(++level, share));
+    }
+    if (several) {
+      NMB_ASSIGN(level, finish_on_first(level));
+    }
+    NMB_ASSIGN(const int holder, ranks_->all_reduce(pages_.count() == 0 ? -1 : ranks_->rank(),
+                                                    [](int a, int b) { return std::max(a, b); }));
+    Built root;
+    if (holder == ranks_->rank()) {
+      const Child& top = pages_.children()[0];
+      root.position = top.position;
+      root.length = top.length;
+      root.height = level + 1u;
+      root.digest = last_digest_;
+      root.sum = last_sum_;
+      root.total = tree_.total(top);
+    }
+    root.end = position_;
+    return ranks_->broadcast_value(holder, root);
+  }
+
+ private:
+  // A rank's rows of a level, among those of all ranks.
+  struct Share {
+    std::uint64_t before = 0, total = 0;
+    std::size_t leading = 0;  // rows of a page that began with a row of `holder`
+    int holder = 0;
+  };
+
+  Result<Share> share_of(std::size_t rows, std::uint32_t page_rows) {
+    Share share;
+    NMB_ASSIGN(share.before,
+               ranks_->scan_before(std::uint64_t{rows}, std::uint64_t{0}, std::plus<>()));
+    NMB_ASSIGN(share.total, ranks_->broadcast_value(ranks_->size() - 1, share.before + rows));
+    if (share.before % page_rows != 0)
+      share.leading = std::min<std::size_t>(rows, page_rows - share.before % page_rows);
+    const int begins_one = share.leading < rows ? ranks_->rank() : -1;
+    NMB_ASSIGN(share.holder,
+               ranks_->scan_before(begins_one, -1, [](int a, int b) { return std::max(a, b); }));
+    return share;
+  }
+
+  // Hands the leading rows, which `put` writes, to the rank that has the page's first; returns the
+  // rows that end this rank's last page.
+  template <class Item, class Put, class Get>
+  Result<std::vector<Item>> shift(const Share& share, Put put, Get get) {
+    std::vector<Communicator::Parcel> parcels;
+    if (share.leading > 0) {
+      MessageWriter out;
+      for (std::size_t i = 0; i < share.leading; ++i) put(out, i);
+      parcels.push_back({share.holder, out.take()});
+    }
+    NMB_ASSIGN(const std::vector<Message> arrived, ranks_->exchange(std::move(parcels)));
+    std::vector<Item> items;
+    for (const Message& message : arrived)
+      for (MessageReader in(message.bytes()); !in.at_end();) get(in, &items.emplace_back());
+    return items;
+  }
+  Result<std::vector<Child>> shift_children(const Share& share,
+                                            const std::vector<Child>& children) {
+    return shift<Child>(
+        share, [&](MessageWriter& out, std::size_t i) { put_row(out, children[i]); },
+        [](MessageReader& in, Child* child) { get_row(in, child); });
+  }
+
+  auto keep_last() {
+    return [this](const Child&, std::span<const std::byte> page) {
+      last_digest_ = digest_of(page);
+      last_sum_ = sum_of(page);
+    };
+  }
+
+  // One rank alone knows where its pages lie while it makes them.
+  Status add_page(const PageBuilder& builder, Child child) {
+    NMB_TRY(pages_.add(builder, std::move(child), origin_));
+    return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
+  }
+
+  Status end_level(const Status& status) {
+    NMB_TRY(ranks_->agree(status));
+    const std::uint64_t length = pages_.unplaced();
+    NMB_ASSIGN(const std::uint64_t before,
+               ranks_->scan_before(length, std::uint64_t{0}, std::plus<>()));
+    NMB_TRY(pages_.place(position_ + before, *write_, keep_last()));
+    NMB_ASSIGN(const std::uint64_t total,
+               ranks_->broadcast_value(ranks_->size() - 1, before + length));
+    position_ += total;
+    return {};
+  }
+
+  // Nodes over few pages are rank 0's to make: level by level all ranks would have to wait.
+  // Returns the root's level.
+  Result<std::uint16_t> finish_on_first(std::uint16_t level) {
+    Share share;
+    if (ranks_->rank() != 0) share.leading = pages_.count();
+    NMB_ASSIGN(std::vector<Child> behind, shift_children(share, pages_.children()));
+    if (ranks_->rank() != 0) pages_.start();
+    std::ranges::move(behind, std::back_inserter(pages_.children()));
+    auto make = [&](Communicator& alone, const WritePages& write) -> Result<std::uint16_t> {
+      ranks_ = &alone;
+      write_ = &write;
+      while (pages_.count() > 1) {
+        NMB_ASSIGN(share, share_of(pages_.count(), tree_.node_rows()));
+        NMB_TRY(write_nodes(++level, share));
+      }
+      return level;
+    };
+    Communicator& all = *ranks_;
+    const WritePages& write = *write_;
+    const auto root_level = make_pages_on_first<std::uint16_t>(all, &position_, write, make);
+    ranks_ = &all;
+    write_ = &write;
+    return root_level;
+  }
+
+  Status write_leaves(const Rows& rows) {
+    NMB_ASSIGN(const Share share, share_of(rows.count(), tree_.leaf_rows()));
+    NMB_TRY(tree_.begin(*ranks_, rows, share.leading));
+    NMB_ASSIGN(const std::vector<Row> behind,
+               shift<Row>(
+                   share, [&](MessageWriter& out, std::size_t i) { tree_.put(out, rows, i); },
+                   [&](MessageReader& in, Row* row) { tree_.get(in, row); }));
+    pages_.start();
+    PageBuilder builder(tree_.use(), 0);
+    Child child;
+    auto flush = [&]() -> Status {
+      if (builder.rows() == 0) return {};
+      NMB_TRY(add_page(builder, std::move(child)));
+      tree_.end_leaf(builder);
+      builder.clear();
+      child = {};
+      return {};
+    };
+    auto work = [&]() -> Status {
+      for (std::size_t i = share.leading; i < rows.count(); ++i) {
+        if (builder.rows() == tree_.leaf_rows()) NMB_TRY(flush());
+        tree_.add(builder, rows, i, &child);
+      }
+      for (const Row& row : behind) {
+        if (builder.rows() == tree_.leaf_rows()) NMB_TRY(flush());
+        tree_.add(builder, row, &child);
+      }
+      return flush();
+    };
+    return end_level(work());
+  }
+
+  Status write_nodes(std::uint16_t level, const Share& share) {
+    std::vector<Child> children = std::move(pages_.children());
+    NMB_ASSIGN(std::vector<Child> behind, shift_children(share, children));
+    children.erase(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(share.leading));
+    std::move(behind.begin(), behind.end(), std::back_inserter(children));
+    pages_.start();
+    auto work = [&]() -> Status {
+      NMB_TRY(tree_.check_level(level));
+      PageBuilder builder(tree_.use(), level);
+      for (std::size_t i = 0; i < children.size();) {
+        builder.clear();
+        Child parent;
+        i += tree_.fill_node(builder, std::span(children).subspan(i), &parent);
+        NMB_TRY(add_page(builder, std::move(parent)));
+      }
+      return {};
+    };
+    return end_level(work());
+  }
+
+  static constexpr std::uint64_t kFewPages = 1024;
+  Tree& tree_;
+  Communicator* ranks_;
+  std::uint64_t position_;  // of the next level, or of the next page of one rank alone
+  const WritePages* write_;
+  Origin origin_;
+  LevelPages<Child> pages_;  // of the level being made
+  Digest last_digest_;       // of the last page
+  std::uint64_t last_sum_ = 0;
+};
+
+}  // namespace nmb

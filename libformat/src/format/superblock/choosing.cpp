@@ -1,0 +1,198 @@
+// Choosing the newest generation (see format/superblock/choosing.h).
+#include "format/superblock/choosing.h"
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace nmb {
+
+namespace {
+
+// Readings that must agree while a writer holds the file, one after the other: a write of 4096
+// bytes that was begun and not ended has all this time to end.
+constexpr int kAgreements = 20;
+constexpr auto kPause = std::chrono::milliseconds(1);
+constexpr int kReadings = 10000;
+
+// Reads until the state is settled, or readings agree and something is damaged.
+Result<HeadReading> read_until_sure(const ByteSource& file) {
+  NMB_ASSIGN(HeadReading reading, HeadReading::take(file));
+  int agreed = 0;
+  for (int i = 0; i < kReadings && !reading.settled(); ++i) {
+    file.forget();
+    NMB_ASSIGN(HeadReading again, HeadReading::take(file));
+    agreed = again.bytes == reading.bytes ? agreed + 1 : 0;
+    reading = std::move(again);
+    if (agreed == 0) continue;
+    if (agreed == kAgreements || !file.has_writer()) return reading;
+    std::this_thread::sleep_for(kPause);
+  }
+  if (reading.settled()) return reading;
+  return Status(Code::kBusy, file.name(), kFirstSlot, "",
+                "found other superblocks each time that they were read; try again when nobody "
+                "writes to the file");
+}
+
+// Rules 1 to 4 of a state that is not settled.
+Status choose_damaged(const ByteSource& file, Choice* choice) {
+  const HeadReading& reading = choice->reading;
+  const SlotReading* const g = reading.newest();
+  TrailerSearch search(file, reading.size, reading.file_id);
+  auto roll_forward = [&](FoundSuperblock found, bool by_search) {
+    choice->newest = std::move(found);
+    choice->rolled_forward = true;
+    choice->found_by_search = by_search;
+    return Status();
+  };
+  if (reading.mark && (!g || reading.mark->generation > g->superblock.fields.generation)) {
+    const Mark& mark = *reading.mark;
+    NMB_ASSIGN(std::optional<FoundSuperblock> named, search.ending_at(mark.file_length));
+    if (named && named->sum() == mark.superblock_sum) return roll_forward(std::move(*named), false);
+    choice->lost = Status(
+        Code::kDamaged, file.name(), std::max(mark.file_length, kSlotUnit) - kSlotUnit, "R-SB-13",
+        "generation " + std::to_string(mark.generation) +
+            " is lost: found no superblock of it, neither in its slot nor at the end of "
+            "its " +
+            std::to_string(mark.file_length) + " bytes");
+    return {};
+  }
+  if (g) {
+    choice->newest = g->superblock;
+    if (reading.mark) return {};
+    NMB_ASSIGN(std::optional<FoundSuperblock> found,
+               search.following(g->superblock, Lookout::kAll));
+    if (found && !reading.other_slot_fits(g->superblock))
+      return roll_forward(std::move(*found), true);
+    choice->pending = std::move(found);
+    return {};
+  }
+  NMB_ASSIGN(std::optional<FoundSuperblock> last, search.last());
+  if (last) return roll_forward(std::move(*last), true);
+  choice->lost = Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",
+                        "no valid superblock: found neither slot nor trailer");
+  return {};
+}
+
+}  // namespace
+
+Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
+  Choice choice;
+  NMB_ASSIGN(choice.reading, read_until_sure(file));
+  const HeadReading& reading = choice.reading;
+  if (reading.settled())
+    choice.newest = reading.newest()->superblock;
+  else
+    NMB_TRY(choose_damaged(file, &choice));
+  if (!choice.lost.ok()) return choice;
+  const std::uint64_t length = choice.newest.fields.file_length;
+  // Rules 3 and 4 have searched all that lies behind.
+  const bool searched = !reading.settled() && !reading.mark;
+  if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
+    TrailerSearch search(file, reading.size, reading.file_id);
+    NMB_ASSIGN(choice.pending,
+               search.following(choice.newest, reading.settled() ? lookout : Lookout::kAll));
+  }
+  return choice;
+}
+
+bool may_hide_a_generation(const Choice& choice) {
+  const HeadReading& reading = choice.reading;
+  return choice.lost.ok() && !choice.pending && reading.size > choice.newest.fields.file_length &&
+         !(reading.mark && reading.mark_fits(choice.newest) &&
+           reading.other_slot_fits(choice.newest));
+}
+
+Status check_not_cut(const ByteSource& file, const Choice& choice) {
+  const std::uint64_t length = choice.newest.fields.file_length;
+  if (choice.reading.size >= length) return {};
+  std::byte last;
+  const Status status = file.read_at(length - 1, {&last, 1});
+  if (status.code() != Code::kDamaged) return status;
+  return Status(Code::kDamaged, file.name(), choice.reading.size, "R-FL-1",
+                "cut: found " + std::to_string(choice.reading.size) + " bytes, expected " +
+                    std::to_string(length));
+}
+
+static void report_lost(const Choice& choice, Severity damage, Findings& findings) {
+  bool all_zero = true;
+  for (const SlotReading& slot : choice.reading.slots) {
+    all_zero = all_zero && slot.zero;
+    if (!slot.zero && !slot.valid)
+      findings.report({"R-SB-1", slot.superblock.position, "superblock slot",
+                       "neither zero nor valid", "a valid superblock", damage});
+  }
+  const Status& lost = choice.lost;
+  if (lost.rule() == "R-SB-13" || all_zero)
+    findings.report({lost.rule(), lost.offset(), "superblock", lost.message(),
+                     "a superblock of the newest generation", damage});
+}
+
+void report_head(const Choice& choice, Severity damage, Severity pending, Findings& findings) {
+  const HeadReading& reading = choice.reading;
+  const FoundSuperblock& newest = choice.newest;
+  auto report = [&](const char* rule, std::uint64_t offset, const char* object, std::string found,
+                    std::string expected) {
+    findings.report({rule, offset, object, std::move(found), std::move(expected), damage});
+  };
+  class Damage final : public Findings {
+   public:
+    Damage(Findings& findings, Severity severity) : findings_(findings), severity_(severity) {}
+    void report(Finding finding) override {
+      finding.severity = severity_;
+      findings_.report(std::move(finding));
+    }
+
+   private:
+    Findings& findings_;
+    const Severity severity_;
+  } in_identity(findings, damage);
+  Identity identity;
+  (void)Identity::decode(std::span(reading.bytes).subspan(kIdentityPosition, kIdentitySize),
+                         kIdentityPosition, &identity, in_identity);
+  if (!choice.lost.ok()) return report_lost(choice, damage, findings);
+  const std::uint64_t generation = newest.fields.generation;
+  for (const SlotReading& slot : reading.slots) {
+    const std::uint64_t at = slot.superblock.position;
+    const bool own = at == Superblock::slot_position(generation);
+    if (!slot.zero && !slot.valid)
+      report("R-SB-1", at, "superblock slot", "neither zero nor valid", "a valid superblock");
+    else if (own ? slot.superblock.bytes != newest.bytes : !reading.other_slot_fits(newest))
+      report("R-SB-3", at + in_superblock::kGeneration, "superblock slot",
+             slot.zero ? "zero"
+                       : "a superblock of generation " +
+                             std::to_string(slot.superblock.fields.generation),
+             own               ? "that of generation " + std::to_string(generation)
+             : generation == 1 ? "zero beside generation 1"
+                               : "that of generation " + std::to_string(generation - 1));
+  }
+  if (!reading.mark)
+    report("R-SB-12", kMarkPosition, "mark", "another magic, sum or file id",
+           "a mark of this file");
+  else if (!reading.mark_fits(newest))
+    report("R-SB-12", kMarkPosition, "mark",
+           "that of generation " + std::to_string(reading.mark->generation) +
+               ", or of another superblock",
+           "that of generation " + std::to_string(generation) + " or of the one before");
+  else if (!reading.mark->reserved_zero && newest.fields.all_known())
+    report("R-SB-12", kMarkPosition, "mark", "reserved bytes that are not zero", "0");
+  if (choice.pending)
+    findings.report({"R-SB-13", choice.pending->position, "superblock",
+                     "generation " + std::to_string(choice.pending->fields.generation) +
+                         " behind the newest one, complete but not committed",
+                     "nothing that follows generation " + std::to_string(generation), pending});
+  if (may_hide_a_generation(choice))
+    findings.report({"R-SB-13", newest.fields.file_length, "superblock",
+                     "none behind generation " + std::to_string(generation) +
+                         ", bytes there, and a damaged slot or mark: a later generation may be "
+                         "lost",
+                     "a sound head, or the superblock that follows", Severity::kWarning});
+  if (reading.size > newest.fields.file_length)
+    findings.report({"R-FL-2", newest.fields.file_length, "file",
+                     std::to_string(reading.size - newest.fields.file_length) +
+                         " bytes that no generation has committed",
+                     "none", Severity::kWarning});
+}
+
+}  // namespace nmb

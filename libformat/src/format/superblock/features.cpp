@@ -1,0 +1,39 @@
+// Feature bits and needs in words (see format/superblock/features.h).
+#include "format/superblock/features.h"
+
+namespace nmb {
+
+namespace {
+
+// "WHAT 3, WHAT 7": bits of `mask`.
+template <class Text>
+std::string list_of(std::uint64_t mask, Text text) {
+  std::string out;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    if (!(mask >> bit & 1)) continue;
+    if (!out.empty()) out += ", ";
+    out += text(bit);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string unsupported_features(std::uint64_t mask) {
+  return list_of(mask & ~kKnownIncompatible,
+                 [](unsigned bit) { return "feature bit " + std::to_string(bit); });
+}
+
+std::string text_of_refused_needs(std::uint64_t needs) {
+  return "needs " +
+         list_of(needs & ~kSupportedNeeds,
+                 [](unsigned bit) {
+                   return std::uint64_t{1} << bit == kNeedStorageSections
+                              ? "storage sections beside the body (need bit 3)"
+                              : "a feature of a later version (need bit " + std::to_string(bit) +
+                                    ")";
+                 }) +
+         ", which this version does not read";
+}
+
+}  // namespace nmb

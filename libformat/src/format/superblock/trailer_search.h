@@ -1,0 +1,44 @@
+// TrailerSearch: finds superblocks at the end of a file (spec/format.md, section 5.4).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+
+#include "format/superblock/head_reading.h"
+#include "nmb/byte_source.h"
+
+namespace nmb {
+
+// Where superblocks are looked for that follow a settled state.
+enum class Lookout {
+  kLastUnit,  // as readers of a settled file do
+  kAll,       // as writers do
+};
+
+class TrailerSearch {
+ public:
+  // size: of the file, which must outlive it. file_id: nullopt: of any file.
+  TrailerSearch(const ByteSource& file, std::uint64_t size, std::optional<Digest> file_id)
+      : file_(file), size_(size), file_id_(file_id) {}
+
+  // The one that ends its file length there; nullopt: there is none.
+  Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
+  // The last one that follows `base`. Time: by the bytes behind base's file length.
+  Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, Lookout lookout);
+  // The last one of the file.
+  Result<std::optional<FoundSuperblock>> last();
+
+ private:
+  template <class Accept>
+  Result<std::optional<FoundSuperblock>> search(std::uint64_t from, std::uint64_t to,
+                                                Accept accept);
+  Result<bool> follows(const FoundSuperblock& found, const FoundSuperblock& base);
+
+  const ByteSource& file_;
+  const std::uint64_t size_;
+  const std::optional<Digest> file_id_;
+  std::unordered_set<std::uint64_t> strangers_;  // whose previous trailers do not lead to the base
+};
+
+}  // namespace nmb

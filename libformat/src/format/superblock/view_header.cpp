@@ -1,0 +1,41 @@
+// The header of an HDF5 view (see view_header.h).
+#include "format/superblock/view_header.h"
+
+#include <cstring>
+
+#include "wire/endian.h"
+
+namespace nmb {
+
+static constexpr char kMagic[] = "\x89NMBVIEW";
+
+std::array<std::byte, ViewHeader::kSize> ViewHeader::encode() const {
+  std::array<std::byte, kSize> out{};
+  std::memcpy(out.data(), kMagic, 8);
+  store_le(&out[8], kViewVersion);
+  store_le(&out[10], static_cast<std::uint16_t>(kSize));
+  store_le(&out[16], file_id.low);
+  store_le(&out[24], file_id.high);
+  store_le(&out[32], position);
+  store_le(&out[40], generation);
+  return out;
+}
+
+std::uint16_t ViewHeader::version_of(std::span<const std::byte> first_bytes) {
+  if (first_bytes.size() < kSize || std::memcmp(first_bytes.data(), kMagic, 8) != 0) return 0;
+  return load_le<std::uint16_t>(&first_bytes[8]);
+}
+
+ViewHeader ViewHeader::decode(std::span<const std::byte> bytes) {
+  return {{load_le<std::uint64_t>(&bytes[16]), load_le<std::uint64_t>(&bytes[24])},
+          load_le<std::uint64_t>(&bytes[32]),
+          load_le<std::uint64_t>(&bytes[40])};
+}
+
+bool view_is_newest(const Superblock& superblock) {
+  constexpr std::size_t kEndOfFile = 28;  // in an HDF5 superblock of version 2
+  return !superblock.view.absent() &&
+         load_le<std::uint64_t>(&superblock.hdf5[kEndOfFile]) == superblock.file_length;
+}
+
+}  // namespace nmb

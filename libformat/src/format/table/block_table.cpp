@@ -1,0 +1,198 @@
+// BlockTable (see format/table/block_table.h).
+#include "format/table/block_table.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "format/page/far_scan.h"
+#include "wire/hash.h"
+
+namespace nmb {
+
+BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use,
+                       const FarSource* far)
+    : file_(file),
+      far_(far),
+      place_(table_place(superblock, use)),
+      expectation_(superblock.expectation(use)),
+      next_order_(superblock.next_order) {}
+
+// A page whose rows are sound.
+Result<std::shared_ptr<const Page>> BlockTable::load(const PageExpectation& expect) const {
+  NMB_ASSIGN(std::shared_ptr<const Page> page, cache_.read(file_, expect));
+  if (page->level() > 0) return page;
+  FirstFinding first;
+  check_table_leaf(*page, next_order_, nullptr, first);
+  NMB_TRY(first.status(file_.name()));
+  return page;
+}
+
+Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool newest) const {
+  PageExpectation expect = expectation_;
+  expect.any_level = true;
+  expect.position = place.position;
+  expect.length =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
+  // In the superblock the sum is that of all bytes.
+  if (!newest) expect.sum = place.sum;
+  NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
+  if (newest && sum_of(page->bytes()) != place.sum)
+    return Status(Code::kDamaged, file_.name(), place.position, "R-SB-9",
+                  "found a page with another sum, expected the one in the superblock");
+  return page;
+}
+
+Result<std::shared_ptr<const Page>> BlockTable::child(const Page& node, std::uint32_t row) const {
+  PageExpectation expect = expectation_;
+  expect.level = static_cast<std::uint16_t>(node.level() - 1);
+  expect.position = node.value(row, kPosition);
+  expect.length = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(node.value(row, kStoredLength), ~std::uint32_t{0}));
+  expect.sum = node.value(row, kSum);
+  return load(expect);
+}
+
+Result<std::vector<BlockTable::Tree>> BlockTable::read_trees() const {
+  std::vector<Tree> trees;
+  if (absent()) return trees;
+  if (far_) {
+    const ByteRange root{place_.position, place_.position + place_.length};
+    NMB_TRY(far_->fetch({&root, 1}));
+  }
+  for (std::optional<Place> place = place_; place;) {
+    if (trees.size() == kMostTrees)
+      return Status(Code::kDamaged, file_.name(), place->position, "R-TB-4",
+                    "found more than 64 trees");
+    Tree& tree = trees.emplace_back();
+    NMB_ASSIGN(tree.root, root_at(*place, trees.size() == 1));
+    tree.place = *place;
+    tree.rows = table_rows(*tree.root);
+    std::shared_ptr<const Page> leaf = tree.root;
+    while (leaf->level() > 0) {
+      NMB_ASSIGN(leaf, child(*leaf, 0));
+    }
+    tree.before = tree_before(*leaf);
+    if (tree.before && tree.before->position >= place->position)
+      return Status(Code::kDamaged, file_.name(), leaf->value_offset(0, kPosition), "R-PG-9",
+                    "found a tree before at a higher position");
+    place = tree.before;
+  }
+  return trees;
+}
+
+Status BlockTable::read_orders(std::vector<Tree>* trees) const {
+  for (Tree& tree : *trees) {
+    if (!tree.before) break;
+    NMB_TRY(for_each_page(tree, 0, 1, [&](const Page& page) -> Status {
+      if (page.level() > 0) return {};
+      for (std::uint32_t row = 0; row < page.rows(); ++row)
+        if (const TableRow value = table_row_at(page, row); value.state != TableRow::State::kBefore)
+          tree.orders.push_back(value.order);
+      return {};
+    }));
+    std::ranges::sort(tree.orders);
+    tree.orders.erase(std::unique(tree.orders.begin(), tree.orders.end()), tree.orders.end());
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const std::vector<BlockTable::Tree>>> BlockTable::ordered_trees() const {
+  std::lock_guard lock(mutex_);
+  if (!trees_) {
+    NMB_ASSIGN(std::vector<Tree> trees, read_trees());
+    NMB_TRY(read_orders(&trees));
+    trees_ = std::make_shared<const std::vector<Tree>>(std::move(trees));
+  }
+  return trees_;
+}
+
+Result<std::optional<FoundRow>> BlockTable::find(std::string_view name, std::uint64_t order) const {
+  NMB_ASSIGN(const auto all, ordered_trees());
+  for (const Tree& tree : *all) {
+    std::shared_ptr<const Page> page = tree.root;
+    while (page->level() > 0) {
+      NMB_ASSIGN(page, child(*page, table_child_row(*page, name, order)));
+    }
+    const std::uint32_t row = table_lower_bound(*page, name, order);
+    if (row < page->rows()) {
+      const TableRow found = table_row_at(*page, row);
+      if (found.state == TableRow::State::kRow && found.name == name && found.order == order)
+        return std::optional<FoundRow>({std::move(page), row});
+    }
+    if (std::ranges::binary_search(tree.orders, order)) break;
+  }
+  return std::optional<FoundRow>();
+}
+
+Status BlockTable::visit_leaves(
+    const std::shared_ptr<const Page>& page, std::optional<std::string_view> name,
+    const std::function<Result<bool>(const std::shared_ptr<const Page>&)>& visit,
+    bool* go_on) const {
+  if (page->level() == 0) {
+    NMB_ASSIGN(*go_on, visit(page));
+    return {};
+  }
+  if (far_)
+    return scan_far(
+        *far_, page,
+        [&](const Page& node) {
+          std::uint32_t end = node.rows();
+          while (name && end > 0 && node.shared_name(end - 1) > *name) --end;
+          return std::pair(name ? table_child_row(node, *name, 0) : 0, end);
+        },
+        [&](const Page& node, std::uint32_t row) { return child(node, row); },
+        [&](const std::shared_ptr<const Page>& leaf) -> Result<bool> {
+          NMB_ASSIGN(*go_on, visit(leaf));
+          return *go_on;
+        });
+  for (std::uint32_t row = name ? table_child_row(*page, *name, 0) : 0;
+       *go_on && row < page->rows() && !(name && page->shared_name(row) > *name); ++row) {
+    NMB_ASSIGN(const std::shared_ptr<const Page> below, child(*page, row));
+    NMB_TRY(visit_leaves(below, name, visit, go_on));
+  }
+  return {};
+}
+
+Status BlockTable::for_each(std::optional<std::string_view> name, const Visit& visit) const {
+  NMB_ASSIGN(const auto all, ordered_trees());
+  bool go_on = true;
+  for (std::size_t i = 0; i < all->size() && go_on; ++i) {
+    const auto in_leaf = [&](const std::shared_ptr<const Page>& leaf) -> Result<bool> {
+      for (std::uint32_t row = name ? table_lower_bound(*leaf, *name, 0) : 0; row < leaf->rows();
+           ++row) {
+        const TableRow value = table_row_at(*leaf, row);
+        if (name && value.name != *name) break;
+        const auto has_order = [&](const Tree& tree) {
+          return std::ranges::binary_search(tree.orders, value.order);
+        };
+        if (value.state != TableRow::State::kRow ||
+            std::any_of(all->begin(), all->begin() + static_cast<std::ptrdiff_t>(i), has_order))
+          continue;
+        NMB_ASSIGN(const bool more, visit({leaf, row}));
+        if (!more) return false;
+      }
+      return true;
+    };
+    NMB_TRY(visit_leaves((*all)[i].root, name, in_leaf, &go_on));
+  }
+  return {};
+}
+
+Status BlockTable::for_each_page(const Tree& tree, unsigned part, unsigned parts,
+                                 const std::function<Status(const Page&)>& visit) const {
+  std::uint64_t leaf = 0;
+  const auto below = [&](const auto& self, const Page& page) -> Status {
+    if (page.level() == 0 || part == 0) NMB_TRY(visit(page));
+    if (page.level() == 0) return {};
+    for (std::uint32_t row = 0; row < page.rows(); ++row) {
+      if (page.level() == 1 && leaf++ % parts != part) continue;
+      NMB_ASSIGN(const std::shared_ptr<const Page> next, child(page, row));
+      NMB_TRY(self(self, *next));
+    }
+    return {};
+  };
+  return tree.root->level() == 0 && part != 0 ? Status() : below(below, *tree.root);
+}
+
+}  // namespace nmb

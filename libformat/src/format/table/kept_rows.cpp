@@ -1,0 +1,77 @@
+// Rows for blocks that are packed (see format/table/kept_rows.h).
+#include "format/table/kept_rows.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "format/table/statistics_row.h"
+#include "format/table/tag_row.h"
+#include "model/name_rules.h"
+
+namespace nmb {
+
+namespace {
+
+using ByOrder = std::vector<std::pair<std::uint64_t, std::size_t>>;
+
+std::pair<ByOrder::const_iterator, ByOrder::const_iterator> rows_of(const ByOrder& rows,
+                                                                    std::uint64_t order) {
+  const auto begin = std::ranges::lower_bound(rows, order, {}, &ByOrder::value_type::first);
+  auto end = begin;
+  while (end != rows.end() && end->first == order) ++end;
+  return {begin, end};
+}
+
+}  // namespace
+
+Status KeptRows::read(PageUse use, const BlockTable& table, const ByteSource& file,
+                      const Wants& wants) {
+  Table out;
+  NMB_TRY(table.for_each(std::nullopt, [&](const FoundRow& found) -> Result<bool> {
+    const TableRow row = found.value();
+    NMB_ASSIGN(const bool is_wanted, wants(row.order));
+    if (!is_wanted) return true;
+    const Status sound =
+        use == PageUse::kTags ? row_tag(row).status() : row_statistics(row).status();
+    if (!sound.ok())
+      return Status(sound.code(), file.name(), found.offset(), sound.rule(), sound.message());
+    out.by_order.emplace_back(row.order, out.rows.count());
+    out.rows.add(row);
+    return true;
+  }));
+  std::ranges::sort(out.by_order);
+  (use == PageUse::kTags ? tags_ : statistics_) = std::move(out);
+  return {};
+}
+
+std::size_t KeptRows::count(PageUse use, std::uint64_t order) const {
+  const auto [begin, end] = rows_of(table(use).by_order, order);
+  return static_cast<std::size_t>(end - begin);
+}
+
+void KeptRows::add_to(PageUse use, std::uint64_t order, std::uint64_t new_order,
+                      TableRows* out) const {
+  const Table& from = table(use);
+  const auto [begin, end] = rows_of(from.by_order, order);
+  for (auto at = begin; at != end; ++at) {
+    TableRow row = from.rows[at->second];
+    row.order = new_order;
+    out->add(row);
+  }
+}
+
+Status KeptRows::check_statistics(const Metadata& metadata, std::uint64_t order) const {
+  const auto [begin, end] = rows_of(statistics_.by_order, order);
+  for (auto at = begin; at != end; ++at) {
+    const TableRow row = statistics_.rows[at->second];
+    const std::optional<VarId> variable = metadata.find_variable(row.name);
+    if (!variable || counted_type(metadata, *variable) != static_cast<Type>(row.kind))
+      return Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
+                    "the statistics of variable " + in_quotes(row.name) +
+                        " are of a variable that the block does not have, or of another type");
+  }
+  return {};
+}
+
+}  // namespace nmb

@@ -1,0 +1,40 @@
+// A tag as a row (see format/table/tag_row.h).
+#include "format/table/tag_row.h"
+
+#include <bit>
+#include <string>
+
+#include "model/name_rules.h"
+
+namespace nmb {
+
+namespace {
+
+enum TagKind : std::uint8_t { kTextTag = 1, kInt64Tag = 2, kUInt64Tag = 3, kDoubleTag = 4 };
+
+bool is_text(std::string_view text) {
+  return is_utf8(text) && text.find('\0') == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<TagValue> row_tag(const TableRow& row) {
+  const auto wrong = [](const char* what) {
+    return Status(Code::kDamaged, {}, kNoOffset, "R-TG-1", what);
+  };
+  if (!is_text(row.name)) return wrong("found a name that is not UTF-8 without NUL");
+  if (row.kind < kTextTag || row.kind > kDoubleTag)
+    return wrong("found a tag of a kind that is not 1 to 4");
+  if (row.kind == kTextTag) {
+    const std::string text(reinterpret_cast<const char*>(row.bytes.data()), row.bytes.size());
+    if (row.minimum != 0 || !is_text(text))
+      return wrong("found a text with a number, or that is not UTF-8 without NUL");
+    return TagValue(text);
+  }
+  if (!row.bytes.empty()) return wrong("found a number with text");
+  if (row.kind == kInt64Tag) return TagValue(std::bit_cast<std::int64_t>(row.minimum));
+  if (row.kind == kUInt64Tag) return TagValue(row.minimum);
+  return TagValue(std::bit_cast<double>(row.minimum));
+}
+
+}  // namespace nmb

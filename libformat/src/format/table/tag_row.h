@@ -1,0 +1,13 @@
+// A tag as a row of its table (spec/format.md, section 9.4).
+#pragma once
+
+#include "format/table/table_row.h"
+#include "nmb/status.h"
+#include "nmb/tag.h"
+
+namespace nmb {
+
+// kDamaged: R-TG-1, without a place.
+Result<TagValue> row_tag(const TableRow& row);
+
+}  // namespace nmb
