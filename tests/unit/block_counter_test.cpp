@@ -1,5 +1,5 @@
 // Statistics counted from the bytes of an extent: values of each type, in any parts, in any order.
-#include "statistics/block_counter.h"
+#include "values/statistics/block_counter.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "format/table/statistics_row.h"
 #include "nmb/values.h"
-#include "statistics/histogram_builder.h"
+#include "values/statistics/histogram_builder.h"
 
 namespace nmb::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "format/extent/data_map.h"
 #include "format/table/statistics_row.h"
-#include "statistics/count_block.h"
+#include "values/statistics/count_block.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 

@@ -10,7 +10,7 @@
 #include "nmb/classic_header.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
-#include "statistics/block_counter.h"
+#include "values/statistics/block_counter.h"
 #include "writer/finished_extent.h"
 #include "writer/statistics_tap.h"
 #include "writer/value_mover.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "statistics/block_counter.h"
+#include "values/statistics/block_counter.h"
 #include "writer/writer_core.h"
 
 namespace nmb {

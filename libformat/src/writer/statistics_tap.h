@@ -14,7 +14,7 @@
 #include "nmb/byte_range.h"
 #include "nmb/classic_header.h"
 #include "nmb/statistics.h"
-#include "statistics/block_counter.h"
+#include "values/statistics/block_counter.h"
 #include "writer/value_mover.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "statistics/value_counter.h"
+#include "values/statistics/value_counter.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"

@@ -1,12 +1,12 @@
-// Counting values in chunks (see statistics/block_counter.h; spec/format.md, section 15.2).
+// Counting values in chunks (see values/statistics/block_counter.h; spec/format.md, section 15.2).
 #include <algorithm>
 #include <atomic>
 #include <string>
 
 #include "parallel/workers.h"
-#include "statistics/block_counter.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
+#include "values/statistics/block_counter.h"
 #include "wire/checked.h"
 #include "wire/shared_range.h"
 

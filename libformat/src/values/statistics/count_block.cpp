@@ -1,5 +1,5 @@
-// Statistics of a block (see statistics/count_block.h).
-#include "statistics/count_block.h"
+// Statistics of a block (see values/statistics/count_block.h).
+#include "values/statistics/count_block.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "parallel/workers.h"
-#include "statistics/block_counter.h"
+#include "values/statistics/block_counter.h"
 
 namespace nmb {
 

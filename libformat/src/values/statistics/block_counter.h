@@ -18,8 +18,8 @@
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
-#include "statistics/histogram_builder.h"
-#include "statistics/value_counter.h"
+#include "values/statistics/histogram_builder.h"
+#include "values/statistics/value_counter.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// Counting the values of a block (see statistics/block_counter.h).
-#include "statistics/block_counter.h"
+// Counting the values of a block (see values/statistics/block_counter.h).
+#include "values/statistics/block_counter.h"
 
 #include <algorithm>
 #include <cstring>

@@ -11,7 +11,7 @@
 #include "nmb/hdf5_section.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
-#include "statistics/histogram_builder.h"
+#include "values/statistics/histogram_builder.h"
 
 namespace nmb {
 

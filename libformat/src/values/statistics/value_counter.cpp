@@ -1,6 +1,6 @@
-// Counting values (see statistics/value_counter.h). The loops are plain, so that the compiler
-// vectorises them.
-#include "statistics/value_counter.h"
+// Counting values (see values/statistics/value_counter.h). The loops are plain, so that the
+// compiler vectorises them.
+#include "values/statistics/value_counter.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
-// Histograms (see statistics/histogram_builder.h).
-#include "statistics/histogram_builder.h"
+// Histograms (see values/statistics/histogram_builder.h).
+#include "values/statistics/histogram_builder.h"
 
 #include <algorithm>
 #include <limits>
