@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "attributes_out.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "hdf5_error.h"
-#include "interop/netcdf_marks.h"
 #include "links_out.h"
 
 namespace nmb::hdf5 {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "hdf5/model/netcdf_marks.h"
 #include "interop/extended_file.h"
 #include "interop/netcdf_check.h"
-#include "interop/netcdf_marks.h"
 #include "support/programs.h"
 
 namespace nmb::test {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "interop/netcdf_marks.h"
+#include "hdf5/model/netcdf_marks.h"
 
 namespace nmb {
 

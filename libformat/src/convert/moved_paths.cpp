@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "interop/netcdf_marks.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "nmb/classic_header.h"
 #include "nmb/hdf5_section.h"

@@ -5,8 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "hdf5/model/netcdf_marks.h"
 #include "interop/group_order.h"
-#include "interop/netcdf_marks.h"
 #include "interop/shared_dimensions.h"
 #include "model/name_rules.h"
 #include "wire/endian.h"

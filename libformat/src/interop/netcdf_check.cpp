@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "interop/netcdf_marks.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "interop/shared_dimensions.h"
 #include "model/name_rules.h"
 #include "nmb/hdf5_section.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "hdf5/model/netcdf_marks.h"
 #include "interop/group_order.h"
-#include "interop/netcdf_marks.h"
 #include "interop/shared_dimensions.h"
 
 namespace nmb {

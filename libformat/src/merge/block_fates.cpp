@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "interop/netcdf_marks.h"
+#include "hdf5/model/netcdf_marks.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "interop/netcdf_marks.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 
 namespace nmb {

@@ -1,5 +1,5 @@
-// Marks of netCDF (see interop/netcdf_marks.h).
-#include "interop/netcdf_marks.h"
+// Marks of netCDF (see hdf5/model/netcdf_marks.h).
+#include "hdf5/model/netcdf_marks.h"
 
 #include <algorithm>
 
