@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "interop/shared_dimensions.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/compression.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/reader.h"

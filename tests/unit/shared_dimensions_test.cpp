@@ -1,5 +1,5 @@
 // Classic datasets whose dimensions are those of groups above.
-#include "interop/shared_dimensions.h"
+#include "netcdf/shared_dimensions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Arrays that are put together from boxes, against one that is filled value by value, and whether
 // boxes cover an array.
-#include "convert/tiled_values.h"
+#include "netcdf/tiled_values.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "convert/repeated_value.h"
 #include "merge/tile_cover.h"
+#include "netcdf/repeated_value.h"
 
 namespace nmb {
 namespace {

@@ -1,5 +1,5 @@
 // Numbers of several types as those of one that holds them all.
-#include "convert/type_widening.h"
+#include "netcdf/type_widening.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "convert/laid_values.h"
+#include "netcdf/laid_values.h"
 #include "nmb/byte_range.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"

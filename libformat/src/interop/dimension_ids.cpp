@@ -6,9 +6,9 @@
 #include <span>
 
 #include "hdf5/model/netcdf_marks.h"
-#include "interop/group_order.h"
-#include "interop/shared_dimensions.h"
 #include "model/name_rules.h"
+#include "netcdf/group_order.h"
+#include "netcdf/shared_dimensions.h"
 #include "wire/endian.h"
 
 namespace nmb::hdf5 {

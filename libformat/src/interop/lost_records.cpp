@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "interop/shared_dimensions.h"
 #include "model/name_rules.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/write_hdf5.h"
 
 namespace nmb {

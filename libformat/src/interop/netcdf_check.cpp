@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "hdf5/model/netcdf_marks.h"
-#include "interop/shared_dimensions.h"
 #include "model/name_rules.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {

@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
-#include "interop/shared_dimensions.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
 #include "merge/input_order.h"
 #include "model/name_rules.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/classic_header.h"
 #include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "interop/shared_dimensions.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/netcdf_view.h"
 
 namespace nmb {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "interop/shared_dimensions.h"
 #include "merge/classic_form.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/classic_view.h"
 #include "nmb/file_source.h"
 #include "wire/owned_bytes.h"

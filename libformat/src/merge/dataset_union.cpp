@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "conflict/value_text.h"
-#include "convert/laid_values.h"
-#include "convert/repeated_value.h"
 #include "merge/member_array.h"
 #include "merge/value_comparison.h"
 #include "model/name_rules.h"
+#include "netcdf/laid_values.h"
+#include "netcdf/repeated_value.h"
 #include "wire/checked.h"
 
 namespace nmb {

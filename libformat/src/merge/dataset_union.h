@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "convert/type_widening.h"
 #include "merge/coordinate_order.h"
 #include "merge/decomposition.h"
 #include "merge/tile_cover.h"
+#include "netcdf/type_widening.h"
 #include "nmb/byte_source.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
@@ -43,7 +43,7 @@ struct UnionRules {
   bool fills = false;
   bool skips = false;  // an object that does not go with the first of its name is left out
   // But for tiles: a variable gets the narrowest type that holds the values of all
-  // (convert/type_widening.h).
+  // (netcdf/type_widening.h).
   bool widens = false;
   bool drops_parts = false;  // attributes that say which part of a set a dataset is
 };

@@ -4,10 +4,10 @@
 #include <set>
 #include <utility>
 
-#include "convert/repeated_value.h"
-#include "convert/tiled_values.h"
 #include "merge/dataset_union.h"
 #include "merge/value_comparison.h"
+#include "netcdf/repeated_value.h"
+#include "netcdf/tiled_values.h"
 #include "nmb/values.h"
 
 namespace nmb {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "convert/array_source.h"
-#include "convert/type_widening.h"
+#include "netcdf/array_source.h"
+#include "netcdf/type_widening.h"
 #include "nmb/byte_source.h"
 #include "nmb/types.h"
 #include "wire/shared_range.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "convert/array_source.h"
+#include "netcdf/array_source.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 

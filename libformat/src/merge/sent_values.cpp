@@ -8,9 +8,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "convert/laid_values.h"
-#include "convert/repeated_value.h"
-#include "convert/tiled_values.h"
 #include "interop/group_block.h"
 #include "merge/classic_form.h"
 #include "merge/held_values.h"
@@ -18,6 +15,9 @@
 #include "merge/member_array.h"
 #include "merge/partition_key.h"
 #include "merge/value_origin.h"
+#include "netcdf/laid_values.h"
+#include "netcdf/repeated_value.h"
+#include "netcdf/tiled_values.h"
 #include "parallel/message_codec.h"
 #include "wire/owned_bytes.h"
 #include "wire/shared_range.h"

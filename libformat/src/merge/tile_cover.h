@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "convert/tiled_values.h"
+#include "netcdf/tiled_values.h"
 
 namespace nmb {
 

@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "interop/shared_dimensions.h"
 #include "merge/classic_form.h"
 #include "merge/decomposition.h"
 #include "merge/held_values.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/netcdf_view.h"
 
 namespace nmb {

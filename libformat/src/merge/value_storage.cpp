@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "convert/recode.h"
-#include "interop/shared_dimensions.h"
 #include "merge/run_source.h"
 #include "model/name_rules.h"
+#include "netcdf/shared_dimensions.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {

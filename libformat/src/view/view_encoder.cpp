@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "format/superblock/view_header.h"
-#include "interop/shared_dimensions.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/text.h"
 #include "view/block_encoder.h"
 

@@ -8,14 +8,14 @@
 #include <optional>
 #include <span>
 
-#include "convert/array_source.h"
-#include "convert/classic_type.h"
-#include "convert/held_types.h"
-#include "convert/laid_values.h"
-#include "interop/shared_dimensions.h"
 #include "model/classic_grammar.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
+#include "netcdf/array_source.h"
+#include "netcdf/classic_type.h"
+#include "netcdf/held_types.h"
+#include "netcdf/laid_values.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
 #include "values/open_array.h"

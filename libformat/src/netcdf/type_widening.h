@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "convert/array_source.h"
+#include "netcdf/array_source.h"
 #include "nmb/types.h"
 
 namespace nmb {

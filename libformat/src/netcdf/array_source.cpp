@@ -1,5 +1,5 @@
 // Sources of arrays (see array_source.h).
-#include "convert/array_source.h"
+#include "netcdf/array_source.h"
 
 #include <algorithm>
 #include <memory>

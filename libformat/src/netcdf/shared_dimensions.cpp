@@ -1,5 +1,5 @@
-// Dimensions of groups above (see interop/shared_dimensions.h).
-#include "interop/shared_dimensions.h"
+// Dimensions of groups above (see netcdf/shared_dimensions.h).
+#include "netcdf/shared_dimensions.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,5 +1,5 @@
 // Integers in types that hold them (see held_types.h).
-#include "convert/held_types.h"
+#include "netcdf/held_types.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "convert/array_source.h"
-#include "convert/laid_values.h"
-#include "convert/type_widening.h"
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
+#include "netcdf/array_source.h"
+#include "netcdf/laid_values.h"
+#include "netcdf/type_widening.h"
 #include "wire/endian.h"
 #include "wire/shared_range.h"
 

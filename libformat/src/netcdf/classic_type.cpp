@@ -1,5 +1,5 @@
 // Types and values for classic netCDF (see classic_type.h).
-#include "convert/classic_type.h"
+#include "netcdf/classic_type.h"
 
 #include <algorithm>
 #include <bit>

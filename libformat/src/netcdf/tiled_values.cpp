@@ -1,8 +1,8 @@
-// Values of several boxes (see convert/tiled_values.h).
+// Values of several boxes (see netcdf/tiled_values.h).
 //
 // A tile's values lie in its source in the order in which they lie in the array, so those that
 // belong into a range of the array are a range of the tile.
-#include "convert/tiled_values.h"
+#include "netcdf/tiled_values.h"
 
 #include <algorithm>
 #include <cstring>

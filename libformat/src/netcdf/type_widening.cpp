@@ -1,5 +1,5 @@
-// Widening of types (see convert/type_widening.h).
-#include "convert/type_widening.h"
+// Widening of types (see netcdf/type_widening.h).
+#include "netcdf/type_widening.h"
 
 #include <algorithm>
 #include <array>

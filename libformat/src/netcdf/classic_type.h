@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "convert/array_source.h"
+#include "netcdf/array_source.h"
 #include "nmb/extension.h"
 
 namespace nmb {

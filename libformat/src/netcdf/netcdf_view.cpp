@@ -8,8 +8,8 @@
 #include <set>
 
 #include "hdf5/model/netcdf_marks.h"
-#include "interop/group_order.h"
-#include "interop/shared_dimensions.h"
+#include "netcdf/group_order.h"
+#include "netcdf/shared_dimensions.h"
 
 namespace nmb {
 

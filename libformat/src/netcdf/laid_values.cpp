@@ -1,5 +1,5 @@
-// Values as they lie in a classic file (see convert/laid_values.h).
-#include "convert/laid_values.h"
+// Values as they lie in a classic file (see netcdf/laid_values.h).
+#include "netcdf/laid_values.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Groups in netCDF-C's order (see interop/group_order.h).
-#include "interop/group_order.h"
+// Groups in netCDF-C's order (see netcdf/group_order.h).
+#include "netcdf/group_order.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "interop/shared_dimensions.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
