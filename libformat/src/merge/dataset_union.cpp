@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "conflict/value_text.h"
+#include "dump/value_text.h"
 #include "merge/member_array.h"
 #include "merge/value_comparison.h"
 #include "model/name_rules.h"

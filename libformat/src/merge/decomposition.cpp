@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "conflict/value_text.h"
+#include "dump/value_text.h"
 #include "nmb/values.h"
 
 namespace nmb {

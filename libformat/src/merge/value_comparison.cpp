@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "conflict/value_text.h"
+#include "dump/value_text.h"
 
 namespace nmb {
 

@@ -1,4 +1,4 @@
-// VisitedFiles: files that were looked into for one set of outputs (see interop/references.cpp).
+// VisitedFiles: files that were looked into for one set of outputs (see convert/references.cpp).
 #pragma once
 
 #include <chrono>

@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "conflict/united_block.h"
 #include "nmb/byte_source.h"
 #include "wire/hash.h"
 #include "writer/bodies.h"
 #include "writer/extents.h"
 #include "writer/laid_block.h"
+#include "writer/united_block.h"
 
 namespace nmb {
 

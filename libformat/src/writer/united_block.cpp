@@ -1,12 +1,12 @@
 // Definitions of several ranks become one (see united_block.h).
-#include "conflict/united_block.h"
+#include "writer/united_block.h"
 
 #include <algorithm>
 #include <cassert>
 #include <iterator>
 #include <utility>
 
-#include "conflict/value_text.h"
+#include "dump/value_text.h"
 #include "model/name_rules.h"
 
 namespace nmb {

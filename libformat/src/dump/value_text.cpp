@@ -1,5 +1,5 @@
 // Values of attributes in messages (see value_text.h).
-#include "conflict/value_text.h"
+#include "dump/value_text.h"
 
 #include <algorithm>
 
