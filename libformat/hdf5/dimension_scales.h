@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "handle.h"
-#include "interop/dimension_ids.h"
+#include "hdf5/client/dimension_ids.h"
 #include "nmb/status.h"
 #include "source_block.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/diagnostics.h"
+#include "hdf5/client/hdf5_stream.h"
 #include "hdf5_export.h"
-#include "interop/hdf5_stream.h"
 #include "nmb/reader.h"
 
 namespace nmb::hdf5 {

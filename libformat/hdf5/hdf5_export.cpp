@@ -11,8 +11,8 @@
 
 #include "attributes_out.h"
 #include "dimension_scales.h"
+#include "hdf5/client/hdf5_form.h"
 #include "hdf5_error.h"
-#include "interop/hdf5_form.h"
 #include "links_out.h"
 #include "object_maker.h"
 #include "type_attributes.h"

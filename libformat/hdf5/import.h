@@ -1,5 +1,5 @@
 // The commands `nmb-hdf5 import FILE SPOOL` and `materialise FILE SPOOL`: they tell the groups of
-// an HDF5 file as blocks, and where their values lie (interop/hdf5_stream.h).
+// an HDF5 file as blocks, and where their values lie (hdf5/client/hdf5_stream.h).
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "view/lookup3.h"
+#include "hdf5/bytes/lookup3.h"
 #include "wire/endian.h"
 
 namespace nmb::hdf5 {

@@ -11,8 +11,8 @@
 
 #include "attributes_out.h"
 #include "handle.h"
+#include "hdf5/client/hdf5_form.h"
 #include "heap_out.h"
-#include "interop/hdf5_form.h"
 #include "nmb/reader.h"
 #include "source_block.h"
 

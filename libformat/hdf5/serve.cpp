@@ -14,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-#include "interop/hdf5_server.h"
+#include "hdf5/client/hdf5_server.h"
 
 namespace nmb::hdf5 {
 

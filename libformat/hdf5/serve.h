@@ -1,5 +1,5 @@
 // The command `nmb-hdf5 serve`: does each request of a socket in a process of its own, which has
-// the HDF5 library already (interop/hdf5_server.h).
+// the HDF5 library already (hdf5/client/hdf5_server.h).
 #pragma once
 
 #include <functional>

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "fuzz/fuzz_target.h"
+#include "hdf5/bytes/lookup3.h"
 #include "hdf5/global_heap_in.h"
 #include "hdf5/object_header_in.h"
-#include "view/lookup3.h"
 #include "wire/items.h"
 
 using namespace nmb;

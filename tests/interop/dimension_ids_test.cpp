@@ -1,12 +1,12 @@
 // Numbers of dimensions of several netCDF-4 files in one, and the check of what netCDF sees of
 // them.
-#include "interop/dimension_ids.h"
+#include "hdf5/client/dimension_ids.h"
 
 #include <gtest/gtest.h>
 
+#include "hdf5/client/netcdf_check.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "interop/extended_file.h"
-#include "interop/netcdf_check.h"
 #include "support/programs.h"
 
 namespace nmb::test {

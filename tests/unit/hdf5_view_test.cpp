@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "format/superblock/superblock.h"
+#include "hdf5/bytes/lookup3.h"
 #include "nmb/reader.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "support/vectors.h"
-#include "view/lookup3.h"
 
 namespace nmb::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "interop/group_block.h"
+#include "hdf5/client/group_block.h"
 #include "nmb/classic_header.h"
 #include "nmb/classic_view.h"
 #include "support/dataset.h"

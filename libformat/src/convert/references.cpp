@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "format/extent/external_path.h"
-#include "interop/group_block.h"
+#include "hdf5/client/group_block.h"
 #include "nmb/file_kind.h"
 #include "nmb/file_source.h"
 #include "nmb/hdf5_section.h"

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "interop/group_block.h"
-#include "interop/hdf5_file.h"
-#include "interop/hdf5_form.h"
-#include "interop/hdf5_process.h"
-#include "interop/hdf5_stream.h"
-#include "interop/netcdf_check.h"
+#include "hdf5/client/group_block.h"
+#include "hdf5/client/hdf5_file.h"
+#include "hdf5/client/hdf5_form.h"
+#include "hdf5/client/hdf5_process.h"
+#include "hdf5/client/hdf5_stream.h"
+#include "hdf5/client/netcdf_check.h"
 #include "nmb/classic_header.h"
 #include "nmb/file_source.h"
 #include "nmb/hdf5_section.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "interop/hdf5_file.h"
+#include "hdf5/client/hdf5_file.h"
 #include "nmb/block_entry.h"
 #include "nmb/byte_source.h"
 #include "nmb/external_file.h"

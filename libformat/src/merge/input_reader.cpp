@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "format/table/kept_rows.h"
-#include "interop/group_block.h"
+#include "hdf5/client/group_block.h"
 #include "merge/input_block.h"
 #include "merge/value_origin.h"
 #include "model/name_rules.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "convert/moved_paths.h"
-#include "interop/hdf5_file.h"
+#include "hdf5/client/hdf5_file.h"
 #include "merge/input_links.h"
 #include "merge/sample_rule.h"
 #include "merge/value_coder.h"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "interop/group_block.h"
+#include "hdf5/client/group_block.h"
 #include "merge/classic_form.h"
 #include "merge/held_values.h"
 #include "merge/input_block.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "interop/group_block.h"
-#include "interop/hdf5_file.h"
+#include "hdf5/client/group_block.h"
+#include "hdf5/client/hdf5_file.h"
 #include "nmb/hdf5_section.h"
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "format/superblock/view_header.h"
+#include "hdf5/view/view_encoder.h"
 #include "verify/nmb_verifier.h"
-#include "view/view_encoder.h"
 #include "wire/endian.h"
 #include "wire/zero.h"
 

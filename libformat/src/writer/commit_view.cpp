@@ -3,7 +3,7 @@
 #include <string>
 
 #include "format/superblock/view_header.h"
-#include "view/view_encoder.h"
+#include "hdf5/view/view_encoder.h"
 #include "wire/checked.h"
 #include "writer/commit_steps.h"
 

@@ -11,7 +11,7 @@
 #include "format/extent/file_table.h"
 #include "format/page/page_sink.h"
 #include "format/superblock/superblock.h"
-#include "view/view_encoder.h"
+#include "hdf5/view/view_encoder.h"
 #include "writer/extent_state.h"
 #include "writer/stripe_writer.h"
 

@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "format/superblock/superblock.h"
+#include "hdf5/bytes/view_output.h"
 #include "nmb/status.h"
 #include "nmb/write_hdf5.h"
 #include "reader/reader_core.h"
-#include "view/view_output.h"
 
 namespace nmb {
 

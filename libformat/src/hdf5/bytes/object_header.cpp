@@ -1,5 +1,5 @@
 // Object headers and the parts of their messages (see object_header.h).
-#include "view/object_header.h"
+#include "hdf5/bytes/object_header.h"
 
 #include <algorithm>
 

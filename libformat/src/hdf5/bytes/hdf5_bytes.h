@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "view/lookup3.h"
+#include "hdf5/bytes/lookup3.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "hdf5/bytes/hdf5_bytes.h"
+#include "hdf5/bytes/view_output.h"
 #include "nmb/status.h"
-#include "view/hdf5_bytes.h"
-#include "view/view_output.h"
 
 namespace nmb {
 

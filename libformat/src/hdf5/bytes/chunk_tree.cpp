@@ -1,5 +1,5 @@
 // Chunks of record variables (see chunk_tree.h).
-#include "view/chunk_tree.h"
+#include "hdf5/bytes/chunk_tree.h"
 
 namespace nmb {
 

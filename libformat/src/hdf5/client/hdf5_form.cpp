@@ -1,5 +1,5 @@
-// An NMB file as HDF5 (see interop/hdf5_form.h).
-#include "interop/hdf5_form.h"
+// An NMB file as HDF5 (see hdf5/client/hdf5_form.h).
+#include "hdf5/client/hdf5_form.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "interop/hdf5_server.h"
+#include "hdf5/client/hdf5_server.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

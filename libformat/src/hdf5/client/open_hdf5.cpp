@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "interop/group_block.h"
-#include "interop/hdf5_file.h"
+#include "hdf5/client/group_block.h"
+#include "hdf5/client/hdf5_file.h"
 
 namespace nmb {
 

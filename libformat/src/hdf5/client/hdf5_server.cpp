@@ -1,5 +1,5 @@
 // Servers and those that wait for the next request (see hdf5_server.h).
-#include "interop/hdf5_server.h"
+#include "hdf5/client/hdf5_server.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // The walk through the blocks (see view_encoder.h).
-#include "view/view_encoder.h"
+#include "hdf5/view/view_encoder.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "format/superblock/view_header.h"
+#include "hdf5/view/block_encoder.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/text.h"
-#include "view/block_encoder.h"
 
 namespace nmb {
 

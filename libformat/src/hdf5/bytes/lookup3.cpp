@@ -1,6 +1,6 @@
 // The hash (see lookup3.h), of words of four bytes, little-endian; a last word that is cut is
 // filled with zeros.
-#include "view/lookup3.h"
+#include "hdf5/bytes/lookup3.h"
 
 #include <array>
 #include <bit>

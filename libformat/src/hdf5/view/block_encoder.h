@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "hdf5/bytes/dimension_references.h"
+#include "hdf5/bytes/group_encoder.h"
+#include "hdf5/bytes/object_header.h"
+#include "hdf5/bytes/view_output.h"
+#include "hdf5/view/value_places.h"
 #include "nmb/block_entry.h"
 #include "nmb/classic_header.h"
-#include "view/dimension_references.h"
-#include "view/group_encoder.h"
-#include "view/object_header.h"
-#include "view/value_places.h"
-#include "view/view_output.h"
 
 namespace nmb {
 

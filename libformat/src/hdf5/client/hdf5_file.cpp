@@ -1,12 +1,12 @@
 // Runs nmb-hdf5 and takes what it tells (see hdf5_file.h). Nothing it says is trusted: bodies are
 // decoded as any other, and values lie where the file and the spool have bytes.
-#include "interop/hdf5_file.h"
+#include "hdf5/client/hdf5_file.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "interop/hdf5_process.h"
-#include "interop/hdf5_stream.h"
+#include "hdf5/client/hdf5_process.h"
+#include "hdf5/client/hdf5_stream.h"
 #include "wire/items.h"
 #include "wire/spliced_source.h"
 

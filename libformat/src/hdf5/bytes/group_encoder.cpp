@@ -1,14 +1,14 @@
 // Groups (see group_encoder.h).
-#include "view/group_encoder.h"
+#include "hdf5/bytes/group_encoder.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "hdf5/bytes/object_header.h"
+#include "hdf5/bytes/tree_level.h"
 #include "model/name_rules.h"
 #include "nmb/text.h"
-#include "view/object_header.h"
-#include "view/tree_level.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// Numbers of dimensions (see interop/dimension_ids.h).
-#include "interop/dimension_ids.h"
+// Numbers of dimensions (see hdf5/client/dimension_ids.h).
+#include "hdf5/client/dimension_ids.h"
 
 #include <algorithm>
 #include <limits>

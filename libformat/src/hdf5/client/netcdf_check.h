@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "interop/hdf5_form.h"
+#include "hdf5/client/hdf5_form.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 

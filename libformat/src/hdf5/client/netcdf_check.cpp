@@ -1,5 +1,5 @@
-// What netCDF sees of dimensions (see interop/netcdf_check.h).
-#include "interop/netcdf_check.h"
+// What netCDF sees of dimensions (see hdf5/client/netcdf_check.h).
+#include "hdf5/client/netcdf_check.h"
 
 #include <algorithm>
 #include <memory>

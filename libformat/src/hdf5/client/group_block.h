@@ -1,10 +1,10 @@
-// A group of an HDF5 file as a block to read from (see interop/hdf5_file.h).
+// A group of an HDF5 file as a block to read from (see hdf5/client/hdf5_file.h).
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "interop/hdf5_file.h"
+#include "hdf5/client/hdf5_file.h"
 #include "nmb/reader.h"
 
 namespace nmb::hdf5 {

@@ -1,5 +1,5 @@
 // Global heaps (see dimension_references.h).
-#include "view/dimension_references.h"
+#include "hdf5/bytes/dimension_references.h"
 
 #include <algorithm>
 

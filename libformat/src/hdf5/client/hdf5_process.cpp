@@ -1,5 +1,5 @@
 // A process of nmb-hdf5 (see hdf5_process.h).
-#include "interop/hdf5_process.h"
+#include "hdf5/client/hdf5_process.h"
 
 #include <fcntl.h>
 #include <poll.h>

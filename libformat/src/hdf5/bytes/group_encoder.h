@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
+#include "hdf5/bytes/link_list.h"
+#include "hdf5/bytes/view_output.h"
 #include "nmb/status.h"
-#include "view/link_list.h"
-#include "view/view_output.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
-// HDF5 metadata as it is put together (see view/hdf5_bytes.h).
-#include "view/hdf5_bytes.h"
+// HDF5 metadata as it is put together (see hdf5/bytes/hdf5_bytes.h).
+#include "hdf5/bytes/hdf5_bytes.h"
 
 namespace nmb {
 

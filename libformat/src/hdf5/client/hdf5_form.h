@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "interop/dimension_ids.h"
+#include "hdf5/client/dimension_ids.h"
 #include "nmb/classic_view.h"
 #include "nmb/export.h"
 #include "nmb/reader.h"

@@ -1,5 +1,5 @@
 // Places of values (see value_places.h).
-#include "view/value_places.h"
+#include "hdf5/view/value_places.h"
 
 #include <algorithm>
 

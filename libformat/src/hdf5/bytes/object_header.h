@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "hdf5/bytes/hdf5_bytes.h"
 #include "nmb/types.h"
-#include "view/hdf5_bytes.h"
 
 namespace nmb {
 

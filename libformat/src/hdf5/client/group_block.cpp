@@ -1,5 +1,5 @@
 // Groups decoded (see group_block.h).
-#include "interop/group_block.h"
+#include "hdf5/client/group_block.h"
 
 #include <utility>
 

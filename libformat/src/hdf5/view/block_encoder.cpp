@@ -1,13 +1,13 @@
 // Data sets of a block (see block_encoder.h).
-#include "view/block_encoder.h"
+#include "hdf5/view/block_encoder.h"
 
 #include <algorithm>
 #include <array>
 
+#include "hdf5/bytes/chunk_tree.h"
 #include "model/name_rules.h"
 #include "nmb/text.h"
 #include "nmb/values.h"
-#include "view/chunk_tree.h"
 
 namespace nmb {
 
