@@ -1,5 +1,5 @@
 // Rules that make blocks.
-#include "merge/block_rule.h"
+#include "merge/dividing/block_rule.h"
 
 #include <gtest/gtest.h>
 

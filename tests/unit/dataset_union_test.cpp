@@ -1,5 +1,5 @@
 // Several datasets as one: names that are one, names that clash, and where values lie.
-#include "merge/dataset_union.h"
+#include "merge/uniting/dataset_union.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Runs of inputs with about as many bytes each.
-#include "merge/input_shares.h"
+#include "merge/reading/input_shares.h"
 
 #include <gtest/gtest.h>
 

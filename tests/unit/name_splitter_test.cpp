@@ -1,6 +1,6 @@
 // Dividing names by a regular expression: a name that begins as the one before is divided without
 // matching, but only where that can make no difference.
-#include "merge/name_splitter.h"
+#include "merge/dividing/name_splitter.h"
 
 #include <gtest/gtest.h>
 

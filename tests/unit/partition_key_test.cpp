@@ -1,5 +1,5 @@
 // Numbers for the events of several inputs.
-#include "merge/partition_key.h"
+#include "merge/uniting/partition_key.h"
 
 #include <gtest/gtest.h>
 

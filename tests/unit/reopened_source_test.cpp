@@ -1,5 +1,5 @@
 // Sources of which few are open.
-#include "merge/reopened_source.h"
+#include "merge/reading/reopened_source.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How many samples a block counts for.
-#include "merge/sample_rule.h"
+#include "merge/reading/sample_rule.h"
 
 #include <gtest/gtest.h>
 

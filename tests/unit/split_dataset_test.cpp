@@ -1,5 +1,5 @@
 // Division of a dataset into blocks: which definitions go where, and where values lie.
-#include "merge/split_dataset.h"
+#include "merge/dividing/split_dataset.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "merge/part_block.h"
-#include "merge/run_source.h"
+#include "merge/storing/part_block.h"
+#include "merge/storing/run_source.h"
 #include "support/dataset.h"
 
 namespace nmb {

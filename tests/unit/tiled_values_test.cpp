@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "merge/tile_cover.h"
+#include "merge/uniting/tile_cover.h"
 #include "netcdf/repeated_value.h"
 
 namespace nmb {

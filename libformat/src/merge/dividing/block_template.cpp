@@ -1,0 +1,106 @@
+// Names of blocks from templates (see merge/dividing/block_template.h).
+#include "merge/dividing/block_template.h"
+
+namespace nmb {
+
+Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
+  BlockTemplate out;
+  const std::string shown(text);
+  while (!text.empty()) {
+    const std::size_t open = text.find('{');
+    if (open != 0) {
+      out.parts_.push_back({Field::kText, std::string(text.substr(0, open))});
+      if (open == std::string_view::npos) break;
+      text.remove_prefix(open);
+      continue;
+    }
+    const std::size_t close = text.find('}');
+    const std::string_view field =
+        text.substr(0, close == std::string_view::npos ? close : close + 1);
+    Field kind;
+    if (field == "{stem}")
+      kind = Field::kStem;
+    else if (field == "{path}")
+      kind = Field::kPath;
+    else if (field == "{index}")
+      kind = Field::kIndex;
+    else if (field == "{group}")
+      kind = Field::kGroup;
+    else
+      return Status(Code::kUsage, "found \"" + std::string(field) + "\" in block name template \"" +
+                                      shown + "\", expected {stem}, {path}, {index} or {group}");
+    out.parts_.push_back({kind, {}});
+    text.remove_prefix(field.size());
+  }
+  return out;
+}
+
+Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t index,
+                                          std::string_view group) const {
+  std::string out;
+  bool drop_slash = false;
+  for (const Part& part : parts_) {
+    std::string piece;
+    switch (part.field) {
+      case Field::kText:
+        piece = part.text;
+        break;
+      case Field::kStem: {
+        const std::size_t slash = path.rfind('/');
+        std::string_view base = slash == std::string_view::npos ? path : path.substr(slash + 1);
+        const std::size_t dot = base.rfind('.');
+        piece = dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
+        break;
+      }
+      case Field::kPath: {
+        std::string_view rest = path;
+        while (!rest.empty() && rest.front() == '/') rest.remove_prefix(1);
+        for (std::size_t at = 0; at <= rest.size();) {
+          std::size_t end = rest.find('/', at);
+          if (end == std::string_view::npos) end = rest.size();
+          const std::string_view step = rest.substr(at, end - at);
+          if (step == "..")
+            return Status(Code::kUsage, "found path \"" + std::string(path) +
+                                            "\" for {path}, expected one without \"..\"");
+          if (!step.empty() && step != ".") piece += (piece.empty() ? "" : "/") + std::string(step);
+          at = end + 1;
+        }
+        break;
+      }
+      case Field::kIndex:
+        piece = std::to_string(index);
+        break;
+      case Field::kGroup:
+        piece = group;
+        if (group.empty()) {
+          if (!out.empty() && out.back() == '/')
+            out.pop_back();
+          else
+            drop_slash = true;
+          continue;
+        }
+        break;
+    }
+    if (drop_slash && !piece.empty()) {
+      if (piece.front() == '/') piece.erase(0, 1);
+      drop_slash = false;
+    }
+    out += piece;
+  }
+  return out;
+}
+
+Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
+                                                        std::size_t index) const {
+  NMB_ASSIGN(std::string root, expand(path, index, ""));
+  // For inputs of one block, which has all objects.
+  if (!has_group()) return std::optional(std::move(root));
+  if (parts_.back().field != Field::kGroup ||
+      std::ranges::count(parts_, Field::kGroup, &Part::field) > 1)
+    return std::optional<std::string>();
+  NMB_ASSIGN(const std::string below, expand(path, index, "g"));
+  if (below != (root.empty() ? "g" : root + "/g")) return std::optional<std::string>();
+  return std::optional(std::move(root));
+}
+
+}  // namespace nmb

@@ -1,0 +1,355 @@
+// What becomes of the blocks of an input (see merge/dividing/input_planner.h).
+#include "merge/dividing/input_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hdf5/model/netcdf_marks.h"
+#include "model/name_rules.h"
+
+namespace nmb {
+
+namespace {
+
+// Blocks that are kept of all NMB inputs together, in bytes.
+constexpr std::size_t kCachedBytes = 64 << 20;
+// Blocks that one dimension may make of a small file; of a larger one, as many as it has bytes:
+// values that HDF5 never wrote take none.
+constexpr std::uint64_t kBlocksOfSmallFile = 65536;
+
+std::string below(const std::string& parent, std::string_view group) {
+  std::string out = parent;
+  if (!parent.empty() && !group.empty()) out += '/';
+  out += group;
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<InputPlanner>> InputPlanner::make(const PackOptions& options,
+                                                         Communicator& ranks,
+                                                         ConflictList& conflicts,
+                                                         NoteGroup note_group, PackReport& report,
+                                                         std::shared_ptr<SourcePool> views) {
+  std::unique_ptr<InputPlanner> planner(
+      new InputPlanner(options, conflicts, std::move(note_group), report, std::move(views)));
+  NMB_TRY(planner->prepare_names());
+  NMB_TRY(planner->prepare_division());
+  planner->prepare_reader(ranks);
+  return planner;
+}
+
+Status InputPlanner::prepare_names() {
+  if (!options_.block_name.empty()) {
+    NMB_ASSIGN(template_, BlockTemplate::parse(options_.block_name));
+  }
+  const bool unites = options_.mode != MergeMode::kPack;
+  NMB_ASSIGN(classic_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}"));
+  NMB_ASSIGN(grouped_template_, BlockTemplate::parse(unites ? "{group}" : "{stem}/{group}"));
+  return {};
+}
+
+Status InputPlanner::prepare_division() {
+  NMB_ASSIGN(BlockRule rule, BlockRule::parse(options_.block_by));
+  by_ = rule.by();
+  if (by_ == By::kGroup || by_ == By::kOne) return {};
+  if (template_ && !template_->has_group())
+    return Status(Code::kUsage, "found block name template \"" + options_.block_name +
+                                    "\", expected one with {group} where blocks are divided");
+  const bool keeps = by_ != By::kPrefix || options_.keep_unmatched;
+  splitter_.emplace(
+      std::move(rule), keeps, [this](DatasetPart part) { return take_part(std::move(part)); },
+      [this](SplitConflict conflict) { note(std::move(conflict)); });
+  return {};
+}
+
+void InputPlanner::prepare_reader(Communicator& ranks) {
+  const auto in_process = static_cast<std::size_t>(ranks.shares_memory() ? ranks.size() : 1);
+  InputReader::Options read;
+  read.cache_bytes =
+      std::min(kCachedBytesOfInput, kCachedBytes / in_process / options_.inputs.size());
+  read.coded_pieces = !options_.compression && !options_.link;
+  read.external = options_.external;
+  read.outputs = options_.outputs.get();
+  read.only_block = options_.only_block;
+  if (options_.link)
+    read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
+  read.origins = ranks.size() > 1;
+  read.provenance = options_.provenance != nullptr;
+  read.statistics =
+      options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
+  // Blocks that are divided or united are as long as their dimensions, which groups share; so are
+  // dimensions that count samples.
+  read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
+                           options_.samples.starts_with("dim:");
+  read.made_up_names =
+      options_.compression &&
+      std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
+        return is_made_up(asked.dimension);
+      });
+  read.count_groups = read.shared_dimensions || read.made_up_names;
+  if (const Result<SampleRule> rule = SampleRule::parse(options_.samples);
+      rule.ok() && rule->by() != SampleRule::By::kDefault)
+    read.sample_rule = &sample_rule_.emplace(*rule);
+  if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
+  // Blocks that are divided or united are classic: no paths lead to them.
+  if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
+    read.move = [this](std::size_t index, std::string_view block) -> PathMove {
+      const BlockTemplate& names = names_of(true);
+      Result<std::optional<std::string>> place = names.place(options_.inputs[index], index);
+      if (!place.ok() || !*place) return {};
+      return {names.has_group() ? std::string() : std::string(block), std::move(**place)};
+    };
+  // What is united or joined becomes classic anyway.
+  if (by_ != By::kGroup && options_.mode == MergeMode::kPack) {
+    read.survey = [this](const InputBlock& block) { return survey(block); };
+    read.map = [this](std::string_view block) -> PathMap {
+      end_survey();
+      if (!fates_.maps_paths(block)) return {};
+      return [this](std::string_view path) { return fates_.moved(path); };
+    };
+  }
+  // Where threads of this process would read as well, but one plans.
+  if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;
+  reader_.emplace(read, &report_.warnings);
+}
+
+Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> file,
+                          BlockSink& sink) {
+  input_ = {};
+  input_.index = index;
+  input_.file = file;
+  input_.sink = &sink;
+  sink.begin_input(file);
+  fates_.clear();
+  taken_.clear();
+  is_surveyed_ = is_surveying_ = false;
+  if (by_ == By::kOne)
+    united_.emplace(UnionRules{.distinct_variables = true, .equal_attributes = true},
+                    [this](UnionNote note) {
+                      // Each group may have attributes of its own.
+                      if (note.what == UnionNote::What::kDiffers) return;
+                      conflicts_.add(std::move(note.kind), std::move(note.object),
+                                     std::move(note.found), std::move(note.expected));
+                    });
+  NMB_TRY(reader_->read(index, std::move(file),
+                        [this](InputBlock& block) { return plan_block(block); }));
+  if (by_ == By::kOne && united_->has_any()) return take_union();
+  find_clashes();
+  if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
+    conflicts_.add(by_ == By::kDimension ? "dimension" : "attribute", splitter_->rule().name(),
+                   "no variable that has it", "one at least");
+  return {};
+}
+
+// false: what is wrong with the input is known.
+Result<bool> InputPlanner::plan_block(InputBlock& block) {
+  end_survey();
+  input_.has_groups = block.is_group || splitter_;
+  ++input_.blocks;
+  largest_load_ = std::max(largest_load_, block.load);
+  if (by_ != By::kOne && !check_template(block)) return false;
+  if (by_ == By::kOne && block.blocks > 1) {
+    NMB_TRY(unite(block));
+  } else if (splitter_) {
+    NMB_TRY(divide(block));
+  } else {
+    NMB_TRY(take_whole(block, by_ == By::kOne ? std::string() : block.group));
+  }
+  return true;
+}
+
+// Whether blocks of an input get names of their own.
+bool InputPlanner::check_template(const InputBlock& block) {
+  if (names_of(block.is_group).has_group() || (block.blocks < 2 && input_.blocks < 2)) return true;
+  conflicts_.add("block name", options_.block_name,
+                 "a template without {group} for a file of " +
+                     (block.blocks > 0 ? std::to_string(block.blocks) + " blocks"
+                                       : std::string("several groups")),
+                 "one with {group}");
+  return false;
+}
+
+Result<BlockName> InputPlanner::name_of(const std::string& group) const {
+  const BlockTemplate& names = names_of(input_.has_groups);
+  NMB_ASSIGN(std::string name, names.expand(options_.inputs[input_.index], input_.index, group));
+  return BlockName{std::move(name), group, names.has_input_name()};
+}
+
+void InputPlanner::note_group(const std::string& group) {
+  if (options_.unique_groups && !group.empty()) note_name_(group);
+}
+
+// A block as it is. group: its new path in the input.
+Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
+  NMB_ASSIGN(const BlockName name, name_of(group));
+  note_group(group);
+  note_names(group, block.dataset.metadata);
+  return input_.sink->take_whole(name, block);
+}
+
+// What will become of a block; divide() and unite() do it.
+Status InputPlanner::survey(const InputBlock& block) {
+  is_surveying_ = is_surveyed_ = true;
+  input_.has_groups = true;
+  std::string group = by_ == By::kOne ? std::string() : block.group;
+  bool is_divided = by_ == By::kOne && block.blocks > 1;
+  if (splitter_) {
+    NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+    NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
+    if (value) {
+      group = below(*value, block.group);
+    } else {
+      NMB_ASSIGN(is_divided, this->is_divided(block, form));
+    }
+  }
+  NMB_ASSIGN(BlockName name, name_of(group));
+  fates_.add(block.group, block.dataset, std::move(name.name), is_divided);
+  return {};
+}
+
+// Ahead of the first block that is taken.
+void InputPlanner::end_survey() {
+  if (is_surveying_) fates_.settle();
+  is_surveying_ = false;
+}
+
+void InputPlanner::note_names(const std::string& group, const Metadata& metadata) {
+  if (!is_surveyed_) return;
+  std::set<std::string, std::less<>>& names = taken_[group];
+  for (VarId v = 0; v < metadata.variable_count(); ++v) names.emplace(metadata.variable(v).name);
+  // Of blocks of kind 6 those with a name are variables too.
+  for (DimId d = 0; !metadata.extension() && d < metadata.dimension_count(); ++d)
+    names.emplace(metadata.dimension(d).name);
+}
+
+// A group of HDF5 has one thing of a name: what came from there could not be written back.
+void InputPlanner::find_clashes() {
+  std::set<std::string> clashes;
+  for (const auto& [group, names] : taken_) {
+    if (fates_.has(group)) continue;
+    for (std::size_t begin = 0, slash = 0; slash != group.npos; begin = slash + 1) {
+      slash = group.find('/', begin);
+      const auto above = taken_.find(group.substr(0, begin > 0 ? begin - 1 : 0));
+      if (above != taken_.end() && above->second.contains(group.substr(begin, slash - begin)))
+        clashes.insert(group.substr(0, slash));
+    }
+  }
+  for (const std::string& clash : clashes)
+    conflicts_.add("block name", clash, "that of a variable or a dimension too",
+                   "another one, as a group of HDF5 has one thing of a name");
+}
+
+SplitDataset::Input InputPlanner::split_input(const std::string& group,
+                                              const ClassicForm& form) const {
+  SplitDataset::Input input{form.dataset.metadata, form.dataset.layout, form.dataset.records,
+                            std::max(kBlocksOfSmallFile, input_.file->size())};
+  input.keeps_empty = fates_.is_linked(group);
+  return input;
+}
+
+// Sorts what a block has by the rule; whether something is moved.
+Result<bool> InputPlanner::is_divided(const InputBlock& block, const ClassicForm& form) {
+  NMB_ASSIGN(bool is_divided, splitter_->sort(split_input(block.group, form)));
+  for (const VarId variable : form.left_out) {
+    NMB_ASSIGN(const bool moves, splitter_->rule().concerns(block.dataset.metadata, variable));
+    is_divided |= moves;
+  }
+  return is_divided;
+}
+
+// Makes several blocks of one, unless nothing of it goes elsewhere.
+Status InputPlanner::divide(InputBlock& block) {
+  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
+  if (value) {
+    input_.is_divided = true;
+    const std::string group = below(*value, block.group);
+    return fates_.torn_by(block.group) ? take_torn(block, form, group) : take_whole(block, group);
+  }
+  input_.group = block.group;
+  NMB_ASSIGN(const bool is_divided, this->is_divided(block, form));
+  input_.is_divided |= is_divided;
+  has_divided_ |= is_divided;
+  if (!is_divided && fates_.torn_by(block.group)) return take_torn(block, form, block.group);
+  if (!is_divided && !is_parent(block)) return take_whole(block, block.group);
+  tell_losses(block, form, conflicts_);
+  input_.values = form.values;
+  input_.origin = form.view ? std::string() : block.packed.origin;
+  return splitter_->make(split_input(block.group, form));
+}
+
+// A block that is not divided, but whose dimensions are.
+Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
+                               const std::string& group) {
+  const std::optional<std::string>& dimension = fates_.torn_by(block.group);
+  tell_losses(block, form, conflicts_,
+              "it uses dimension " + in_quotes(*dimension) +
+                  ", which goes to other blocks, so it becomes classic netCDF");
+  has_divided_ = true;
+  note_group(group);
+  note_names(group, form.dataset.metadata);
+  NMB_ASSIGN(const BlockName name, name_of(group));
+  BlockPart part = laid_part(form.dataset);
+  part.values = form.values;
+  return input_.sink->take_part(name, std::move(part));
+}
+
+// Of blocks of several, which it moves.
+Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& block,
+                                                          const ClassicForm& form) {
+  if (by_ != By::kAttribute || block.blocks < 2) return std::optional<std::string>();
+  Result<std::optional<std::string>> value = splitter_->rule().of_dataset(form.dataset.metadata);
+  if (value.ok() || value.status().code() != Code::kConflict) return value;
+  if (is_surveying_) return std::optional<std::string>();
+  conflicts_.add("attribute value", block.group + "@" + splitter_->rule().name(),
+                 value.status().message(), "text or integers");
+  return std::optional<std::string>();
+}
+
+// Nothing but global attributes, which inputs may share; nothing at all of one input of many.
+bool InputPlanner::is_parent(const InputBlock& block) const {
+  const Metadata& metadata = block.dataset.metadata;
+  return !metadata.extension() && (metadata.attribute_count() > 0 || options_.inputs.size() > 1) &&
+         metadata.dimension_count() + metadata.variable_count() == 0 &&
+         block.samples.value_or(0) == 0;
+}
+
+void InputPlanner::note(SplitConflict conflict) {
+  if (is_surveying_) return;
+  std::string object = below(input_.group, conflict.object);
+  if (conflict.group) {
+    const Result<BlockName> name = name_of(below(input_.group, *conflict.group));
+    object = (name.ok() ? name->name : *conflict.group) + "/" + conflict.object;
+  }
+  conflicts_.add(std::move(conflict.kind), object.empty() ? "/" : std::move(object),
+                 std::move(conflict.found), std::move(conflict.expected));
+}
+
+Status InputPlanner::take_part(DatasetPart part) {
+  const std::string group = below(input_.group, part.group);
+  note_group(group);
+  note_names(group, part.metadata);
+  NMB_ASSIGN(const BlockName name, name_of(group));
+  if (!part.is_whole) return {};
+  return input_.sink->take_part(
+      name, {part.metadata, std::move(part.begins), part.record_size, part.records, input_.values,
+             input_.origin, false, part.group.empty()});
+}
+
+Status InputPlanner::unite(const InputBlock& block) {
+  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  tell_losses(block, form, conflicts_);
+  DatasetUnion::Member member = DatasetUnion::member_of(form.dataset, form.values);
+  member.group = block.group;
+  return united_->add(member);
+}
+
+Status InputPlanner::take_union() {
+  NMB_ASSIGN(const Dataset all, united_->take(input_.file->name()));
+  united_.reset();
+  NMB_ASSIGN(const BlockName name, name_of(""));
+  return input_.sink->take_part(name, laid_part(all));
+}
+
+}  // namespace nmb

@@ -1,0 +1,130 @@
+// InputPlanner: what becomes of the blocks of an input: as they are, divided, or all as one, and
+// under which names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "merge/dividing/block_fates.h"
+#include "merge/dividing/block_rule.h"
+#include "merge/dividing/block_template.h"
+#include "merge/dividing/split_dataset.h"
+#include "merge/reading/block_sink.h"
+#include "merge/reading/classic_form.h"
+#include "merge/reading/input_reader.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/uniting/dataset_union.h"
+#include "nmb/pack.h"
+
+namespace nmb {
+
+class InputPlanner {
+ public:
+  // A name in an input that no other may have (SharedNames::note_group()).
+  using NoteGroup = std::function<void(const std::string& group)>;
+
+  // views: of blocks of kind 6 as classic ones. All must outlive this. kUsage: options.
+  static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
+                                                    ConflictList& conflicts, NoteGroup note_group,
+                                                    PackReport& report,
+                                                    std::shared_ptr<SourcePool> views);
+
+  // Hands the blocks of an input to `sink`. index: in the list of inputs. What InputReader::read()
+  // fails with; kLimit; what `sink` fails with.
+  Status plan(std::size_t index, std::shared_ptr<const ByteSource> file, BlockSink& sink);
+
+  // Inputs from `end` on are not begun ahead of their turn: they are not planned next, or not here.
+  void set_end(std::size_t end) { reader_->set_end(end); }
+
+  // What the input that was planned last tells of its making.
+  std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
+  // What it has beside its blocks.
+  InputExtras take_extras() { return reader_->take_extras(); }
+
+  // Some block was divided.
+  bool has_divided() const { return has_divided_; }
+  // Bytes in memory to load the largest block.
+  std::uint64_t largest_load() const { return largest_load_; }
+
+ private:
+  using By = BlockRule::By;
+
+  InputPlanner(const PackOptions& options, ConflictList& conflicts, NoteGroup note_group,
+               PackReport& report, std::shared_ptr<SourcePool> views)
+      : options_(options),
+        conflicts_(conflicts),
+        note_name_(std::move(note_group)),
+        report_(report),
+        views_(std::move(views)) {}
+  Status prepare_names();
+  Status prepare_division();
+  void prepare_reader(Communicator& ranks);
+
+  Result<bool> plan_block(InputBlock& block);
+  bool check_template(const InputBlock& block);
+  const BlockTemplate& names_of(bool has_groups) const {
+    return template_ ? *template_ : has_groups ? *grouped_template_ : *classic_template_;
+  }
+  Result<BlockName> name_of(const std::string& group) const;
+  void note_group(const std::string& group);
+  Status take_whole(InputBlock& block, const std::string& group);
+  Status survey(const InputBlock& block);
+  void end_survey();
+  void note_names(const std::string& group, const Metadata& metadata);
+  void find_clashes();
+  Result<bool> is_divided(const InputBlock& block, const ClassicForm& form);
+  SplitDataset::Input split_input(const std::string& group, const ClassicForm& form) const;
+  Status divide(InputBlock& block);
+  Status take_torn(const InputBlock& block, const ClassicForm& form, const std::string& group);
+  Result<std::optional<std::string>> value_of(const InputBlock& block, const ClassicForm& form);
+  bool is_parent(const InputBlock& block) const;
+  void note(SplitConflict conflict);
+  Status take_part(DatasetPart part);
+  Status unite(const InputBlock& block);
+  Status take_union();
+
+  // The input that is planned.
+  struct Input {
+    std::size_t index = 0;
+    std::shared_ptr<const ByteSource> file;
+    BlockSink* sink = nullptr;
+    std::uint64_t blocks = 0;  // that were visited
+    bool has_groups = false;   // for names of its blocks
+    bool is_divided = false;   // some block is
+    // The block that is divided: its path, and its values.
+    std::string group;
+    std::shared_ptr<const ByteSource> values;
+    std::string origin;
+  };
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  const NoteGroup note_name_;
+  PackReport& report_;
+  const std::shared_ptr<SourcePool> views_;
+  std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
+  By by_ = By::kGroup;
+  std::optional<SplitDataset> splitter_;   // where blocks are divided
+  std::optional<SampleRule> sample_rule_;  // unset: the default
+  std::optional<InputReader> reader_;
+  std::uint64_t largest_load_ = 0;
+  bool has_divided_ = false;
+  Input input_;
+  BlockFates fates_;  // of its blocks, if some came from HDF5
+  bool is_surveyed_ = false;
+  // Then, by the path of a block that was taken, ahead of the template: what HDF5 has in its group.
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> taken_;
+  bool is_surveying_ = false;           // conflicts are noted when blocks are taken
+  std::optional<DatasetUnion> united_;  // the groups of the input as one
+};
+
+}  // namespace nmb

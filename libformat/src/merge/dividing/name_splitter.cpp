@@ -1,0 +1,93 @@
+// Dividing names by a regular expression, with PCRE2's JIT (see merge/dividing/name_splitter.h).
+#include "merge/dividing/name_splitter.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "model/name_rules.h"
+
+namespace nmb {
+
+struct NameSplitter::Compiled {
+  pcre2_code* code = nullptr;
+  pcre2_match_data* match = nullptr;
+  bool jit = false;
+  bool jit_partial = false;  // for matches against a part of a text
+  ~Compiled() {
+    pcre2_match_data_free(match);
+    pcre2_code_free(code);
+  }
+};
+
+NameSplitter::NameSplitter(std::unique_ptr<Compiled> compiled) : compiled_(std::move(compiled)) {}
+NameSplitter::NameSplitter(NameSplitter&&) noexcept = default;
+NameSplitter& NameSplitter::operator=(NameSplitter&&) noexcept = default;
+NameSplitter::~NameSplitter() = default;
+
+Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
+  auto compiled = std::make_unique<Compiled>();
+  int error = 0;
+  PCRE2_SIZE at = 0;
+  compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
+                                 0, &error, &at, nullptr);
+  if (!compiled->code) {
+    PCRE2_UCHAR text[256];
+    pcre2_get_error_message(error, text, sizeof text);
+    return Status(Code::kUsage, "found regular expression " + in_quotes(expression) + ": at " +
+                                    std::to_string(at) + ": " + reinterpret_cast<char*>(text));
+  }
+  std::uint32_t captures = 0;
+  pcre2_pattern_info(compiled->code, PCRE2_INFO_CAPTURECOUNT, &captures);
+  if (captures == 0)
+    return Status(Code::kUsage, "found regular expression " + in_quotes(expression) +
+                                    " without a capture, expected one for the group");
+  // Where there is no JIT, matching is slower but the same.
+  compiled->jit = pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0;
+  compiled->jit_partial =
+      compiled->jit && pcre2_jit_compile(compiled->code, PCRE2_JIT_PARTIAL_HARD) == 0;
+  compiled->match = pcre2_match_data_create_from_pattern(compiled->code, nullptr);
+  if (!compiled->match) throw std::bad_alloc();
+  return NameSplitter(std::move(compiled));
+}
+
+SplitName NameSplitter::divide(std::string_view name, const Match& match) {
+  return {name.substr(match.group, match.group_length), name.substr(match.end)};
+}
+
+// Matching what was taken, as the beginning of a text of which more may come, tells whether the
+// expression looked at what follows: if it did, that is a partial match.
+void NameSplitter::remember(std::string_view name, const Match& match) {
+  known_.clear();
+  if (!compiled_->jit_partial || match.end == 0) return;
+  const int found = pcre2_jit_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()),
+                                    match.end, 0, PCRE2_PARTIAL_HARD, compiled_->match, nullptr);
+  if (found < 2) return;
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
+  // A partial match needs a character: after an empty match none may be told.
+  if (offsets[0] == offsets[1] || offsets[1] != match.end || offsets[2] != match.group ||
+      offsets[3] != match.group + match.group_length)
+    return;
+  known_ = name.substr(0, match.end);
+  known_match_ = match;
+}
+
+Result<std::optional<SplitName>> NameSplitter::split(std::string_view name) {
+  if (!known_.empty() && name.starts_with(known_)) {
+    ++alike_;
+    return std::optional<SplitName>(divide(name, known_match_));
+  }
+  const auto match = compiled_->jit ? pcre2_jit_match : pcre2_match;
+  const int found = match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(name.data()), name.size(),
+                          0, 0, compiled_->match, nullptr);
+  if (found == PCRE2_ERROR_NOMATCH) return std::optional<SplitName>();
+  if (found < 0)
+    return Status(Code::kLimit,
+                  "the regular expression takes too many steps on name " + in_quotes(name));
+  const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
+  if (found < 2 || offsets[2] == PCRE2_UNSET) return std::optional<SplitName>();
+  const Match taken{offsets[2], offsets[3] - offsets[2], offsets[1]};
+  remember(name, taken);
+  return std::optional<SplitName>(divide(name, taken));
+}
+
+}  // namespace nmb

@@ -1,0 +1,116 @@
+// Blocks as classic datasets (see merge/reading/classic_form.h).
+#include "merge/reading/classic_form.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "netcdf/shared_dimensions.h"
+#include "nmb/netcdf_view.h"
+
+namespace nmb {
+
+namespace {
+
+// What a view's extent reads, too.
+struct OpenView {
+  std::shared_ptr<const Dataset> block, view;
+};
+
+// By name, the paths of the dimensions of a block that keep the names that they have there.
+std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
+  std::map<std::string, std::string, std::less<>> paths;
+  for (NetcdfView::Dimension& dimension : netcdf_view(block).dimensions)
+    if (dimension.path.ends_with("/" + dimension.name))
+      paths.emplace(std::move(dimension.name), std::move(dimension.path));
+  return paths;
+}
+
+// path: of its record dimension; empty: not known.
+bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std::string& path) {
+  const Metadata& metadata = dataset.metadata;
+  if (!metadata.record_dimension() || dataset.records > 0) return false;
+  for (VarId v = 0; v < metadata.variable_count(); ++v)
+    if (metadata.is_record_variable(v)) return false;
+  return !block.lengths || path.empty() || !block.lengths->contains(path);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ByteSource>> open_view(std::shared_ptr<const Dataset> block,
+                                                    const DimensionLengths* lengths) {
+  auto both = std::make_shared<OpenView>();
+  both->block = std::move(block);
+  NMB_ASSIGN(ClassicView view, classic_view(both->block, Kind::kCdf5, lengths));
+  both->view = std::move(view.dataset);
+  const ByteSource* const extent = both->view->extent.get();
+  return std::shared_ptr<const ByteSource>(std::move(both), extent);
+}
+
+Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool) {
+  if (is_classic_dataset(block.dataset.metadata)) {
+    std::vector<std::uint32_t> levels = levels_above(block.dataset.metadata);
+    levels.resize(block.dataset.metadata.dimension_count());
+    return ClassicForm{block.dataset,
+                       block.values,
+                       {},
+                       {},
+                       {},
+                       {},
+                       std::move(levels),
+                       is_record_unused(block, block.dataset, "")};
+  }
+  NMB_ASSIGN(std::shared_ptr<const Dataset> opened, block.open());
+  const auto paths = paths_of(*opened);
+  const std::string name = opened->name;
+  NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get()));
+  const auto open = [open = block.open,
+                     lengths = block.lengths]() -> Result<std::shared_ptr<const ByteSource>> {
+    NMB_ASSIGN(std::shared_ptr<const Dataset> again, open());
+    return open_view(std::move(again), lengths.get());
+  };
+  const ByteSource& extent = *view.dataset->extent;
+  auto values = std::make_shared<ReopenedSource>(
+      extent.name(), extent.size(), open, std::move(pool),
+      ViewOrigin{block.dataset.name, block.packed.body, block.values, block.lengths});
+  const Dataset& dataset = *view.dataset;
+  std::vector<std::uint32_t> levels;
+  std::string record;
+  for (DimId d = 0; d < dataset.metadata.dimension_count(); ++d) {
+    const auto path = paths.find(dataset.metadata.dimension(d).name);
+    levels.push_back(path == paths.end() ? 0 : levels_between(name, path->second));
+    if (path != paths.end() && dataset.metadata.record_dimension() == d) record = path->second;
+  }
+  const bool is_unused = is_record_unused(block, dataset, record);
+  return ClassicForm{dataset,
+                     std::move(values),
+                     std::move(view.losses),
+                     std::move(view.left_out),
+                     std::move(view.lost_fill_values),
+                     std::move(view.dataset),
+                     std::move(levels),
+                     is_unused};
+}
+
+std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
+                            const std::string& why) {
+  constexpr std::string_view kFound = "found ";
+  const std::string group = block.group.empty() ? "" : "group /" + block.group + ": ";
+  std::vector<Loss> losses;
+  for (const Loss& loss : form.losses) {
+    std::string found = loss.text.substr(loss.text.starts_with(kFound) ? kFound.size() : 0);
+    found.resize(std::min(found.size(), found.rfind("; ")));
+    losses.push_back({group + loss.object, found + " (" + why + ")"});
+  }
+  return losses;
+}
+
+void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
+                 const std::string& why) {
+  for (Loss& loss : losses_of(block, form, why))
+    conflicts.add("loss", std::move(loss.object), std::move(loss.text), "");
+}
+
+}  // namespace nmb

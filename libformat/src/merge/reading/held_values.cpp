@@ -1,0 +1,65 @@
+// Values in memory (see merge/reading/held_values.h).
+#include "merge/reading/held_values.h"
+
+#include <algorithm>
+
+namespace nmb {
+
+namespace {
+
+// Of a variable, and of an input.
+constexpr std::uint64_t kMostOfVariable = 4096, kMostOfInput = 32768;
+// What a piece takes beside its bytes.
+constexpr std::uint64_t kPieceRoom = 96;
+
+bool is_coordinate(const Metadata& metadata, const Variable& variable) {
+  return variable.dimensions.size() == 1 &&
+         metadata.dimension(variable.dimensions.front()).name == variable.name;
+}
+
+}  // namespace
+
+Status HeldValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  auto piece = pieces_.upper_bound(offset);
+  if (piece != pieces_.begin()) {
+    --piece;
+    const std::uint64_t from = offset - piece->first, held = piece->second.size();
+    if (from <= held && out.size() <= held - from) {
+      std::copy_n(piece->second.begin() + static_cast<std::ptrdiff_t>(from), out.size(),
+                  out.begin());
+      return {};
+    }
+  }
+  return base_->read_at(offset, out);
+}
+
+Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,
+                                                     std::shared_ptr<const ByteSource> values,
+                                                     std::uint64_t* room) {
+  const Metadata& metadata = dataset.metadata;
+  HeldValues::Pieces pieces;
+  std::uint64_t left = std::min(kMostOfInput, *room), taken = 0;
+  for (VarId v = 0; v < metadata.variable_count(); ++v) {
+    const bool is_record = metadata.is_record_variable(v);
+    if (is_record && !is_coordinate(metadata, metadata.variable(v))) continue;
+    const std::uint64_t count = is_record ? dataset.records : 1;
+    const auto slice = metadata.slice_bytes(v);
+    if (!slice || *slice == 0 || *slice > kMostOfVariable ||
+        count > (left - taken) / (*slice + kPieceRoom))
+      continue;
+    const std::uint64_t begin = metadata.begin(v) - dataset.layout.header_length;
+    for (std::uint64_t r = 0; r < count; ++r) {
+      std::vector<std::byte> bytes(*slice);
+      const std::uint64_t offset = begin + r * dataset.layout.record_size;
+      NMB_TRY(dataset.extent->read_at(offset, bytes));
+      pieces.emplace(offset, std::move(bytes));
+    }
+    taken += count * (*slice + kPieceRoom);
+  }
+  if (pieces.empty()) return values;
+  *room -= taken;
+  return std::shared_ptr<const ByteSource>(
+      std::make_shared<HeldValues>(std::move(values), std::move(pieces)));
+}
+
+}  // namespace nmb

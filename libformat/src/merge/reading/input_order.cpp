@@ -1,0 +1,110 @@
+// Inputs ordered by values (see merge/reading/input_order.h).
+#include "merge/reading/input_order.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "merge/reading/classic_form.h"
+#include "merge/reading/input_reader.h"
+#include "model/name_rules.h"
+#include "nmb/file_source.h"
+#include "parallel/message_codec.h"
+#include "parallel/status_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+// Of a variable of the block, unless it has none of that name, or no values.
+Result<std::optional<double>> first_value(const InputBlock& block, std::string_view name) {
+  NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
+  const auto id = form.dataset.metadata.find_variable(name);
+  if (!id) return std::optional<double>();
+  NMB_ASSIGN(const VariableShape shape, form.dataset.shape(*id));
+  Hyperslab slab;
+  slab.start.assign(shape.lengths.size(), 0);
+  slab.count.assign(shape.lengths.size(), 1);
+  if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end())
+    return std::optional<double>();
+  double value = 0;
+  NMB_TRY(form.dataset.read(*id, slab, MemoryType::kDouble, &value));
+  return std::optional(value);
+}
+
+Result<double> value_in(std::size_t index, const std::string& path, const std::string& variable,
+                        ExternalPaths external) {
+  const std::size_t slash = variable.rfind('/');
+  const std::string group = slash == std::string::npos ? "" : variable.substr(0, slash);
+  const std::string name = slash == std::string::npos ? variable : variable.substr(slash + 1);
+  NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(path));
+  std::vector<std::string> warnings;  // told when the input is planned
+  InputReader::Options options;
+  options.cache_bytes = kCachedBytesOfInput;
+  options.external = external;
+  InputReader reader(std::move(options), &warnings);
+  std::optional<double> found;
+  NMB_TRY(reader.read(index, std::move(file), [&](InputBlock& block) -> Result<bool> {
+    if (block.group != group) return true;
+    NMB_ASSIGN(found, first_value(block, name));
+    return false;
+  }));
+  if (found && !std::isnan(*found)) return *found;
+  return Status(Code::kConflict, path, kNoOffset, "",
+                "found no value of " + in_quotes(variable) + ", expected one to sort by");
+}
+
+Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inputs,
+                                            const std::string& variable, ExternalPaths external) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Result<double> value = value_in(i, inputs[i], variable, external);
+    if (!value.ok()) return value.status().in_file(inputs[i]);
+    values.push_back(*value);
+  }
+  std::vector<std::uint64_t> order(inputs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return values[i]; });
+  return order;
+}
+
+}  // namespace
+
+Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
+                      std::vector<std::string>* inputs) {
+  MessageWriter out;
+  if (ranks.rank() == 0) {
+    const Result<std::vector<std::uint64_t>> order = order_of(*inputs, variable, external);
+    out.put_bytes(status_bytes(order.status()));
+    if (order.ok())
+      for (const std::uint64_t i : *order) out.put(i);
+  }
+  std::vector<std::byte> told = out.take();
+  NMB_TRY(ranks.broadcast(0, &told));
+  MessageReader in(told);
+  NMB_TRY(status_from(in.get_bytes()));
+  std::vector<std::string> sorted;
+  while (!in.at_end()) sorted.push_back((*inputs)[in.get<std::uint64_t>()]);
+  *inputs = std::move(sorted);
+  return {};
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> repeated_files(
+    const std::vector<std::string>& paths) {
+  std::map<std::pair<dev_t, ino_t>, std::size_t> known;
+  std::vector<std::pair<std::size_t, std::size_t>> repeated;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    struct stat file {};
+    if (::stat(paths[i].c_str(), &file) != 0) continue;
+    const auto [first, is_new] = known.try_emplace({file.st_dev, file.st_ino}, i);
+    if (!is_new) repeated.emplace_back(first->second, i);
+  }
+  return repeated;
+}
+
+}  // namespace nmb

@@ -1,0 +1,64 @@
+// InputRounds: which inputs a rank reads for the rank that unites them: some at a time, so that
+// what they are described by takes little memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "merge/reading/input_shares.h"
+#include "nmb/communicator.h"
+
+namespace nmb {
+
+class InputRounds {
+ public:
+  // The same number of inputs on all ranks.
+  InputRounds(Communicator& ranks, std::size_t inputs) : ranks_(ranks), inputs_(inputs) {
+    if (ranks.size() == 1) each_ = inputs;
+  }
+
+  // This rank's inputs of the next round: behind those of lower ranks.
+  InputShare next() {
+    const auto rank = static_cast<std::size_t>(ranks_.rank());
+    const auto size = static_cast<std::size_t>(ranks_.size());
+    const std::size_t count = std::min(inputs_ - begin_, each_ * size);
+    const InputShare share{begin_ + count * rank / size, begin_ + count * (rank + 1) / size};
+    begin_ += count;
+    return share;
+  }
+
+  // Collective: whether there is a next round. Not where is_ok is unset on some rank. length: of
+  // what this rank's inputs were described by.
+  Result<bool> go_on(bool is_ok, std::uint64_t length) {
+    struct Round {
+      bool is_ok;
+      std::uint64_t longest;
+    };
+    NMB_ASSIGN(const Round all,
+               ranks_.all_reduce(Round{is_ok, length}, [](const Round& a, const Round& b) {
+                 return Round{a.is_ok && b.is_ok, std::max(a.longest, b.longest)};
+               }));
+    // What differs most between inputs may come later.
+    constexpr std::size_t kFaster = 8;
+    const std::uint64_t most =
+        std::max<std::uint64_t>(kLeast, kAllBytes / static_cast<std::uint64_t>(ranks_.size()));
+    const double wanted = static_cast<double>(each_) * static_cast<double>(most) /
+                          static_cast<double>(std::max<std::uint64_t>(1, all.longest));
+    each_ = static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(each_) * kFaster));
+    each_ = std::min(each_, kMost);
+    return all.is_ok && begin_ < inputs_;
+  }
+
+ private:
+  // Bytes that rank 0 gets in a round, and of each rank in any case.
+  static constexpr std::uint64_t kAllBytes = 32 << 20, kLeast = 64 << 10;
+  static constexpr std::size_t kFirst = 64, kMost = 4096;
+
+  Communicator& ranks_;
+  const std::size_t inputs_;
+  std::size_t begin_ = 0;
+  std::size_t each_ = kFirst;  // inputs of a rank
+};
+
+}  // namespace nmb

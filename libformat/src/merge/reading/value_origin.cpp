@@ -1,0 +1,40 @@
+// Opening values of other ranks' inputs (see merge/reading/value_origin.h).
+#include "merge/reading/value_origin.h"
+
+#include <utility>
+
+#include "merge/reading/input_block.h"
+#include "wire/hash.h"
+#include "wire/shared_range.h"
+
+namespace nmb {
+
+std::uint64_t sum_of_entry(const BlockEntry& entry) {
+  MessageWriter out;
+  for (const std::uint64_t part :
+       {entry.position, entry.sum, entry.extent_position, entry.extent_length, entry.extent_sum,
+        entry.map.position, entry.map.sum, entry.records, entry.growth})
+    out.put(part);
+  return sum_of(out.take());
+}
+
+Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
+                                                      const std::string& path,
+                                                      std::shared_ptr<FilePool> pool,
+                                                      const ReadOptions& options) {
+  NMB_ASSIGN(const std::shared_ptr<PooledFile> file,
+             PooledFile::open_and_keep(std::move(pool), [path] { return FileSource::open(path); }));
+  if (origin.block) {
+    NMB_ASSIGN(const std::shared_ptr<const Reader> reader, Reader::open(file, options));
+    file->set_unchanged(reader->generation_check());
+    NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
+    if (entry && sum_of_entry(*entry) == origin.begin)
+      return std::shared_ptr<const ByteSource>(new LazyExtent(reader, std::move(*entry)));
+  } else if (origin.begin <= file->size()) {
+    return std::shared_ptr<const ByteSource>(
+        new SharedRange(file, origin.begin, file->size() - origin.begin));
+  }
+  return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
+}
+
+}  // namespace nmb

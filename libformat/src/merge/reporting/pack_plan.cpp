@@ -1,0 +1,76 @@
+// Plans of ranks (see merge/reporting/pack_plan.h).
+#include "merge/reporting/pack_plan.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "parallel/message_codec.h"
+#include "writer/value_mover.h"
+
+namespace nmb {
+
+namespace {
+
+// The most that this process has had in memory, in bytes. Not ru_maxrss: that begins with what the
+// process that started this one had.
+Result<std::uint64_t> peak_resident() {
+  const char* const path = "/proc/self/status";
+  std::ifstream status(path);
+  for (std::string word; status >> word;) {
+    std::uint64_t kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return kibibytes << 10;
+    status.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return Status(Code::kIo, path, kNoOffset, "", "found no VmHWM, expected it on Linux");
+}
+
+}  // namespace
+
+Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64_t bytes,
+                  std::uint64_t largest_load, PackPlan* plan) {
+  struct Memory {
+    std::uint64_t seen = 0, moving = 0;
+    // A sixteenth: memory that is free while values move, but not where it is wanted.
+    std::uint64_t all() const { return seen + seen / 16 + moving; }
+  };
+  const Result<std::uint64_t> peak = peak_resident();
+  NMB_TRY(ranks.agree(peak.status()));
+  // What each thread that moves values holds: perhaps those of another rank.
+  NMB_ASSIGN(largest_load,
+             ranks.all_reduce(largest_load, [](auto a, auto b) { return std::max(a, b); }));
+  const Memory own{*peak, options.threads * (kMoveBuffer + largest_load)};
+  const bool one_process = ranks.shares_memory();
+  NMB_ASSIGN(const Memory memory, ranks.all_reduce(own, [&](const Memory& a, const Memory& b) {
+    if (one_process) return Memory{std::max(a.seen, b.seen), a.moving + b.moving};
+    return a.all() > b.all() ? a : b;
+  }));
+  plan->peak_memory = memory.all();
+  plan->ranks = ranks.size();
+  const int writers =
+      options.aggregators > 0 ? std::min(options.aggregators, ranks.size()) : ranks.size();
+  plan->lustre = lustre_striping(bytes, std::numeric_limits<int>::max(), writers);
+  return {};
+}
+
+Status gather_blocks(Communicator& ranks, PackPlan* plan) {
+  std::vector<Communicator::Parcel> parcels;
+  if (ranks.rank() != 0) {
+    MessageWriter out;
+    out.put_bytes(std::as_bytes(std::span(plan->blocks_of_input)));
+    for (const std::string& name : plan->first_blocks) out.put_text(name);
+    parcels.push_back({0, out.take()});
+  }
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
+  for (const Message& message : arrived) {
+    MessageReader in(message.bytes());
+    for (MessageReader each(in.get_bytes()); !each.at_end();)
+      plan->blocks_of_input.push_back(each.get<std::uint64_t>());
+    while (!in.at_end()) plan->first_blocks.emplace_back(in.get_text());
+  }
+  if (plan->first_blocks.size() > kFirstBlocks) plan->first_blocks.resize(kFirstBlocks);
+  return {};
+}
+
+}  // namespace nmb

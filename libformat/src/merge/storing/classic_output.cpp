@@ -1,0 +1,139 @@
+// Merging to a classic file (see merge/storing/classic_output.h).
+#include "merge/storing/classic_output.h"
+
+#include <utility>
+
+#include "merge/reading/classic_form.h"
+#include "netcdf/shared_dimensions.h"
+#include "nmb/classic_view.h"
+#include "nmb/file_source.h"
+#include "wire/owned_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+std::shared_ptr<const ByteSource> or_empty(std::shared_ptr<const ByteSource> values,
+                                           const ByteSource& file) {
+  if (values) return values;
+  return std::make_shared<OwnedBytes>(std::vector<std::byte>(), file.name());
+}
+
+}  // namespace
+
+bool ClassicOutput::is_first() {
+  only_.reset();
+  return ++blocks_ == 1;
+}
+
+Status ClassicOutput::take_whole(const BlockName&, InputBlock& block) {
+  if (!is_first()) return {};
+  NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
+  tell_losses(block, form, conflicts_);
+  auto only = std::make_shared<Dataset>(form.dataset);
+  only->extent = or_empty(form.values, *file_);
+  only_ = as_classic(std::move(only));
+  return {};
+}
+
+Status ClassicOutput::take_part(const BlockName&, BlockPart part) {
+  if (!is_first()) return {};
+  auto only = std::make_shared<Dataset>();
+  only->metadata = part.metadata;
+  NMB_ASSIGN(only->layout, layout_classic(only->metadata, Kind::kCdf5));
+  only->records = only->layout.records = part.records;
+  only->extent = or_empty(std::move(part.values), *file_);
+  only_ = std::move(only);
+  return {};
+}
+
+void ClassicOutput::check() {
+  if (only_)
+    for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
+      const std::string_view text = loss.text;
+      const std::size_t from = text.find(' ') + 1;  // behind "found"
+      conflicts_.add_at({0, 0}, "loss", loss.object, 0, ConflictList::kNone,
+                        std::string(text.substr(from, text.rfind(';') - from)), "");
+    }
+  if (only_ || conflicts_.size() > 0) return;
+  conflicts_.add_at({0, 0}, "blocks", options_.output, 0, ConflictList::kNone,
+                    std::to_string(blocks_) + " blocks",
+                    "one for a classic file; --to nc4 or hdf5 have groups");
+}
+
+// What each rank writes: its share. What another one cannot read, rank 0 does.
+Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
+    Communicator& ranks, const ReceivedFrom& from, std::shared_ptr<const ByteSource> values,
+    std::uint64_t length) const {
+  const auto share_of = [&](int rank) { return ClassicFile::share_of(rank, ranks.size(), length); };
+  std::vector<ClassicFile::Values> own;
+  std::vector<Communicator::Parcel> parcels;
+  const auto send_all = [&]() -> Status {
+    own.push_back({values, share_of(0)});
+    for (int rank = 1; rank < ranks.size(); ++rank) {
+      const ByteRange share = share_of(rank);
+      if (share.length() == 0) continue;
+      NMB_ASSIGN(auto sent, send_values(*values, share));
+      if (sent)
+        parcels.push_back({rank, std::move(*sent)});
+      else
+        own.push_back({values, share});
+    }
+    return {};
+  };
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? send_all() : Status()));
+  NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
+  const auto receive_all = [&]() -> Status {
+    for (const Message& message : arrived) {
+      NMB_ASSIGN(std::shared_ptr<const ByteSource> source, receive_values(message.bytes(), from));
+      own.push_back({std::move(source), share_of(ranks.rank())});
+    }
+    return {};
+  };
+  NMB_TRY(ranks.agree(receive_all()));
+  return own;
+}
+
+Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
+                            const std::function<Status()>& check_inputs, PackReport* report) const {
+  ExtractOptions extract;
+  extract.overwrite = options_.writer.overwrite;
+  extract.sync = options_.writer.sync;
+  extract.check = options_.check;
+  extract.threads = options_.writer.threads;
+  extract.cancel = options_.writer.cancel;
+  extract.progress = options_.progress;
+  extract.layer = options_.writer.layer;
+  Result<ClassicContent> content = ClassicContent();
+  if (ranks.rank() == 0) content = classic_content(*only_, *options_.classic);
+  NMB_TRY(ranks.agree(content.status()));
+  struct Lengths {
+    std::uint64_t header = 0, values = 0;
+  };
+  Lengths lengths;
+  if (ranks.rank() == 0) lengths = {content->header.size(), content->values->size()};
+  NMB_ASSIGN(lengths, ranks.broadcast_value(0, lengths));
+  NMB_ASSIGN(const auto own, deal(ranks, from, content->values, lengths.values));
+  const bool may_be_sparse = ranks.rank() == 0 && content->values->may_be_sparse();
+  ClassicFile file(options_.output, extract, ranks);
+  file.set_check(check_inputs);
+  NMB_TRY(file.write(content->header, lengths.header, lengths.values, may_be_sparse, own));
+  return ranks.agree(ranks.rank() == 0 ? describe(report) : Status());
+}
+
+// Of the file that is there.
+Status ClassicOutput::describe(PackReport* report) const {
+  const Metadata& metadata = only_->metadata;
+  Totals& totals = report->totals;
+  totals.blocks = 1;
+  totals.dimensions = metadata.dimension_count();
+  totals.variables = metadata.variable_count();
+  totals.attributes = metadata.attribute_count();
+  totals.records = only_->records;
+  report->value_bytes = only_->extent->size();
+  NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options_.output));
+  report->bytes_out = result->size();
+  return {};
+}
+
+}  // namespace nmb

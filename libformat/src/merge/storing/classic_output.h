@@ -1,0 +1,51 @@
+// ClassicOutput: the one block that there must be, as a classic file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "convert/classic_file.h"
+#include "merge/reading/block_sink.h"
+#include "merge/reading/reopened_source.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/uniting/sent_values.h"
+#include "nmb/dataset.h"
+#include "nmb/pack.h"
+
+namespace nmb {
+
+class ClassicOutput final : public BlockSink {
+ public:
+  // options (with `classic`), conflicts: must outlive this.
+  ClassicOutput(const PackOptions& options, ConflictList& conflicts,
+                std::shared_ptr<SourcePool> views)
+      : options_(options), conflicts_(conflicts), views_(std::move(views)) {}
+
+  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+
+  // A conflict unless there is one block.
+  void check();
+  // Collective. Rank 0 has the block, and tells the others what the values are made of that they
+  // write. check_inputs: called by rank 0 ahead of publishing. from: how others make them.
+  Status write(Communicator& ranks, const ReceivedFrom& from,
+               const std::function<Status()>& check_inputs, PackReport* report) const;
+
+ private:
+  bool is_first();
+  Result<std::vector<ClassicFile::Values>> deal(Communicator& ranks, const ReceivedFrom& from,
+                                                std::shared_ptr<const ByteSource> values,
+                                                std::uint64_t length) const;
+  Status describe(PackReport* report) const;
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  const std::shared_ptr<SourcePool> views_;
+  std::shared_ptr<const ByteSource> file_;
+  std::uint64_t blocks_ = 0;
+  std::shared_ptr<const Dataset> only_;
+};
+
+}  // namespace nmb

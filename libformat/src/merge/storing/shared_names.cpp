@@ -1,0 +1,143 @@
+// Names that inputs share (see merge/storing/shared_names.h).
+#include "merge/storing/shared_names.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "nmb/classic_header.h"
+
+namespace nmb {
+
+namespace {
+
+Result<std::vector<std::byte>> encoded(const Metadata& metadata) {
+  std::vector<std::byte> out;
+  NMB_TRY(encode_classic_header(metadata, Kind::kCdf5, 0,
+                                [&](std::span<const std::byte> part) -> Status {
+                                  out.insert(out.end(), part.begin(), part.end());
+                                  return {};
+                                }));
+  return out;
+}
+
+}  // namespace
+
+void SharedNames::note_block(const std::string& name, Occurrence at) {
+  if (ranks_.size() > 1) blocks_.emplace_back(NameUse{name, at.input, {}}, at);
+}
+
+void SharedNames::note_group(const std::string& group) {
+  const Occurrence here = conflicts_.next_object();
+  auto [it, is_new] = groups_.emplace(group, here);
+  if (!is_new) conflicts_.add_group(here, group, it->second.input);
+}
+
+bool SharedNames::note_parent(const std::string& name, const Metadata& attributes) {
+  const Occurrence here = conflicts_.next_object();
+  auto [known, is_new] = parents_.try_emplace(name);
+  known->second.push_back({here, attributes});
+  // What another rank has may come first.
+  if (!is_new && ranks_.size() == 1) {
+    compare_attributes(name, known->second[0], known->second[1]);
+    known->second.pop_back();
+  }
+  return is_new;
+}
+
+void SharedNames::compare_attributes(const std::string& name, const Parent& first,
+                                     const Parent& second) {
+  auto differ = [&](const Attribute& attribute, const char* found) {
+    conflicts_.add_at(second.occurrence, "attributes", name + "@" + std::string(attribute.name),
+                      first.occurrence.input, second.occurrence.input, found,
+                      "equal ones; --block-name '{stem}/{group}' keeps them apart");
+  };
+  auto same = [](const Attribute& a, const Attribute& b) {
+    return a.type == b.type && std::ranges::equal(a.values, b.values);
+  };
+  second.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    std::optional<Attribute> other = first.metadata.find_attribute(kGlobal, attribute.name);
+    if (!other || !same(*other, attribute))
+      differ(attribute, "global attributes that differ for one block");
+  });
+  first.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    if (!second.metadata.find_attribute(kGlobal, attribute.name))
+      differ(attribute, "a global attribute that is missing in the second file");
+  });
+}
+
+Status SharedNames::compare_with_other_ranks() {
+  NMB_ASSIGN(const FirstInputs blocks, compare_blocks());
+  NMB_ASSIGN(const FirstInputs groups, compare_groups());
+  // What two inputs of this rank disagree about, they do with the first of all.
+  for (auto& [occurrence, conflict] : conflicts_.all()) {
+    if (conflict.second_file.empty()) continue;
+    const auto& firsts = conflict.kind == "block name" ? blocks : groups;
+    auto found = conflict.kind == "block name" || conflict.kind == "group"
+                     ? firsts.find(conflict.object)
+                     : firsts.end();
+    if (found != firsts.end()) conflict.first_file = conflicts_.input(found->second);
+  }
+  return {};
+}
+
+Result<std::vector<NameUse>> SharedNames::describe_blocks() {
+  std::vector<NameUse> uses;
+  for (auto& [use, at] : blocks_) {
+    auto parent = parents_.find(use.name);
+    if (parent != parents_.end() && parent->second[0].occurrence.input == use.input) {
+      NMB_ASSIGN(use.about, encoded(parent->second[0].metadata));
+    }
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+Result<SharedNames::FirstInputs> SharedNames::compare_blocks() {
+  FirstInputs elsewhere;
+  Result<std::vector<NameUse>> described = describe_blocks();
+  NMB_TRY(ranks_.agree(described.status()));
+  const std::vector<NameUse>& uses = *described;
+  NMB_ASSIGN(const std::vector<NameUse> first, first_uses(ranks_, uses));
+  auto compare = [&]() -> Status {
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const NameUse& use = uses[i];
+      if (first[i].input == use.input) continue;
+      if (use.about.empty() || first[i].about.empty()) {
+        conflicts_.add_block_name(blocks_[i].second, use.name, first[i].input);
+        elsewhere.emplace(use.name, first[i].input);
+        continue;
+      }
+      NMB_ASSIGN(ClassicHeader header, decode_classic_header(MemorySource(first[i].about, use.name),
+                                                             {.values_follow = false}));
+      std::vector<Parent>& parents = parents_[use.name];
+      parents.insert(parents.begin(), {{first[i].input, 0}, std::move(header.metadata)});
+    }
+    return {};
+  };
+  NMB_TRY(ranks_.agree(compare()));
+  for (const auto& [name, parents] : parents_)
+    for (std::size_t i = 1; i < parents.size(); ++i)
+      compare_attributes(name, parents[0], parents[i]);
+  return elsewhere;
+}
+
+Result<SharedNames::FirstInputs> SharedNames::compare_groups() {
+  std::vector<NameUse> uses;
+  std::vector<Occurrence> occurrences;
+  for (const auto& [group, occurrence] : groups_) {
+    uses.push_back({group, occurrence.input, {}});
+    occurrences.push_back(occurrence);
+  }
+  NMB_ASSIGN(const std::vector<NameUse> first, first_uses(ranks_, uses));
+  FirstInputs elsewhere;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (first[i].input == uses[i].input) continue;
+    conflicts_.add_group(occurrences[i], uses[i].name, first[i].input);
+    elsewhere.emplace(uses[i].name, first[i].input);
+  }
+  return elsewhere;
+}
+
+}  // namespace nmb

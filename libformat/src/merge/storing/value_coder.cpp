@@ -1,0 +1,129 @@
+// Values as coded pieces (see merge/storing/value_coder.h).
+#include "merge/storing/value_coder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "format/extent/piece_codec.h"
+#include "parallel/workers.h"
+#include "wire/checked.h"
+#include "wire/spliced_source.h"
+#include "writer/value_mover.h"
+
+namespace nmb {
+
+namespace {
+
+// Which of the sources of CodedValues::stored.
+enum Source : std::uint32_t { kValues, kSpool, kFiles };
+
+int usual_level(PieceCodec codec) { return codec == PieceCodec::kDeflate ? 6 : 1; }
+
+}  // namespace
+
+std::vector<ValueCoder::Window> ValueCoder::windows_of(std::span<const ValuesToCode> all) const {
+  std::vector<Window> out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::uint64_t length = all[i].values->size();
+    const std::vector<ByteRange> holes = whole_windows(all[i].holes, length, piece_size_);
+    auto hole = holes.begin();
+    for (std::uint64_t at = 0; at < length; at = out.back().to) {
+      if (hole != holes.end() && hole->begin == at) {
+        out.push_back({i, at, (hole++)->end});
+        continue;
+      }
+      out.push_back({i, at, std::min(length, at + piece_size_)});
+      out.back().stored_length = out.back().to - at;
+      out.back().source_offset = at;
+    }
+  }
+  return out;
+}
+
+// Of one that is no hole. values: room for them.
+Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
+                               std::vector<std::byte>& values) {
+  const std::uint64_t length = window->to - window->from;
+  PieceCodec codec = block.codec;
+  int level = block.level;
+  const CodedPiece* whole = nullptr;
+  if (codec == PieceCodec::kNone) {
+    const auto first = std::ranges::upper_bound(
+        block.coded, window->from, {}, [](const CodedPiece& p) { return p.offset + p.length; });
+    if (first == block.coded.end() || first->offset >= window->to) return {};
+    if (first->offset == window->from && first->length == length) whole = &*first;
+    codec = first->codec;
+    level = usual_level(codec);
+  }
+  if (block.values->is_unallocated(window->from, length)) return {};
+  values.resize(length);
+  NMB_TRY(block.values->read_at(window->from, values));
+  if (whole) {
+    window->codec = codec;
+    window->stored_length = whole->stored_length;
+    window->source = kFiles + static_cast<std::uint32_t>(std::distance(
+                                  block.files.begin(), block.files.find(whole->file)));
+    window->source_offset = whole->position;
+    return {};
+  }
+  const std::vector<std::byte> stored = encode_piece(codec, level, values);
+  if (stored.empty()) return {};
+  window->codec = codec;
+  return spool(stored, window);
+}
+
+Status ValueCoder::spool(const std::vector<std::byte>& stored, Window* window) {
+  window->stored_length = stored.size();
+  window->source = kSpool;
+  window->source_offset = spooled_.fetch_add(stored.size());
+  return spool_->write_at(window->source_offset, stored);
+}
+
+CodedValues ValueCoder::put_together(const ValuesToCode& block,
+                                     std::span<const Window> windows) const {
+  CodedValues out;
+  std::vector<SplicedSource::Run> runs;
+  std::uint64_t at = 0;
+  for (const Window& w : windows) {
+    out.pieces.push_back({w.to - w.from, w.codec, w.stored_length, at});
+    if (w.stored_length == 0) continue;
+    runs.push_back({at, w.stored_length, w.source_offset, w.source});
+    at += w.stored_length;
+  }
+  std::vector<std::shared_ptr<const ByteSource>> sources{block.values, spool_};
+  for (const auto& [number, file] : block.files) sources.push_back(file);
+  out.stored = std::make_shared<SplicedSource>(std::move(sources), std::move(runs), at,
+                                               block.values->name());
+  return out;
+}
+
+Result<std::vector<std::optional<CodedValues>>> ValueCoder::code(
+    std::span<const ValuesToCode> all) {
+  if (!spool_) {
+    NMB_ASSIGN(spool_, SpoolFile::create());
+  }
+  std::vector<Window> windows = windows_of(all);
+  std::atomic<std::size_t> next{0};
+  NMB_TRY(share_work(std::min<std::size_t>(threads_, windows.size()),
+                     [&](const std::atomic<bool>& stop) -> Status {
+                       std::vector<std::byte> values;
+                       for (std::size_t i; !stop && (i = next++) < windows.size();) {
+                         if (cancel_ && cancel_->load()) return Status(Code::kIo, "interrupted");
+                         if (windows[i].stored_length != 0)
+                           NMB_TRY(code_window(all[windows[i].block], &windows[i], values));
+                       }
+                       return {};
+                     }));
+  std::vector<std::optional<CodedValues>> out(all.size());
+  for (auto first = windows.begin(); first != windows.end();) {
+    const auto end = std::find_if(first, windows.end(),
+                                  [&](const Window& w) { return w.block != first->block; });
+    if (std::any_of(first, end, [](const Window& w) { return w.codec != PieceCodec::kNone; }))
+      out[first->block] = put_together(all[first->block], {first, end});
+    first = end;
+  }
+  return out;
+}
+
+}  // namespace nmb

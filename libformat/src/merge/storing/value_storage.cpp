@@ -1,0 +1,179 @@
+// Storing the values of a merge (see merge/storing/value_storage.h).
+#include "merge/storing/value_storage.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "convert/recode.h"
+#include "merge/storing/run_source.h"
+#include "model/name_rules.h"
+#include "netcdf/shared_dimensions.h"
+#include "wire/owned_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+// Values that are coded together: blocks, or bytes and one block more.
+constexpr std::size_t kCodedBlocks = 1024;
+constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
+
+}  // namespace
+
+void ValueStorage::begin_input(std::shared_ptr<const ByteSource> file) {
+  file_ = std::move(file);
+  is_codec_checked_ = false;
+}
+
+// Of pieces.
+PieceCodec ValueStorage::codec() const {
+  if (!options_.code_pieces) return PieceCodec::kNone;
+  const ValueCodec wanted = options_.compression ? options_.compression->codec : ValueCodec::kKeep;
+  return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
+         : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
+                                          : PieceCodec::kNone;
+}
+
+// Of a classic dataset.
+void ValueStorage::note_dimensions(const Metadata& metadata) {
+  for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
+    const auto& [name, length] = options_.compression->chunk[i];
+    const auto id = metadata.find_dimension(name);
+    for (VarId v = 0; id && v < metadata.variable_count(); ++v) {
+      const auto& dimensions = metadata.variable(v).dimensions;
+      if (std::ranges::find(dimensions, *id) == dimensions.end()) continue;
+      ChunkUse& use = chunk_uses_[i];
+      use.is_known = true;
+      if (options_.code_pieces) continue;
+      const Dimension dimension = metadata.dimension(*id);
+      (dimension.is_record() || length <= dimension.length ? use.is_cut : use.is_clipped) = true;
+    }
+  }
+}
+
+Status ValueStorage::check_codec(const Metadata& metadata) {
+  note_dimensions(metadata);
+  if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
+  const std::string& path = file_->name();
+  const Compression& wanted = *options_.compression;
+  if (!options_.code_pieces && wanted.codec == ValueCodec::kZstd)
+    return Status(Code::kUnsupported, path, kNoOffset, "",
+                  "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
+  if (wanted.codec == ValueCodec::kKeep && (options_.code_pieces || wanted.shuffle))
+    return Status(Code::kUnsupported, path, kNoOffset, "",
+                  options_.code_pieces
+                      ? "found a classic dataset to be shuffled or cut into chunks, expected one "
+                        "that came from HDF5, or a codec"
+                      : "found a classic dataset to be shuffled, expected one that came from HDF5, "
+                        "or a codec");
+  if (options_.code_pieces && (wanted.shuffle || !wanted.chunk.empty()))
+    warnings_.push_back(path +
+                        ": found a classic dataset, which is compressed without shuffle and "
+                        "chunks");
+  return {};
+}
+
+Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
+                             std::vector<CodedPiece> coded, CodedFiles coded_in, PackedBlock* block,
+                             ValuesToCode* later) {
+  if (options_.compression && !is_classic_dataset(dataset.metadata))
+    return recode(dataset, first_made_up, block);
+  NMB_TRY(check_codec(dataset.metadata));
+  later->values = block->extent;
+  later->holes = block->holes;
+  later->files = std::move(coded_in);
+  later->coded = std::move(coded);
+  return {};
+}
+
+// Codes the values of a block of kind 6 anew, as options_.compression says.
+Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
+                            PackedBlock* block) {
+  if (!dataset.extent) {
+    Dataset without_values = dataset;
+    without_values.extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file_->name());
+    return recode(without_values, first_made_up, block);
+  }
+  if (!recoded_) {
+    NMB_ASSIGN(recoded_, SpoolFile::create());
+  }
+  std::vector<std::string> left;
+  const WriterOptions& writer = options_.writer;
+  NMB_ASSIGN(
+      std::optional<RecodedBlock> coded,
+      recode_values(dataset, {*options_.compression, first_made_up, writer.threads, writer.cancel},
+                    recoded_, &left, &chunk_uses_));
+  for (const std::string& text : left)
+    warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
+  if (!coded) return {};
+  has_zstd_chunks_ =
+      has_zstd_chunks_ || (coded->has_zstd && options_.compression->codec == ValueCodec::kZstd);
+  block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file_->name());
+  block->extent_length = coded->extent_length;
+  block->extent = coded->extent_length > 0 ? std::move(coded->extent) : nullptr;
+  block->holes.clear();
+  block->origin.clear();
+  return {};
+}
+
+void ValueStorage::note(BlockId id, ValuesToCode values) {
+  values.codec = codec();
+  if (options_.compression) values.level = options_.compression->level;
+  if (values.values && values.values->size() > options_.writer.inline_limit &&
+      (values.codec != PieceCodec::kNone || !values.coded.empty()))
+    to_code_.emplace_back(id, std::move(values));
+}
+
+void ValueStorage::Batch::add(BlockId id, ValuesToCode more, PartBlock* part) {
+  bytes += more.values->size();
+  values.push_back(std::move(more));
+  ids.push_back(id);
+  parts.push_back(part);
+}
+
+bool ValueStorage::Batch::is_full() const {
+  return values.size() >= kCodedBlocks || bytes >= kCodedBytes;
+}
+
+Status ValueStorage::code_all(Writer& writer, std::vector<PartBlock>& parts,
+                              const std::vector<PartSource>& sources) {
+  ValueCoder coder(options_.writer.piece_size, options_.writer.threads, options_.writer.cancel);
+  Batch batch;
+  for (auto& [id, values] : to_code_) {
+    batch.add(id, std::move(values), nullptr);
+    if (batch.is_full()) NMB_TRY(code(coder, std::exchange(batch, {}), writer));
+  }
+  to_code_ = {};
+  if (codec() == PieceCodec::kNone) return code(coder, std::move(batch), writer);
+  for (PartBlock& part : parts) {
+    NMB_ASSIGN(const Metadata* defined, writer.metadata(part.id));
+    Metadata metadata = *defined;
+    NMB_ASSIGN(ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));
+    NMB_ASSIGN(layout.records, writer.records(part.id));
+    const std::uint64_t end = layout.records == 0 ? layout.fixed_end : layout.end(layout.records);
+    const std::uint64_t length = end - layout.header_length;
+    if (length <= options_.writer.inline_limit) continue;
+    ValuesToCode values;
+    values.values = std::make_shared<RunSource>(sources[part.source].values,
+                                                runs_of(part, metadata, layout), length);
+    values.codec = codec();
+    values.level = options_.compression->level;
+    batch.add(part.id, std::move(values), &part);
+    if (batch.is_full()) NMB_TRY(code(coder, std::exchange(batch, {}), writer));
+  }
+  return code(coder, std::move(batch), writer);
+}
+
+Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) {
+  if (batch.values.empty()) return {};
+  NMB_ASSIGN(std::vector<std::optional<CodedValues>> coded, coder.code(batch.values));
+  for (std::size_t i = 0; i < coded.size(); ++i) {
+    if (!coded[i]) continue;
+    NMB_TRY(
+        writer.take_pieces(batch.ids[i], std::move(coded[i]->pieces), std::move(coded[i]->stored)));
+    if (batch.parts[i]) batch.parts[i]->coded = true;
+  }
+  return {};
+}
+
+}  // namespace nmb

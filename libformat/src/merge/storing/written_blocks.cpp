@@ -1,0 +1,203 @@
+// Blocks for a Writer (see merge/storing/written_blocks.h).
+#include "merge/storing/written_blocks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "convert/moved_paths.h"
+#include "format/table/kept_rows.h"
+#include "merge/reporting/pack_plan.h"
+#include "model/name_rules.h"
+#include "nmb/hdf5_section.h"
+
+namespace nmb {
+
+void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
+  file_ = file;
+  storage_.begin_input(std::move(file));
+}
+
+// The id of a new block, or nullopt and a conflict.
+std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockName& name,
+                                              Status* status) {
+  const Occurrence here = conflicts_.next_object();
+  if (id.ok()) {
+    inputs_.resize(*id + 1, kOfOutput);
+    inputs_[*id] = static_cast<std::uint32_t>(here.input);
+    if (first_names_.size() < kFirstBlocks) first_names_.push_back(name.name);
+    names_.note_block(name.name, here);
+    return *id;
+  }
+  if (id.status().code() == Code::kUsage) {
+    std::string expected =
+        "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"";
+    if (name.has_input_name)
+      expected += "; --block-name with {index} in place of {stem} and {path} makes one";
+    conflicts_.add("block name", name.name, "a name that is not legal", std::move(expected));
+    return std::nullopt;
+  }
+  if (id.status().code() != Code::kExists) {
+    *status = id.status();
+    return std::nullopt;
+  }
+  const Result<BlockId> first = writer_.find_block(name.name);
+  if (is_of_output(*first))
+    conflicts_.add("block name", name.name, "one that the output has", "a new one");
+  else
+    conflicts_.add_block_name(here, name.name, inputs_[*first]);
+  return std::nullopt;
+}
+
+Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name,
+                                                const SampleRule::Objects& objects,
+                                                std::optional<std::uint64_t> recorded) {
+  if (recorded && samples_.by() == SampleRule::By::kDefault) return *recorded;
+  has_sample_dimension_ |= objects.length.has_value();
+  Result<std::uint64_t> count = samples_.count(objects, name.group);
+  if (count.ok() || count.status().code() != Code::kConflict) return count;
+  conflicts_.add("samples", name.name, std::to_string(objects.variables) + " variables",
+                 "a multiple of " + std::to_string(samples_.variables_per_sample()));
+  return std::uint64_t{0};
+}
+
+namespace {
+
+// No objects, no attributes but netCDF's note of the library that wrote the file, nothing that HDF5
+// needs but the names and the order of groups: all that it tells is that it is there.
+Result<bool> is_empty(const InputBlock& block) {
+  const Metadata& metadata = block.dataset.metadata;
+  if (metadata.dimension_count() + metadata.variable_count() > 0 ||
+      block.packed.extent_length > 0 || block.samples.value_or(0) > 0)
+    return false;
+  bool has_others = false;
+  metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    has_others = has_others || attribute.name != "_NCProperties";
+  });
+  const auto& extension = metadata.extension();
+  if (has_others || !extension) return !has_others;
+  for (std::size_t i = 0; i < extension->types.size(); ++i)
+    if (!extension->types[i].name.empty()) return false;
+  NMB_ASSIGN(const std::vector<hdf5::Property> properties,
+             hdf5::decode_properties(extension->hdf5));
+  return std::ranges::all_of(properties, [](const hdf5::Property& p) {
+    using Number = hdf5::Property::Number;
+    return p.number == Number::kOrder ||
+           (p.number == Number::kLinks && std::ranges::all_of(p.links, [](const hdf5::Link& link) {
+              return link.kind == hdf5::LinkKind::kGroup;
+            }));
+  });
+}
+
+}  // namespace
+
+// One that another input may have too, as groups that lead to others are in all files.
+Status WrittenBlocks::take_empty(const BlockName& name) {
+  if (const Result<BlockId> known = writer_.find_block(name.name);
+      known.ok() && is_of_output(*known))
+    return {};
+  const Metadata nothing;
+  BlockPart part{nothing, {}, 0, 0, nullptr};
+  part.is_rest = true;
+  return take_part(name, std::move(part));
+}
+
+Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
+  if (shares_empty_ && !name.has_input_name) {
+    NMB_ASSIGN(const bool empty, is_empty(block));
+    if (empty) return take_empty(name);
+  }
+  PackedBlock& packed = block.packed;
+  packed.name = name.name;
+  NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
+  if (!keeps) return {};
+  const SampleRule::Objects objects =
+      block.counted ? *block.counted : samples_.objects_of(block.dataset.metadata, packed.records);
+  NMB_ASSIGN(packed.samples, samples_of(name, objects, block.samples));
+  ValuesToCode values;
+  if (!block.links)
+    NMB_TRY(storage_.prepare(block.dataset, block.first_made_up, std::move(block.coded),
+                             std::move(block.coded_in), &packed, &values));
+  if (!block.links && packed.extent && packed.origin.empty())
+    packed.origin = origin_of(packed.extent);
+  const std::shared_ptr<const KeptRows> rows = packed.kept;
+  const std::uint64_t order = packed.kept_order;
+  Status status;
+  const std::optional<BlockId> id = defined(writer_.pack_block(std::move(packed)), name, &status);
+  if (!id) return status;
+  if (rows) {
+    KeptBlocks& kept = kept_[rows.get()];
+    kept.tagged += rows->count(PageUse::kTags, order) > 0;
+    kept.counted += rows->count(PageUse::kStatistics, order) > 0;
+  }
+  if (block.links) return writer_.link_values(*id, std::move(*block.links));
+  storage_.note(*id, std::move(values));
+  return {};
+}
+
+// A number, which is shorter than what ValueOrigin::text() says.
+std::string WrittenBlocks::origin_of(std::shared_ptr<const ByteSource> values) {
+  if (is_alone_) return {};
+  const auto number = static_cast<std::uint32_t>(sent_.size());
+  sent_.push_back(std::move(values));
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+const ByteSource* WrittenBlocks::sent_by(std::string_view origin) const {
+  std::uint32_t number;
+  if (origin.size() != sizeof number) return nullptr;
+  std::memcpy(&number, origin.data(), sizeof number);
+  return sent_[number].get();
+}
+
+// false and a conflict: what leads to objects by path would lead nowhere once these are called
+// otherwise.
+Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
+  if (block.is_placed || name.name == block.group) return true;
+  NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
+  if (has)
+    conflicts_.add("block name", name.name,
+                   "references, links or named datatypes, whose paths cannot follow this name",
+                   "a name that ends in the group, as of --block-name '{index}/{group}'");
+  return !has;
+}
+
+Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
+  const Metadata& metadata = part.metadata;
+  if (part.is_rest && metadata.variable_count() + metadata.dimension_count() == 0 &&
+      !names_.note_parent(name.name, metadata))
+    return {};
+  NMB_TRY(storage_.check_codec(metadata));
+  NMB_ASSIGN(const std::uint64_t samples,
+             samples_of(name, samples_.objects_of(metadata, part.records), part.samples));
+  Status status;
+  const std::optional<BlockId> id =
+      defined(writer_.define_block(name.name, metadata, part.records), name, &status);
+  if (!id) return status;
+  NMB_TRY(writer_.set_samples(*id, samples));
+  if (sources_.empty() || sources_.back().values != part.values) {
+    std::string origin(part.origin);
+    if (origin.empty() && part.values) origin = origin_of(part.values);
+    sources_.push_back({std::move(part.values), std::move(origin)});
+  }
+  if (part.is_laid) part.begins.clear();
+  parts_.push_back({*id, static_cast<std::uint32_t>(sources_.size() - 1), std::move(part.begins),
+                    part.record_size, false});
+  return {};
+}
+
+Status WrittenBlocks::take_values() {
+  for (PartBlock& part : parts_) {
+    if (part.coded) continue;
+    NMB_ASSIGN(const Metadata* metadata, writer_.metadata(part.id));
+    NMB_ASSIGN(const ClassicLayout layout, writer_.layout(part.id));
+    std::vector<ValueRuns> runs = runs_of(part, *metadata, layout);
+    part.begins = {};
+    if (runs.empty()) continue;
+    const PartSource& source = sources_[part.source];
+    NMB_TRY(writer_.take_values(part.id, source.values, std::move(runs), source.origin));
+  }
+  return {};
+}
+
+}  // namespace nmb

@@ -1,0 +1,98 @@
+// WrittenBlocks: the blocks of a merge as a Writer gets them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "merge/reading/block_sink.h"
+#include "merge/reading/sample_rule.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/storing/part_block.h"
+#include "merge/storing/shared_names.h"
+#include "merge/storing/value_storage.h"
+#include "nmb/pack.h"
+#include "nmb/writer.h"
+
+namespace nmb {
+
+class WrittenBlocks final : public BlockSink {
+ public:
+  // All must outlive this. is_alone: no other rank can move values.
+  WrittenBlocks(const PackOptions& options, SampleRule samples, Writer& writer,
+                ConflictList& conflicts, SharedNames& names, PackReport& report, bool is_alone)
+      : is_alone_(is_alone),
+        writer_(writer),
+        samples_(std::move(samples)),
+        conflicts_(conflicts),
+        names_(names),
+        report_(report),
+        shares_empty_(options.mode == MergeMode::kPack &&
+                      (options.inputs.size() > 1 || options.append)),
+        storage_(options, &report.warnings) {}
+
+  void begin_input(std::shared_ptr<const ByteSource> file) override;
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+
+  // Ahead of end_define(): values that are coded anew.
+  Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
+  // Behind it: tells the writer where the values of parts lie.
+  Status take_values();
+
+  // A block has the dimension that the rule of samples names.
+  bool has_sample_dimension() const { return has_sample_dimension_; }
+  // What became of the chunk lengths of PackOptions::compression, by their places there.
+  bool has_zstd_chunks() const { return storage_.has_zstd_chunks(); }
+  const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
+
+  // How many blocks were taken over whole with tags, and with statistics, of these rows.
+  struct KeptBlocks {
+    std::uint64_t tagged = 0, counted = 0;
+  };
+  KeptBlocks kept_of(const KeptRows* rows) const {
+    const auto found = kept_.find(rows);
+    return found == kept_.end() ? KeptBlocks{} : found->second;
+  }
+
+  static constexpr std::uint32_t kOfOutput = ~std::uint32_t{0};
+  const std::vector<std::uint32_t>& inputs() const { return inputs_; }
+  // Names of up to kFirstBlocks.
+  std::vector<std::string> take_first_names() { return std::move(first_names_); }
+
+  // Origins of values that other ranks open by what send_values() writes
+  // (merge/uniting/sent_values.h): nullptr: it is none of them.
+  const ByteSource* sent_by(std::string_view origin) const;
+
+ private:
+  std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
+  Result<std::uint64_t> samples_of(const BlockName& name, const SampleRule::Objects& objects,
+                                   std::optional<std::uint64_t> recorded);
+  Status take_empty(const BlockName& name);
+  bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
+  Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
+  std::string origin_of(std::shared_ptr<const ByteSource> values);
+
+  const bool is_alone_;
+  Writer& writer_;
+  const SampleRule samples_;
+  ConflictList& conflicts_;
+  SharedNames& names_;
+  PackReport& report_;
+  const bool shares_empty_;  // inputs share blocks in which there is nothing
+  ValueStorage storage_;
+  std::shared_ptr<const ByteSource> file_;
+  bool has_sample_dimension_ = false;
+  // By BlockId: the first that has it, or kOfOutput: the output had it before.
+  std::vector<std::uint32_t> inputs_;
+  std::vector<std::string> first_names_;
+  std::unordered_map<const KeptRows*, KeptBlocks> kept_;
+  std::vector<PartBlock> parts_;
+  std::vector<PartSource> sources_;
+  std::vector<std::shared_ptr<const ByteSource>> sent_;  // by origin
+};
+
+}  // namespace nmb

@@ -1,0 +1,717 @@
+// Blocks of several inputs (see merge/uniting/block_unions.h).
+#include "merge/uniting/block_unions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "merge/reading/input_order.h"
+#include "merge/uniting/coordinate_order.h"
+#include "merge/uniting/decomposition.h"
+#include "model/name_rules.h"
+#include "netcdf/shared_dimensions.h"
+#include "nmb/classic_header.h"
+#include "nmb/netcdf_view.h"
+#include "wire/owned_bytes.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::string_view kFirstAxis = "axis:0";
+// Kind of conflicts.
+constexpr std::string_view kSetSize = "files in set";
+constexpr std::string_view kNoRows = "missing block, no rows";
+
+// The number that a name ends in, behind its last dot, as tiles are numbered.
+std::optional<std::uint64_t> number_of_file(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  std::uint64_t number = 0;
+  const char* const end = name.data() + name.size();
+  if (dot == std::string::npos || dot + 1 == name.size()) return std::nullopt;
+  const auto [at, error] = std::from_chars(name.data() + dot + 1, end, number);
+  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+}
+
+// first: what the first input has of the block.
+UnionRules rules_of(const PackOptions& options, const Metadata& first) {
+  UnionRules rules;
+  if (options.mode == MergeMode::kJoin) {
+    rules.complete = true;
+    rules.along = options.along.empty()         ? UnionRules::Along::kRecords
+                  : options.along == kFirstAxis ? UnionRules::Along::kFirstAxis
+                                                : UnionRules::Along::kDimension;
+    rules.dimension = options.along;
+  }
+  if (options.mode == MergeMode::kTiles) {
+    rules.complete = rules.drops_parts = true;
+    rules.along = is_iceberg(first) ? UnionRules::Along::kRecords : UnionRules::Along::kTiles;
+  }
+  rules.equal_attributes = options.strict_attributes;
+  rules.equal_values = !options.first_values;
+  rules.fills = options.fill_missing;
+  rules.skips = options.skip_mismatches;
+  rules.widens = options.widen_types && options.mode != MergeMode::kTiles;
+  return rules;
+}
+
+// Shown of a list of names in a warning.
+constexpr std::size_t kShownNames = 8;
+
+}  // namespace
+
+// A block that one input has is kept as it is until another one has it too.
+struct BlockUnions::Entry {
+  BlockName name;
+  std::shared_ptr<const ByteSource> file;  // of the first
+  std::vector<std::size_t> inputs;         // that have it
+  std::vector<std::size_t> members;        // that are united, in order
+  // How many files the set has, as inputs say that are parts of one.
+  std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
+  std::optional<KeptBlock> whole;
+  std::shared_ptr<const DescribedBlock> described;  // in place of `whole`
+  std::unique_ptr<DatasetUnion> united;
+  std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
+  bool is_iceberg = false;               // a set of icebergs
+  bool has_gaps = false;                 // inputs that lack it have fill values
+  // By dimension, how many groups above the one is that has it in all inputs; 0: the block itself.
+  std::map<std::string, std::uint32_t, std::less<>> levels;
+};
+
+// The blocks that one input alone has, which another rank has read.
+class BlockUnions::Loader final : public BlockSink {
+ public:
+  Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
+  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  Status take_whole(const BlockName& name, InputBlock& block) override {
+    const auto known = unions_.by_name_.find(name.name);
+    if (known == unions_.by_name_.end()) return {};
+    Entry& entry = *known->second;
+    if (!entry.described || entry.inputs.front() != input_) return {};
+    entry.described.reset();
+    entry.file = file_;
+    entry.whole = std::move(static_cast<KeptBlock&>(block));
+    return {};
+  }
+  Status take_part(const BlockName&, BlockPart) override { return {}; }
+
+ private:
+  BlockUnions& unions_;
+  const std::size_t input_;
+  std::shared_ptr<const ByteSource> file_;
+};
+
+BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+                         std::shared_ptr<SourcePool> views, std::uint64_t held,
+                         ReadAgain read_again)
+    : options_(options),
+      conflicts_(conflicts),
+      report_(report),
+      views_(std::move(views)),
+      held_room_(held),
+      read_again_(std::move(read_again)) {}
+
+BlockUnions::~BlockUnions() = default;
+
+BlockUnions::Entry& BlockUnions::entry_of(const BlockName& name) {
+  Entry*& entry = by_name_[name.name];
+  if (!entry) {
+    entry = entries_.emplace_back(std::make_unique<Entry>()).get();
+    entry->name = name;
+    entry->file = file_;
+  }
+  return *entry;
+}
+
+void BlockUnions::take_note(const Entry& entry, UnionNote note) {
+  const std::size_t input = entry.members[note.second];
+  const Occurrence at =
+      input == conflicts_.here().input ? conflicts_.next_object() : Occurrence{input, 0};
+  std::string object = entry.name.name;
+  if (!object.empty() && !note.object.starts_with('@')) object += '/';
+  object += note.object;
+  const std::size_t first = entry.members[note.first];
+  const std::size_t second = first == input ? ConflictList::kNone : input;
+  FoundConflict found = conflicts_.make(at, std::move(note.kind), std::move(object), first, second,
+                                        std::move(note.found), std::move(note.expected));
+  switch (note.what) {
+    case UnionNote::What::kConflict:
+      return conflicts_.add(std::move(found));
+    case UnionNote::What::kLeftOut:
+      report_.left_out.push_back(std::move(found.conflict));
+      return;
+    case UnionNote::What::kFilled:
+      report_.filled.push_back(std::move(found.conflict));
+      return;
+    case UnionNote::What::kShared:
+      report_.shared.push_back(std::move(found.conflict));
+      return;
+    case UnionNote::What::kWidened:
+      report_.widened.push_back(std::move(found.conflict));
+      return;
+    case UnionNote::What::kDiffers:
+      report_.differing.push_back(std::move(found.conflict));
+  }
+}
+
+DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
+  if (!entry.united)
+    entry.united = std::make_unique<DatasetUnion>(
+        rules_of(options_, first),
+        [this, &entry](UnionNote note) { take_note(entry, std::move(note)); });
+  return *entry.united;
+}
+
+Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
+  // The file is open now, and may not be when values are compared.
+  return visit_union_block(block, options_, views_, &held_room_,
+                           [&](const UnionBlock& united) { return unite(entry, united); });
+}
+
+Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
+  NMB_TRY(block.failure());
+  UnionBlock united = block.block();
+  for (const std::uint64_t input : block.parts().same_as) {
+    const auto at = std::ranges::lower_bound(entry.members, input);
+    united.member.same_as.push_back(at == entry.members.end() || *at != input
+                                        ? DatasetUnion::kNobody
+                                        : static_cast<std::uint32_t>(at - entry.members.begin()));
+  }
+  return unite(entry, united);
+}
+
+Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
+  for (const Loss& loss : block.losses) conflicts_.add("loss", loss.object, loss.text, "");
+  for (const std::string& name : block.lost_fill_values) ++lost_fill_values_[name];
+  const Metadata& metadata = block.member.metadata;
+  entry.members.push_back(conflicts_.here().input);
+  if (options_.mode == MergeMode::kTiles) NMB_TRY(check_tile(entry, metadata));
+  for (DimId d = 0; d < metadata.dimension_count(); ++d) {
+    const auto [known, is_new] = entry.levels.emplace(metadata.dimension(d).name, block.levels[d]);
+    if (known->second != block.levels[d]) known->second = 0;
+  }
+  return union_of(entry, metadata).add(block.member);
+}
+
+// Of what was kept as it is.
+Status BlockUnions::unite_whole(Entry& entry) {
+  if (!entry.whole && !entry.described) return {};
+  // What is told of it is the first input's.
+  const Occurrence here = conflicts_.here();
+  conflicts_.begin_input(entry.inputs.front());
+  const Status status = unite_first(entry);
+  conflicts_.look_at(here);
+  return status;
+}
+
+Status BlockUnions::unite_first(Entry& entry) {
+  if (const auto described = std::exchange(entry.described, nullptr))
+    return unite(entry, *described);
+  KeptBlock whole = std::move(*entry.whole);
+  entry.whole.reset();
+  NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, whole.open());
+  return unite(entry, InputBlock(*opened, std::move(whole)));
+}
+
+// Reads a block that one input alone has, and all others of that input, if another rank has read
+// it. Without it: its input cannot be used.
+Status BlockUnions::load(Entry& entry) {
+  if (!entry.described) return {};
+  const std::size_t input = entry.inputs.front();
+  Loader loader(*this, input);
+  const Status status = read_again_(input, loader);
+  if (std::exchange(entry.described, nullptr) && status.ok())
+    return Status(Code::kDamaged, conflicts_.input(input), kNoOffset, "",
+                  "the file changed while it was read");
+  return {};
+}
+
+// keep: as the only one of its name.
+template <class Keep>
+bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
+  const bool is_first = entry.inputs.empty(), is_tile = options_.mode == MergeMode::kTiles;
+  entry.inputs.push_back(conflicts_.here().input);
+  note_set_size(entry, facts);
+  if (is_first) {
+    entry.samples = facts.samples;
+    // A tile is a part in any case.
+    if (is_tile && !facts.has_no_icebergs) return true;
+    keep();
+    return false;
+  }
+  if (is_tile) {
+    if (facts.has_no_icebergs) return false;
+    if (!entry.united) {
+      entry.whole.reset();
+      entry.described.reset();
+    }
+  }
+  if (!entry.samples || !facts.samples)
+    entry.samples.reset();
+  else if (options_.mode == MergeMode::kJoin)
+    *entry.samples += *facts.samples;
+  else
+    entry.samples = std::max(*entry.samples, *facts.samples);
+  return true;
+}
+
+Status BlockUnions::take_whole(const BlockName& name, InputBlock& block) {
+  Entry& entry = entry_of(name);
+  if (!take(entry, facts_of(block, options_),
+            [&] { entry.whole = std::move(static_cast<KeptBlock&>(block)); }))
+    return {};
+  NMB_TRY(unite_whole(entry));
+  return unite(entry, block);
+}
+
+Status BlockUnions::take_described(const BlockName& name,
+                                   std::shared_ptr<const DescribedBlock> block) {
+  Entry& entry = entry_of(name);
+  if (!take(entry, block->facts(), [&] { entry.described = block; })) return {};
+  NMB_TRY(unite_whole(entry));
+  return unite(entry, *block);
+}
+
+Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
+  Entry& entry = entry_of(name);
+  NMB_TRY(unite_whole(entry));
+  entry.samples.reset();
+  entry.inputs.push_back(conflicts_.here().input);
+  entry.members.push_back(conflicts_.here().input);
+  return union_of(entry, part.metadata)
+      .add({part.metadata, std::move(part.begins), part.record_size, part.records,
+            std::move(part.values)});
+}
+
+// Whether it is a part of a set that can be put together.
+Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
+  if (const auto gathered = gathered_variable(metadata))
+    return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
+                                          ": found a list of points (attribute compress), expected "
+                                          "tiles: sets compressed by gathering are not supported");
+  if (!has_decomposition(metadata) && !is_iceberg(metadata))
+    conflicts_.add("decomposition", entry.name.name.empty() ? "/" : entry.name.name,
+                   "no " + std::string(kDecomposition) + " of a dimension's variable",
+                   "one at least; --mode join for files of time steps");
+  return {};
+}
+
+void BlockUnions::note_set_size(Entry& entry, const BlockFacts& facts) {
+  if (!facts.set_size) return;
+  entry.set_sizes.emplace_back(conflicts_.here().input, *facts.set_size);
+  entry.is_iceberg = facts.is_iceberg_set;
+}
+
+// Whether the inputs that have a block are the set that they say they are part of.
+void BlockUnions::check_set(const Entry& entry) {
+  if (entry.set_sizes.empty()) return;
+  const std::size_t first = entry.set_sizes.front().first;
+  const std::int64_t size = entry.set_sizes.front().second;
+  const auto files = [](std::int64_t count) {
+    if (count < 1) return std::string("no number of files");
+    return std::to_string(count) + (count == 1 ? " file" : " files");
+  };
+  const auto tell = [&](std::size_t input, std::string found, std::string expected, bool may_fill) {
+    tell_set(entry, input == first ? ConflictList::kNone : input, first, std::move(found),
+             std::move(expected), may_fill);
+  };
+  std::int64_t largest = size;
+  for (const auto& [input, other] : entry.set_sizes) {
+    largest = std::max(largest, other);
+    if (other != size) tell(input, "a set of " + files(other), "one of " + files(size), true);
+  }
+  if (size < 1) tell(first, "a set of " + files(size), "a number (NumFilesInSet)", true);
+  if (entry.is_iceberg && check_icebergs(entry, largest)) return;
+  const auto given = static_cast<std::int64_t>(entry.inputs.size());
+  if (given < largest)
+    tell(first, files(given) + missing_numbers(entry.inputs, largest),
+         files(largest) + " (NumFilesInSet)", true);
+  else if (given > largest && options_.mode == MergeMode::kTiles)
+    tell(first, files(given), files(largest) + " (NumFilesInSet)", false);
+}
+
+// second: kNone: of the first alone.
+void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
+                           std::string found, std::string expected, bool may_fill) {
+  FoundConflict conflict =
+      conflicts_.make({second == ConflictList::kNone ? first : second, 0}, std::string(kSetSize),
+                      entry.name.name.empty() ? "/" : entry.name.name, first, second,
+                      std::move(found), std::move(expected));
+  if (may_fill && options_.fill_missing)
+    report_.filled.push_back(std::move(conflict.conflict));
+  else
+    conflicts_.add(std::move(conflict));
+}
+
+// Icebergs have no place that would tell a part that is given twice: their files' numbers do. With
+// join the files whose names differ in their numbers alone are a set. size: of each set; less than
+// 1: not known. Whether the sets are known to be whole or were told of.
+bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
+  std::vector<std::string> names;
+  for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
+  // In tiles any file that is given twice is told of.
+  if (options_.mode == MergeMode::kJoin)
+    for (const auto& [first, second] : repeated_files(names))
+      tell_set(entry, entry.inputs[second], entry.inputs[first], "the same file twice",
+               "each file once", false);
+  std::map<std::string, std::map<std::uint64_t, std::size_t>> sets;
+  for (const std::size_t input : entry.inputs) {
+    const std::string& name = conflicts_.input(input);
+    const auto number = number_of_file(name);
+    if (!number) return false;
+    const bool is_one = options_.mode == MergeMode::kTiles;
+    auto& set = sets[is_one ? std::string() : name.substr(0, name.rfind('.'))];
+    const auto [known, is_new] = set.emplace(*number, input);
+    if (!is_new)
+      tell_set(entry, input, known->second,
+               "a second file of the number " + std::to_string(*number), "one", false);
+  }
+  if (options_.mode == MergeMode::kTiles) return false;
+  for (const auto& [name, set] : sets) {
+    if (static_cast<std::int64_t>(set.size()) >= size) continue;
+    std::vector<std::size_t> inputs;
+    for (const auto& [number, input] : set) inputs.push_back(input);
+    tell_set(entry, ConflictList::kNone, *std::ranges::min_element(inputs),
+             std::to_string(set.size()) + (set.size() == 1 ? " file" : " files") +
+                 missing_numbers(inputs, size),
+             std::to_string(size) + (size == 1 ? " file" : " files") + " (NumFilesInSet)", true);
+  }
+  return true;
+}
+
+// Of files that are numbered from 0: ", none that ends in .0001".
+std::string BlockUnions::missing_numbers(const std::vector<std::size_t>& inputs,
+                                         std::int64_t count) const {
+  std::set<std::uint64_t> numbers;
+  for (const std::size_t input : inputs) {
+    const auto number = number_of_file(conflicts_.input(input));
+    if (!number || *number >= static_cast<std::uint64_t>(count)) return "";
+    numbers.insert(*number);
+  }
+  std::string out;
+  std::size_t shown = 0;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count) && shown < kShownNames; ++i) {
+    if (numbers.contains(i)) continue;
+    std::string digits = std::to_string(i);
+    digits.insert(0, 4 - std::min<std::size_t>(4, digits.size()), '0');
+    out += (shown++ == 0 ? ", none whose name ends in ." : ", .") + digits;
+  }
+  return out;
+}
+
+void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs) {
+  if (entry.inputs.size() == inputs.size()) return;
+  for (const std::size_t input : inputs)
+    if (!std::ranges::binary_search(entry.inputs, input)) {
+      // Its rows have no counterpart in other blocks of that input.
+      const bool has_no_rows =
+          options_.fill_missing && options_.mode == MergeMode::kJoin && !entry.has_gaps;
+      FoundConflict found =
+          conflicts_.make({input, 0}, std::string(has_no_rows ? kNoRows : "missing block"),
+                          entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(),
+                          input, "none", "one");
+      if (options_.fill_missing)
+        report_.filled.push_back(std::move(found.conflict));
+      else
+        conflicts_.add(std::move(found));
+    }
+}
+
+// --missing=fill: where a group shares a dimension with a group above it, an input that lacks the
+// group, or its variables, has fill values for each index that it has above.
+Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
+  for (const std::unique_ptr<Entry>& entry : entries_) {
+    if (entry->inputs.size() < inputs.size()) NMB_TRY(load(*entry));
+    if (entry->whole && entry->inputs.size() < inputs.size()) {
+      NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, entry->whole->open());
+      const NetcdfView view = netcdf_view(*opened);
+      if (std::ranges::any_of(view.dimensions, [&](const NetcdfView::Dimension& dimension) {
+            return joined_above(*entry, dimension.name) != nullptr;
+          }))
+        NMB_TRY(unite_whole(*entry));
+    }
+    if (!entry->united) continue;
+    for (const std::string& dimension : entry->united->joined_names())
+      add_gaps(*entry, dimension, inputs);
+  }
+  return {};
+}
+
+void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
+                           const std::vector<std::size_t>& inputs) {
+  const Entry* const above = joined_above(entry, dimension);
+  // With a coordinate of its own the dimension is its own.
+  if (!above || entry.united->has_variable(dimension)) return;
+  const auto count = [&](std::size_t m) {
+    return *entry.united->joined_count(dimension, static_cast<std::uint32_t>(m));
+  };
+  const auto is_empty = [&](std::size_t m) {
+    return count(m) == 0 &&
+           !entry.united->has_variable_along(dimension, static_cast<std::uint32_t>(m));
+  };
+  // Of other lengths it is another dimension.
+  for (std::size_t m = 0; m < entry.members.size(); ++m) {
+    const auto length = joined_length(*above, dimension, entry.members[m]);
+    if (length && *length != count(m) && !is_empty(m)) return;
+  }
+  for (const std::size_t input : inputs) {
+    const auto length = joined_length(*above, dimension, input);
+    if (!length) continue;
+    const auto at = std::ranges::lower_bound(entry.members, input);
+    const auto m = static_cast<std::uint32_t>(at - entry.members.begin());
+    if (at == entry.members.end() || *at != input)
+      entry.united->add_gap(dimension, m, *length);
+    else if (is_empty(m))
+      entry.united->set_joined_count(dimension, m, *length);
+  }
+  entry.has_gaps = true;
+}
+
+// The nearest block above that is joined along a dimension of this name; nullptr: none.
+const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
+                                                    std::string_view dimension) const {
+  for (std::string name = entry.name.name; !name.empty();) {
+    const std::size_t slash = name.rfind('/');
+    name.resize(slash == name.npos ? 0 : slash);
+    const auto known = by_name_.find(name);
+    if (known == by_name_.end() || !known->second->united) continue;
+    if (known->second->united->joined_count(dimension, 0)) return known->second;
+  }
+  return nullptr;
+}
+
+// What an input has of it; nullopt: it has none of the blocks that share it.
+std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
+                                                        std::string_view dimension,
+                                                        std::size_t input) const {
+  const auto at = std::ranges::lower_bound(entry.members, input);
+  if (at != entry.members.end() && *at == input)
+    return entry.united->joined_count(dimension,
+                                      static_cast<std::uint32_t>(at - entry.members.begin()));
+  const Entry* const above = joined_above(entry, dimension);
+  return above ? joined_length(*above, dimension, input) : std::nullopt;
+}
+
+void BlockUnions::tell_key(std::size_t input, std::string object, std::string found,
+                           std::string expected) {
+  conflicts_.add_at({input, 0}, "partition key", std::move(object), input, ConflictList::kNone,
+                    std::move(found), std::move(expected));
+}
+
+// The events of all inputs, and their numbers in each block that has some. What an input lacks may
+// follow from another conflict that was told of it, so is told of others alone.
+Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
+  const std::size_t slash = options_.key.rfind('/');
+  const std::string block = slash == std::string::npos ? "spill" : options_.key.substr(0, slash);
+  const std::string variable = options_.key.substr(slash + 1);
+  for (const auto& entry : entries_) NMB_TRY(unite_whole(*entry));
+  const auto events = by_name_.find(block);
+  std::set<std::size_t> in_conflict;
+  for (const FoundConflict& found : conflicts_.all()) in_conflict.insert(found.occurrence.input);
+  NMB_TRY(add_events(events == by_name_.end() ? nullptr : events->second, variable, inputs,
+                     in_conflict));
+  for (const auto& entry : entries_)
+    if (entry->united) NMB_TRY(add_numbers(*entry, variable, in_conflict));
+  return {};
+}
+
+Status BlockUnions::add_events(Entry* events, const std::string& variable,
+                               const std::vector<std::size_t>& inputs,
+                               const std::set<std::size_t>& in_conflict) {
+  std::optional<VarId> id;
+  if (events && events->united) id = events->united->joined_column(variable);
+  for (const std::size_t input : inputs) {
+    KeyColumn column;
+    if (id) {
+      const auto member = std::ranges::find(events->members, input);
+      if (member != events->members.end()) {
+        const auto m = static_cast<std::uint32_t>(member - events->members.begin());
+        column.values = events->united->column(*id, m, &column.count);
+        column.type = events->united->type_of(*id);
+      }
+    }
+    if (!column.values &&
+        (!id || column.count > 0 || !std::ranges::count(events->members, input))) {
+      if (!in_conflict.contains(input))
+        tell_key(input, options_.key, "no such variable that is joined, of one value a row", "one");
+      continue;
+    }
+    NMB_ASSIGN(const auto problem, key_->add(input, std::move(column)));
+    if (problem) tell_key(input, options_.key, problem->found, problem->expected);
+  }
+  return {};
+}
+
+Status BlockUnions::add_numbers(Entry& entry, const std::string& variable,
+                                const std::set<std::size_t>& in_conflict) {
+  const auto id = entry.united->joined_column(variable);
+  if (!id) return {};
+  const std::string object = entry.name.name.empty() ? variable : entry.name.name + "/" + variable;
+  std::vector<Source> numbers;
+  for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
+    const std::size_t input = entry.members[m];
+    if (!key_->has(input)) continue;  // told
+    KeyColumn column;
+    column.values = entry.united->column(*id, m, &column.count);
+    column.type = entry.united->type_of(*id);
+    if (!column.values && column.count > 0) {
+      if (!in_conflict.contains(input)) tell_key(input, object, "none", "one value for each row");
+      continue;
+    }
+    NMB_ASSIGN(const auto problem, key_->check(input, column));
+    if (problem) tell_key(input, object, problem->found, problem->expected);
+    numbers.push_back(PartitionKey::numbers(key_, input, std::move(column)));
+  }
+  if (conflicts_.size() > 0) return {};
+  return entry.united->add_column(variable + ".seq", *id, std::move(numbers));
+}
+
+Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& sink) {
+  const bool joins = options_.mode == MergeMode::kJoin;
+  if (joins && inputs.size() > 1 &&
+      std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
+        return entry->united && entry->united->is_joined();
+      }))
+    conflicts_.add_at({inputs.back(), 0}, "dimension",
+                      options_.along.empty() ? "of records" : options_.along, inputs.front(),
+                      ConflictList::kNone, "no block of several inputs that has it",
+                      options_.along.empty() ? "one at least, or --along" : "one at least");
+  if (joins && options_.fill_missing && options_.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
+  if (!options_.key.empty()) NMB_TRY(add_keys(inputs));
+  for (const std::unique_ptr<Entry>& entry : entries_) {
+    if (joins || options_.mode == MergeMode::kTiles) tell_absent(*entry, inputs);
+    check_set(*entry);
+    NMB_TRY(finish(*entry, sink));
+    entry->united.reset();
+    entry->whole.reset();
+    entry->described.reset();
+  }
+  warn_of_notes();
+  return {};
+}
+
+Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
+  if (options_.mode == MergeMode::kTiles) NMB_TRY(unite_whole(entry));
+  NMB_TRY(load(entry));
+  if (!entry.whole && !entry.united) return {};  // its input cannot be used
+  if (entry.united) NMB_TRY(entry.united->check_tiles(conflicts_.size() == 0));
+  // What is told of it is of no use to whom it does not concern.
+  if (!entry.whole && conflicts_.size() > 0) return {};
+  conflicts_.begin_input(entry.inputs.front());
+  sink.begin_input(entry.file);
+  if (entry.whole) {
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> opened, entry.whole->open());
+    InputBlock whole(*opened, std::move(*entry.whole));
+    return sink.take_whole(entry.name, whole);
+  }
+  std::vector<JoinedCoordinate> coordinates;
+  if (options_.mode == MergeMode::kJoin && entry.inputs.size() > 1)
+    coordinates = entry.united->coordinates();
+  NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
+  NMB_TRY(check_coordinates(entry, coordinates));
+  std::vector<std::uint32_t> levels;
+  for (DimId d = 0; d < all.metadata.dimension_count(); ++d) {
+    const auto known = entry.levels.find(all.metadata.dimension(d).name);
+    levels.push_back(known == entry.levels.end() ? 0 : known->second);
+  }
+  if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; }))
+    return take_group(entry, with_dimensions_above(all, levels), sink);
+  BlockPart part = laid_part(all);
+  part.samples = entry.samples;
+  return sink.take_part(entry.name, std::move(part));
+}
+
+// A block some of whose dimensions are those of groups above.
+Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSink& sink) {
+  NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
+  InputBlock block(group);
+  block.group = entry.name.group;
+  block.is_group = block.is_placed = true;
+  block.samples = entry.samples;
+  block.packed.kind = Kind::kExtended;
+  block.packed.dimensions = group.metadata.dimension_count();
+  block.packed.variables = group.metadata.variable_count();
+  block.packed.attributes = group.metadata.attribute_count();
+  block.packed.records = group.records;
+  block.packed.body = std::make_shared<OwnedBytes>(std::move(body), group.extent->name());
+  block.packed.extent_length = group.extent->size();
+  if (block.packed.extent_length > 0) block.packed.extent = block.values = group.extent;
+  return sink.take_whole(entry.name, block);
+}
+
+Status BlockUnions::check_coordinates(const Entry& entry,
+                                      const std::vector<JoinedCoordinate>& coordinates) {
+  for (const JoinedCoordinate& coordinate : coordinates) {
+    NMB_ASSIGN(const auto disorder,
+               first_disorder(coordinate.name, coordinate.type, coordinate.parts));
+    if (!disorder) continue;
+    const auto input_at = [&](std::uint64_t index) {
+      return entry.members[entry.united->member_at(coordinate.along, index)];
+    };
+    const std::size_t input = input_at(disorder->index), before = input_at(disorder->index - 1);
+    FoundConflict found = conflicts_.make(
+        {input, 0}, "coordinate",
+        (entry.name.name.empty() ? "" : entry.name.name + "/") + disorder->coordinate, before,
+        input == before ? ConflictList::kNone : input,
+        disorder->found + " at index " + std::to_string(disorder->index) + " behind " +
+            disorder->before,
+        "values that go on in one direction");
+    if (options_.monotonic)
+      conflicts_.add(std::move(found));
+    else
+      report_.warnings.push_back(found.conflict.text());
+  }
+  return {};
+}
+// One line for all that is alike.
+void BlockUnions::warn_of_notes() {
+  const auto warn_of = [this](const std::map<std::string, std::size_t>& counts, std::string text) {
+    std::size_t shown = 0;
+    for (const auto& [name, count] : counts) {
+      if (shown == kShownNames) break;
+      text += (shown++ == 0 ? ": " : ", ") + name + " (" + std::to_string(count) + ")";
+    }
+    if (counts.size() > shown) text += " and " + std::to_string(counts.size() - shown) + " more";
+    report_.warnings.push_back(std::move(text));
+  };
+  const auto warn = [&](const std::vector<PackConflict>& notes, const std::string& text,
+                        const auto& name_of) {
+    if (notes.empty()) return;
+    std::map<std::string, std::size_t> counts;
+    for (const PackConflict& note : notes) ++counts[name_of(note)];
+    warn_of(counts, std::to_string(notes.size()) + text);
+  };
+  if (!lost_fill_values_.empty())
+    warn_of(lost_fill_values_,
+            "fill values of data sets that no attribute _FillValue tells are not kept");
+  warn(report_.differing, " values of attributes differ from the first, which is kept",
+       [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
+  const auto object = [](const PackConflict& note) { return note.object; };
+  const auto filled = [this](const auto& is_wanted) {
+    std::vector<PackConflict> out;
+    std::ranges::copy_if(report_.filled, std::back_inserter(out), is_wanted,
+                         [](const PackConflict& note) { return std::string_view(note.kind); });
+    return out;
+  };
+  warn(filled([](std::string_view kind) {
+         return kind != kConstantVariable && kind != kSetSize && kind != kNoRows;
+       }),
+       " times fill values stand for what is missing", object);
+  warn(filled([](std::string_view kind) { return kind == kConstantVariable; }),
+       " times a variable that is not joined is missing, and that of other files stands for it",
+       object);
+  warn(filled([](std::string_view kind) { return kind == kNoRows; }),
+       " times a block is missing and has no rows of that input", object);
+  warn(filled([](std::string_view kind) { return kind == kSetSize; }),
+       " times NumFilesInSet and the files given do not agree", object);
+  warn(report_.shared, " times values are those of the first file and are not compared", object);
+  warn(report_.widened, " times values become those of a wider type",
+       [](const PackConflict& note) { return note.object; });
+  warn(report_.left_out, " objects that do not go with the first are left out",
+       [](const PackConflict& note) { return note.object; });
+}
+
+}  // namespace nmb

@@ -1,0 +1,103 @@
+// BlockUnions: blocks that several inputs may have: what the inputs say of each is kept until all
+// are known, and is then one block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "merge/reading/block_sink.h"
+#include "merge/reading/reopened_source.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/uniting/dataset_union.h"
+#include "merge/uniting/described_block.h"
+#include "merge/uniting/partition_key.h"
+#include "merge/uniting/union_block.h"
+#include "nmb/pack.h"
+
+namespace nmb {
+
+class BlockUnions final : public BlockSink {
+ public:
+  // Plans an input once more that another rank has read, into `sink`. Its messages are known
+  // already.
+  using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
+
+  // conflicts, report: must outlive this. held: bytes of values of inputs read here that are held.
+  BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+              std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again);
+  ~BlockUnions() override;
+
+  // Of the input that `conflicts` looks at.
+  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  Status take_whole(const BlockName& name, InputBlock& block) override;
+  Status take_part(const BlockName& name, BlockPart part) override;
+  // A block of an input that another rank read. One that no other input has is read again here.
+  Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
+
+  // Hands on all blocks, in the order of their first inputs: of one input as they are, else what
+  // inputs say of them as one. inputs: those that were looked at.
+  Status finish(const std::vector<std::size_t>& inputs, BlockSink& sink);
+
+ private:
+  struct Entry;
+  class Loader;
+
+  Entry& entry_of(const BlockName& name);
+  DatasetUnion& union_of(Entry& entry, const Metadata& first);
+  // false: there is nothing to unite.
+  template <class Keep>
+  bool take(Entry& entry, const BlockFacts& facts, Keep keep);
+  Status unite(Entry& entry, const InputBlock& block);
+  Status unite(Entry& entry, const DescribedBlock& block);
+  Status unite(Entry& entry, const UnionBlock& block);
+  Status unite_whole(Entry& entry);
+  Status unite_first(Entry& entry);
+  Status load(Entry& entry);
+  Status check_tile(const Entry& entry, const Metadata& metadata);
+  void note_set_size(Entry& entry, const BlockFacts& facts);
+  void check_set(const Entry& entry);
+  bool check_icebergs(const Entry& entry, std::int64_t size);
+  void tell_set(const Entry& entry, std::size_t second, std::size_t first, std::string found,
+                std::string expected, bool may_fill);
+  std::string missing_numbers(const std::vector<std::size_t>& inputs, std::int64_t count) const;
+  void take_note(const Entry& entry, UnionNote note);
+  void tell_absent(const Entry& entry, const std::vector<std::size_t>& inputs);
+  Status add_gaps(const std::vector<std::size_t>& inputs);
+  void add_gaps(Entry& entry, const std::string& dimension, const std::vector<std::size_t>& inputs);
+  const Entry* joined_above(const Entry& entry, std::string_view dimension) const;
+  std::optional<std::uint64_t> joined_length(const Entry& entry, std::string_view dimension,
+                                             std::size_t input) const;
+  Status add_keys(const std::vector<std::size_t>& inputs);
+  Status add_events(Entry* events, const std::string& variable,
+                    const std::vector<std::size_t>& inputs,
+                    const std::set<std::size_t>& in_conflict);
+  Status add_numbers(Entry& entry, const std::string& variable,
+                     const std::set<std::size_t>& in_conflict);
+  void tell_key(std::size_t input, std::string object, std::string found, std::string expected);
+  Status check_coordinates(const Entry& entry, const std::vector<JoinedCoordinate>& coordinates);
+  void warn_of_notes();
+  Status finish(Entry& entry, BlockSink& sink);
+  static Status take_group(const Entry& entry, const Dataset& group, BlockSink& sink);
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  PackReport& report_;
+  const std::shared_ptr<SourcePool> views_;
+  std::uint64_t held_room_;
+  const ReadAgain read_again_;
+  std::map<std::string, std::size_t> lost_fill_values_;  // by variable: how many inputs have one
+  const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
+  std::shared_ptr<const ByteSource> file_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::unordered_map<std::string, Entry*> by_name_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,804 @@
+// Uniting datasets (see merge/uniting/dataset_union.h).
+#include "merge/uniting/dataset_union.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dump/value_text.h"
+#include "merge/uniting/member_array.h"
+#include "merge/uniting/value_comparison.h"
+#include "model/name_rules.h"
+#include "netcdf/laid_values.h"
+#include "netcdf/repeated_value.h"
+#include "wire/checked.h"
+
+namespace nmb {
+
+namespace {
+
+using What = UnionNote::What;
+using Along = UnionRules::Along;
+
+constexpr const char* kNone = "none";
+
+// The classic types' names tell values of other types apart.
+std::string typed_text(const Attribute& attribute) {
+  return std::string(type_name(attribute.type)) + " " + value_text(attribute);
+}
+
+// Values of their variable's own type.
+bool has_type_of_variable(std::string_view attribute) {
+  constexpr std::array<std::string_view, 8> kNames{"_FillValue",  "missing_value", "valid_min",
+                                                   "valid_max",   "valid_range",   "actual_range",
+                                                   "flag_values", "flag_masks"};
+  return std::ranges::find(kNames, attribute) != kNames.end();
+}
+
+// Found and expected, of attributes that are not the same.
+std::pair<std::string, std::string> difference(const Attribute& found, const Attribute& expected) {
+  if (found.type != expected.type) return {typed_text(found), typed_text(expected)};
+  ValueDifference texts = value_difference(found, expected);
+  return {std::move(texts.found) + texts.remark, std::move(texts.expected)};
+}
+
+}  // namespace
+
+bool tells_meaning(std::string_view attribute) {
+  constexpr std::array<std::string_view, 21> kNames{
+      "units",      "units_metadata", "calendar",    "leap_year", "leap_month",  "month_lengths",
+      "_FillValue", "missing_value",  "valid_min",   "valid_max", "valid_range", "scale_factor",
+      "add_offset", "_Unsigned",      "_Encoding",   "dtype",     "compress",    "axis",
+      "positive",   "standard_name",  "cell_methods"};
+  return std::ranges::find(kNames, attribute) != kNames.end() || attribute.starts_with("flag_");
+}
+
+DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset,
+                                             std::shared_ptr<const ByteSource> values) {
+  Member member{dataset.metadata, {}, dataset.layout.record_size, dataset.records};
+  for (VarId v = 0; v < dataset.metadata.variable_count(); ++v)
+    member.begins.push_back(dataset.metadata.begin(v) - dataset.layout.header_length);
+  member.values = std::move(values);
+  return member;
+}
+
+DatasetUnion::DatasetUnion(UnionRules rules, TakeNote note)
+    : rules_(std::move(rules)), note_(std::move(note)) {
+  all_.metadata = Metadata();
+  all_.metadata.check_names_at_once();
+}
+
+Status DatasetUnion::add(const Member& member) {
+  members_.push_back({member.group, member.record_size, member.values, member.has_default_fill});
+  const auto variables = all_.metadata.variable_count();
+  DimIds ids;
+  NMB_TRY(add_dimensions(member, &ids));
+  if (attributes_agree(member.metadata, kGlobal, kGlobal, false))
+    NMB_TRY(unite_attributes(member.metadata, kGlobal, kGlobal));
+  NMB_TRY(add_variables(member, ids));
+  if (rules_.complete && here() > 0) tell_missing(variables);
+  return {};
+}
+
+// --- what is told ---
+
+void DatasetUnion::tell(What what, std::string kind, std::string_view object, std::string found,
+                        std::string expected, std::uint32_t first, std::uint32_t second) {
+  if (members_[first].group != members_[second].group) {
+    found += " in group /" + members_[second].group;
+    expected += " as in /" + members_[first].group;
+  }
+  note_({what, std::move(kind), std::string(object), std::move(found), std::move(expected), first,
+         second});
+}
+
+void DatasetUnion::conflict(std::string kind, std::string_view object, std::string found,
+                            std::string expected, std::uint32_t first) {
+  tell(What::kConflict, std::move(kind), object, std::move(found), std::move(expected), first,
+       here());
+}
+
+void DatasetUnion::mismatch(bool may_skip, std::string kind, std::string_view object,
+                            std::string found, std::string expected, std::uint32_t first) {
+  tell(may_skip && rules_.skips ? What::kLeftOut : What::kConflict, std::move(kind), object,
+       std::move(found), std::move(expected), first, here());
+}
+
+Status DatasetUnion::clash(const char* kind, std::string_view object, const Status& status,
+                           std::uint32_t first) {
+  if (status.code() == Code::kExists)
+    conflict(kind, object, "a second one", "one of this name", first);
+  else if (status.code() == Code::kUsage)
+    conflict(kind, object, "a name that is not legal", "a legal one", here());
+  else
+    return status;
+  return {};
+}
+
+std::string DatasetUnion::object_of(VarId known, std::string_view attribute) const {
+  std::string object;
+  if (known != kGlobal) object = all_.metadata.variable(known).name;
+  return object.append("@").append(attribute);
+}
+
+std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) const {
+  const auto later = attribute_members_.find(object_of(known, attribute));
+  if (later != attribute_members_.end()) return later->second;
+  return known == kGlobal ? 0 : placed_[known].places.front().member;
+}
+
+// --- dimensions ---
+
+// By dimension of the dataset.
+std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
+  std::vector<bool> along(metadata.dimension_count());
+  if (is_tiled()) {
+    for (DimId id = 0; id < metadata.dimension_count(); ++id)
+      along[id] = decomposition_of(metadata, id, 0).has_value();
+    return along;
+  }
+  const auto add = [&](std::optional<DimId> id) {
+    if (id) along[*id] = true;
+  };
+  bool is_known = false;
+  for (DimId id = 0; id < joined_.size(); ++id) {
+    if (!joined_[id].is) continue;
+    is_known = true;
+    add(metadata.find_dimension(all_.metadata.dimension(id).name));
+  }
+  if (rules_.along == Along::kRecords && !is_known) add(metadata.record_dimension());
+  if (rules_.along == Along::kDimension && !is_known)
+    add(metadata.find_dimension(rules_.dimension));
+  if (rules_.along == Along::kFirstAxis)
+    for (VarId v = 0; v < metadata.variable_count(); ++v)
+      if (const auto dimensions = metadata.variable(v).dimensions; !dimensions.empty())
+        add(dimensions.front());
+  return along;
+}
+
+// nullopt: what was found of it cannot be.
+std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, DimId local,
+                                                        bool is_joined) {
+  const Dimension found = member.metadata.dimension(local);
+  const std::uint64_t length = found.is_record() ? member.records : found.length;
+  if (!is_joined || !is_tiled()) return Part{0, length, found.length};
+  const auto part = decomposition_of(member.metadata, local, member.records);
+  if (part->found.empty()) return Part{part->first, part->count, part->length};
+  conflict("decomposition", found.name, part->found, part->expected, here());
+  return std::nullopt;
+}
+
+// The length along it of what is put together.
+std::uint64_t DatasetUnion::length_of(DimId id) const {
+  const Dimension dimension = all_.metadata.dimension(id);
+  return dimension.is_record() ? all_.records : dimension.length;
+}
+
+Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
+  const std::vector<bool> along = along_of(member.metadata);
+  for (Joined& joined : joined_) {
+    if (!joined.is) continue;
+    joined.counts.push_back(0);
+    if (is_tiled()) joined.firsts.push_back(0);
+  }
+  for (DimId local = 0; local < member.metadata.dimension_count(); ++local) {
+    const Dimension found = member.metadata.dimension(local);
+    std::optional<DimId> id = all_.metadata.find_dimension(found.name);
+    const std::optional<Part> part = part_of(member, local, along[local]);
+    if (!part) {
+      id.reset();
+    } else if (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id)) {
+      id.reset();
+    } else if (id && joined_[*id].is) {
+      joined_[*id].counts.back() = part->count;
+      if (is_tiled()) joined_[*id].firsts.back() = part->first;
+    } else if (id) {
+      compare_dimensions(member, found, *id);
+    } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
+      conflict("dimension name", found.name, "it as record dimension",
+               in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
+    } else {
+      NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
+      if (found.is_record()) is_record_used_ = !member.is_record_unused;
+    }
+    ids->push_back(id);
+  }
+  return {};
+}
+
+// nullopt: its name cannot be.
+Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
+                                                         bool is_joined) {
+  const Result<DimId> added =
+      all_.metadata.add_dimension(found.name, found.is_record() ? found.length : part.whole);
+  if (!added.ok()) {
+    NMB_TRY(clash("dimension name", found.name, added.status(), here()));
+    return std::optional<DimId>();
+  }
+  dimension_members_.push_back(here());
+  Joined& joined = joined_.emplace_back();
+  joined.is = is_joined;
+  if (is_joined) {
+    joined.counts.resize(members_.size());
+    joined.counts.back() = part.count;
+    if (is_tiled()) {
+      joined.firsts.resize(members_.size());
+      joined.firsts.back() = part.first;
+    }
+  }
+  if (found.is_record()) all_.records = is_joined && is_tiled() ? part.whole : part.count;
+  return std::optional<DimId>(*added);
+}
+
+// Of tiles; whole: 0 without a decomposition.
+bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
+  const auto text = [](std::uint64_t length) {
+    return length == 0 ? "no " + std::string(kDecomposition)
+                       : "a part of " + std::to_string(length);
+  };
+  const std::uint64_t expected = joined_[known].is ? length_of(known) : 0;
+  if (whole == expected) return true;
+  conflict("decomposition", found.name, text(whole), text(expected), dimension_members_[known]);
+  return false;
+}
+
+void DatasetUnion::compare_dimensions(const Member& member, const Dimension& found, DimId known) {
+  const Dimension expected = all_.metadata.dimension(known);
+  if (found.is_record() && expected.is_record()) return compare_records(member, found, known);
+  if (found.length == expected.length) return;
+  const auto text = [](const Dimension& dimension, std::uint64_t count) {
+    return dimension.is_record() ? std::to_string(count) + " records"
+                                 : "length " + std::to_string(dimension.length);
+  };
+  conflict("dimension", found.name, text(found, member.records), text(expected, all_.records),
+           dimension_members_[known]);
+}
+
+void DatasetUnion::compare_records(const Member& member, const Dimension& found, DimId known) {
+  if (member.is_record_unused) return;
+  if (!std::exchange(is_record_used_, true)) {
+    all_.records = member.records;
+    dimension_members_[known] = here();
+    return;
+  }
+  if (member.records == all_.records) return;
+  conflict("dimension", found.name, std::to_string(member.records) + " records",
+           std::to_string(all_.records) + " records", dimension_members_[known]);
+}
+
+// --- attributes ---
+
+// Of types that differ: where these may, the same numbers.
+bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
+  if (found.type == expected.type) return std::ranges::equal(found.values, expected.values);
+  const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
+  return rules_.widens && wide &&
+         widened_values(found.values, found.type, *wide) ==
+             widened_values(expected.values, expected.type, *wide);
+}
+
+// Of a variable of a type that may have become another one's here.
+Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribute& attribute) {
+  const Type type = known == kGlobal ? attribute.type : all_.metadata.variable(known).type;
+  if (known == kGlobal || type == of_variable || attribute.type != of_variable ||
+      !has_type_of_variable(attribute.name))
+    return all_.metadata.add_attribute(known, attribute.name, attribute.type, attribute.values);
+  return all_.metadata.add_attribute(known, attribute.name, type,
+                                     widened_values(attribute.values, attribute.type, type));
+}
+
+bool DatasetUnion::is_strict(std::string_view attribute) const {
+  return rules_.equal_attributes || tells_meaning(attribute);
+}
+
+bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId known,
+                                    bool may_skip) {
+  bool agree = true;
+  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
+    // What is left out is told once.
+    if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
+    mismatch(may_skip, "attribute", object_of(known, name), std::move(found), std::move(expected),
+             first_of(known, name));
+  };
+  metadata.for_each_attribute(local, [&](const Attribute& found) {
+    if (!is_strict(found.name) || is_dropped(known, found.name)) return;
+    const auto expected = all_.metadata.find_attribute(known, found.name);
+    if (!expected) {
+      // Of the block each may have some of its own.
+      if (known != kGlobal) differ(found.name, value_text(found), kNone);
+    } else if (!is_same(found, *expected)) {
+      auto [is, was] = difference(found, *expected);
+      differ(found.name, std::move(is), std::move(was));
+    }
+  });
+  if (known == kGlobal) return agree;
+  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
+    if (is_strict(expected.name) && !metadata.find_attribute(local, expected.name))
+      differ(expected.name, kNone, value_text(expected));
+  });
+  return agree;
+}
+
+// Those that only some have are kept too.
+Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, VarId known) {
+  Status status;
+  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
+    tell(What::kDiffers, "attribute", object_of(known, name), std::move(found), std::move(expected),
+         first_of(known, name), here());
+  };
+  metadata.for_each_attribute(local, [&](const Attribute& found) {
+    if (!status.ok() || is_dropped(known, found.name)) return;
+    if (const auto expected = all_.metadata.find_attribute(known, found.name)) {
+      if (is_same(found, *expected)) return;
+      auto [is, was] = difference(found, *expected);
+      return differ(found.name, std::move(is), std::move(was));
+    }
+    const std::string object = object_of(known, found.name);
+    if (here() > 0) differ(found.name, value_text(found), kNone);
+    status =
+        add_attribute(known, local == kGlobal ? found.type : metadata.variable(local).type, found);
+    if (!status.ok())
+      status = clash("attribute name", object, status, here());
+    else
+      attribute_members_.emplace(object, here());
+  });
+  NMB_TRY(status);
+  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
+    if (!metadata.find_attribute(local, expected.name))
+      differ(expected.name, kNone, value_text(expected));
+  });
+  return {};
+}
+
+// --- variables ---
+
+Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
+  const Metadata& from = member.metadata;
+  std::vector<DimId> dimensions;
+  for (VarId local = 0; local < from.variable_count(); ++local) {
+    const Variable found = from.variable(local);
+    dimensions.clear();
+    std::vector<std::uint32_t> axes;
+    for (const DimId id : found.dimensions) {
+      if (!ids[id]) continue;
+      if (joined_[*ids[id]].is) axes.push_back(static_cast<std::uint32_t>(dimensions.size()));
+      dimensions.push_back(*ids[id]);
+    }
+    const auto known = all_.metadata.find_variable(found.name);
+    if (known) placed_[*known].last = here();
+    // What a dimension is left out of was told.
+    if (dimensions.size() < found.dimensions.size()) continue;
+    if (axes.size() > 1 && !is_tiled()) {
+      conflict(
+          "shape", found.name,
+          std::to_string(axes.size()) + " dimensions along which values would follow one another",
+          "one at most", here());
+    } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
+      mismatch(true, "extra variable", found.name, "one", kNone, 0);
+    } else if (!known) {
+      const auto added = static_cast<VarId>(placed_.size());
+      NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
+      if (rules_.complete && placed_.size() > added)
+        for (std::uint32_t other = 0; other < here(); ++other) tell_filled(added, here(), other);
+    } else if (rules_.distinct_variables) {
+      NMB_TRY(clash("variable name", found.name, Status(Code::kExists, ""),
+                    placed_[*known].places.front().member));
+    } else {
+      NMB_TRY(unite_variable(member, local, *known, dimensions));
+    }
+  }
+  return {};
+}
+
+Status DatasetUnion::add_variable(const Member& member, VarId local,
+                                  const std::vector<DimId>& dimensions,
+                                  std::vector<std::uint32_t> axes) {
+  const Metadata& from = member.metadata;
+  const Variable found = from.variable(local);
+  const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
+  if (!id.ok()) return clash("variable name", found.name, id.status(), here());
+  placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
+  add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
+  Status status;
+  from.for_each_attribute(local, [&](const Attribute& attribute) {
+    if (!status.ok() || is_dropped(local, attribute.name)) return;
+    status = all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
+    if (!status.ok())
+      status = clash("attribute name", object_of(*id, attribute.name), status, here());
+  });
+  return status;
+}
+
+// Whether a type holds what all have of it, and it is known what their values mean.
+bool DatasetUnion::can_widen(const Member& member, VarId local, VarId known) const {
+  constexpr std::string_view kUnsigned = "_Unsigned";
+  const TypeSet types = placed_[known].types | type_bit(member.metadata.variable(local).type);
+  return rules_.widens && narrowest_type(types) && member.has_default_fill &&
+         std::ranges::all_of(placed_[known].places,
+                             [&](const Place& place) {
+                               return members_[place.member].has_default_fill.has_value();
+                             }) &&
+         !member.metadata.find_attribute(local, kUnsigned) &&
+         !all_.metadata.find_attribute(known, kUnsigned);
+}
+
+bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
+                            const std::vector<DimId>& dimensions) {
+  const Variable found = member.metadata.variable(local), expected = all_.metadata.variable(known);
+  const bool may_skip = placed_[known].axes.empty() || rules_.fills;
+  const std::uint32_t first = placed_[known].places.front().member;
+  if (found.type != expected.type && !can_widen(member, local, known)) {
+    mismatch(may_skip, "type", found.name, std::string(type_name(found.type)),
+             std::string(type_name(expected.type)), first);
+    return false;
+  }
+  if (!std::ranges::equal(dimensions, expected.dimensions)) {
+    const auto text = [&](std::span<const DimId> shape) {
+      std::string names;
+      for (const DimId id : shape)
+        names.append(names.empty() ? "" : ", ").append(all_.metadata.dimension(id).name);
+      return "(" + names + ")";
+    };
+    mismatch(may_skip, "shape", found.name, text(dimensions), text(expected.dimensions), first);
+    return false;
+  }
+  return attributes_agree(member.metadata, local, known, may_skip);
+}
+
+Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId known,
+                                    const std::vector<DimId>& dimensions) {
+  if (!is_alike(member, local, known, dimensions)) return {};
+  const Variable found = member.metadata.variable(local);
+  placed_[known].types |= type_bit(found.type);
+  if (found.type != all_.metadata.variable(known).type) NMB_TRY(widen(known, found));
+  if (const Place* same = place_here(known)) {
+    if (rules_.equal_values)
+      NMB_TRY(compare_values(member, local, known, *same));
+    else
+      tell(What::kShared, "values", found.name, "values that are not compared",
+           "those of the first", same->member, here());
+  } else {
+    add_place(known, {here(), member.metadata.is_record_variable(local), found.type,
+                      member.begins[local]});
+  }
+  return unite_attributes(member.metadata, local, known);
+}
+
+// To a type that holds the values of `found` too; what datasets have of it is told.
+Status DatasetUnion::widen(VarId known, const Variable& found) {
+  const Type before = all_.metadata.variable(known).type;
+  const Type wide = *narrowest_type(placed_[known].types);
+  tell(What::kWidened, "type", found.name, std::string(type_name(found.type)),
+       std::string(type_name(wide)), placed_[known].places.front().member, here());
+  if (wide == before) return {};
+  all_.metadata.set_type(known, wide);
+  std::vector<std::pair<std::string, std::vector<std::byte>>> changed;
+  all_.metadata.for_each_attribute(known, [&](const Attribute& attribute) {
+    if (attribute.type == before && has_type_of_variable(attribute.name))
+      changed.emplace_back(attribute.name, widened_values(attribute.values, before, wide));
+  });
+  for (const auto& [name, values] : changed)
+    NMB_TRY(all_.metadata.put_attribute(known, name, wide, values));
+  return {};
+}
+
+// The values that a dataset has of a variable, one behind the other and of the variable's type.
+// *slice: bytes of a record, or of all.
+Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
+  const Variable found = all_.metadata.variable(variable);
+  const Added& member = members_[place.member];
+  MemberValues parts;
+  std::uint64_t values = 1;
+  for (std::size_t d = 0; d < found.dimensions.size(); ++d) {
+    const DimId id = found.dimensions[d];
+    const std::uint64_t length = joined_[id].is ? joined_[id].counts[place.member] : length_of(id);
+    if (d == 0 && place.is_record)
+      parts.records = length;
+    else
+      values *= length;
+  }
+  *slice = values * type_size(found.type);
+  parts.values = member.values;
+  parts.begin = place.begin;
+  parts.bytes = values * type_size(place.type);
+  parts.record_size = member.record_size;
+  parts.is_record = place.is_record;
+  parts.type = place.type;
+  parts.to = found.type;
+  parts.maps_fill = place.type != found.type && maps_fill(variable, place);
+  return std::make_shared<MemberArray>(std::move(parts));
+}
+
+// Whether what a dataset has of a variable has default fill values that mean something, and that
+// its attributes do not tell.
+bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
+  if (!members_[place.member].has_default_fill.value_or(false) ||
+      all_.metadata.find_attribute(variable, "_FillValue"))
+    return false;
+  const Type type = all_.metadata.variable(variable).type;
+  const std::vector<std::byte> fill =
+      widened_values(default_fill_value(place.type), place.type, type);
+  for (const char* name : {"missing_value", "flag_values"}) {
+    const auto told = all_.metadata.find_attribute(variable, name);
+    if (!told || told->type != type) continue;
+    for (std::size_t at = 0; at < told->values.size(); at += fill.size())
+      if (std::ranges::equal(told->values.subspan(at, fill.size()), fill)) return false;
+  }
+  return true;
+}
+
+// The same, but as they lie where they are of that type. *offset: of the first. *step: from a
+// record to the next.
+Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
+                               std::uint64_t* step) const {
+  const Added& member = members_[place.member];
+  *offset = place.begin;
+  *step = member.record_size;
+  if (place.type == all_.metadata.variable(variable).type || !member.values) return member.values;
+  *offset = 0;
+  return array_of(variable, place, step);
+}
+
+// Whether others have found that the values are those of the first dataset that has them.
+bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known) const {
+  if (member.same_as.empty() || member.same_as[local] == kNobody) return false;
+  const Placed& placed = placed_[known];
+  return placed.axes.empty() && (member.same_as[local] == placed.places.front().member ||
+                                 std::ranges::binary_search(placed.same, member.same_as[local]));
+}
+
+// first: the same values in a dataset before.
+Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known,
+                                    const Place& first) {
+  const bool is_record = all_.metadata.is_record_variable(known);
+  // Of another number of records or another length: told.
+  const std::uint64_t slices = is_record ? member.records : 1;
+  const Type type = member.metadata.variable(local).type;
+  auto length = member.metadata.slice_bytes(local);
+  const Variable variable = all_.metadata.variable(known);
+  if (length) *length = *length / type_size(type) * type_size(variable.type);
+  if (!length || (placed_[known].axes.empty() && length != all_.metadata.slice_bytes(known)) ||
+      (is_record && slices != all_.records) || is_known_same(member, local, known))
+    return {};
+  const Place own{here(), member.metadata.is_record_variable(local), type, member.begins[local]};
+  ComparedValues theirs{}, ours{};
+  const Source before = values_of(known, first, &theirs.begin, &theirs.step);
+  const Source values = values_of(known, own, &ours.begin, &ours.step);
+  theirs.source = before.get();
+  ours.source = values.get();
+  NMB_ASSIGN(const auto differs, first_difference(ours, theirs, variable.type, slices, *length));
+  if (!differs) {
+    if (!member.same_as.empty() && member.same_as[local] == kNobody)
+      placed_[known].same.push_back(here());
+    return {};
+  }
+  std::vector<IndexRange> ranges;
+  for (const DimId id : variable.dimensions)
+    ranges.push_back(joined_[id].is
+                         ? IndexRange{joined_[id].firsts[here()], joined_[id].counts[here()]}
+                         : IndexRange{0, length_of(id)});
+  const auto [found, expected] = difference_text(*differs, variable.type, ranges);
+  mismatch(true, "values", variable.name, found, expected, first.member);
+  return {};
+}
+
+// Of the variables that others had before.
+void DatasetUnion::tell_missing(std::uint32_t before) {
+  for (VarId v = 0; v < before; ++v)
+    if (placed_[v].last != here()) {
+      const std::uint32_t first = placed_[v].places.front().member;
+      if (rules_.fills)
+        tell_filled(v, first, here());
+      else
+        conflict("missing variable", all_.metadata.variable(v).name, kNone, "one", first);
+    }
+}
+
+void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_t second) {
+  const bool is_constant = placed_[variable].axes.empty();
+  tell(What::kFilled, is_constant ? kConstantVariable : "missing variable",
+       all_.metadata.variable(variable).name, kNone,
+       is_constant ? "one; it is not joined, so that its values stand for all" : "one", first,
+       second);
+}
+
+// --- all of it ---
+
+// The records there are.
+Result<std::uint64_t> DatasetUnion::join_lengths() {
+  std::uint64_t records = all_.records;
+  for (DimId id = 0; id < joined_.size(); ++id) {
+    Joined& joined = joined_[id];
+    if (!joined.is || is_tiled()) continue;
+    std::uint64_t all = 0;
+    for (std::uint32_t m = 0; m <= members_.size(); ++m) {
+      const auto gap = joined.gaps.find(m);
+      const bool fits = gap == joined.gaps.end() || checked_add(all, gap->second, &all);
+      const std::uint64_t count = m < members_.size() ? joined.counts[m] : 0;
+      if (m < members_.size()) joined.firsts.push_back(all);
+      if (!fits || !checked_add(all, count, &all) || all >= kUnlimited)
+        return Status(Code::kLimit, "found more than 2^64 values along a dimension");
+    }
+    if (all_.metadata.record_dimension() == id)
+      records = all;
+    else
+      all_.metadata.set_length(id, all);
+  }
+  return records;
+}
+
+void DatasetUnion::lay(VarId variable, LaidValues* values) const {
+  const Placed& placed = placed_[variable];
+  if (placed.axes.empty()) {
+    std::uint64_t offset, step;
+    Source source = values_of(variable, placed.places.front(), &offset, &step);
+    values->add(all_.metadata, variable, std::move(source), offset, step);
+  } else if (is_tiled()) {
+    values->add(all_.metadata, variable,
+                tiled_values(variable, placed.places.size(), false, placed.has_gaps), 0,
+                all_.metadata.slice_bytes(variable).value_or(0));
+  } else {
+    lay_joined(variable, values);
+  }
+}
+
+void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
+  const Placed& placed = placed_[variable];
+  const std::uint32_t axis = placed.axes.front();
+  const Variable found = all_.metadata.variable(variable);
+  std::uint64_t unit = type_size(found.type);
+  for (const DimId id : found.dimensions.subspan(axis + 1))
+    unit *= all_.metadata.dimension(id).length;
+  const Joined& joined = joined_[found.dimensions[axis]];
+  std::vector<LaidPart> parts;
+  const auto made = columns_.find(variable);
+  auto place = placed.places.begin();
+  std::uint64_t end = 0;
+  const auto fill = [&](std::uint32_t before) {
+    const auto gap = joined.gaps.find(before);
+    if (gap == joined.gaps.end()) return;
+    parts.push_back({fill_of(variable), end, gap->second, 0, unit, unit * gap->second, 0});
+    end += gap->second;
+  };
+  for (std::uint32_t m = 0; m < members_.size(); ++m) {
+    fill(m);
+    const std::uint64_t count = joined.counts[m];
+    LaidPart part{nullptr, joined.firsts[m], count, 0, unit, unit * count, 0};
+    if (made != columns_.end()) {
+      part.source = made->second[m];
+    } else if (place != placed.places.end() && place->member == m) {
+      std::uint64_t step;
+      part.source = values_of(variable, *place, &part.offset, &step);
+      if (place->is_record) (axis == 0 ? part.step : part.record_step) = step;
+      ++place;
+    } else if (count > 0) {
+      part.source = fill_of(variable);
+    }
+    parts.push_back(std::move(part));
+    end += count;
+  }
+  fill(static_cast<std::uint32_t>(members_.size()));
+  values->add(all_.metadata, variable, std::move(parts), axis);
+}
+
+std::vector<std::string> DatasetUnion::joined_names() const {
+  std::vector<std::string> names;
+  for (const DimId id : joined()) names.emplace_back(all_.metadata.dimension(id).name);
+  return names;
+}
+
+std::optional<std::uint64_t> DatasetUnion::joined_count(std::string_view dimension,
+                                                        std::uint32_t member) const {
+  const std::optional<DimId> id = all_.metadata.find_dimension(dimension);
+  if (!id || !joined_[*id].is) return std::nullopt;
+  return joined_[*id].counts[member];
+}
+
+bool DatasetUnion::has_variable_along(std::string_view dimension, std::uint32_t member) const {
+  for (VarId v = 0; v < placed_.size(); ++v) {
+    const Placed& placed = placed_[v];
+    if (placed.axes.empty()) continue;
+    const DimId along = all_.metadata.variable(v).dimensions[placed.axes.front()];
+    if (all_.metadata.dimension(along).name == dimension &&
+        std::ranges::binary_search(placed.places, member, {}, &Place::member))
+      return true;
+  }
+  return false;
+}
+
+void DatasetUnion::set_joined_count(std::string_view dimension, std::uint32_t member,
+                                    std::uint64_t count) {
+  joined_[*all_.metadata.find_dimension(dimension)].counts[member] = count;
+}
+
+void DatasetUnion::add_gap(std::string_view dimension, std::uint32_t before, std::uint64_t count) {
+  if (count > 0) joined_[*all_.metadata.find_dimension(dimension)].gaps[before] += count;
+}
+
+std::optional<VarId> DatasetUnion::joined_column(std::string_view name) const {
+  const auto id = all_.metadata.find_variable(name);
+  if (!id || is_tiled() || placed_[*id].axes != std::vector<std::uint32_t>{0}) return std::nullopt;
+  for (const DimId d : all_.metadata.variable(*id).dimensions.subspan(1))
+    if (length_of(d) != 1) return std::nullopt;
+  return id;
+}
+
+Source DatasetUnion::column(VarId variable, std::uint32_t member, std::uint64_t* count) const {
+  *count = joined_[all_.metadata.variable(variable).dimensions.front()].counts[member];
+  const auto& places = placed_[variable].places;
+  const auto place = std::ranges::lower_bound(places, member, {}, &Place::member);
+  if (place == places.end() || place->member != member || !members_[member].values) return nullptr;
+  std::uint64_t slice;
+  return array_of(variable, *place, &slice);
+}
+
+Status DatasetUnion::add_column(const std::string& name, VarId like, std::vector<Source> values) {
+  const auto dimensions = all_.metadata.variable(like).dimensions;
+  const Result<VarId> id = all_.metadata.add_variable(
+      name, Type::kInt64, std::vector<DimId>(dimensions.begin(), dimensions.end()));
+  if (!id.ok()) {
+    const auto known = all_.metadata.find_variable(name);
+    return clash("variable name", name, id.status(),
+                 known ? placed_[*known].places.front().member : here());
+  }
+  placed_.push_back({{0}, here(), type_bit(Type::kInt64), {}});
+  columns_.emplace(*id, std::move(values));
+  return {};
+}
+
+std::vector<JoinedCoordinate> DatasetUnion::coordinates() const {
+  std::vector<JoinedCoordinate> all;
+  for (const DimId along : joined()) {
+    const auto id = coordinate_of(all_.metadata, along);
+    if (!id || columns_.contains(*id)) continue;
+    const Variable variable = all_.metadata.variable(*id);
+    JoinedCoordinate& coordinate =
+        all.emplace_back(JoinedCoordinate{along, std::string(variable.name), variable.type, {}});
+    const Joined& joined = joined_[along];
+    const auto fill = [&](std::uint64_t count) {
+      if (count > 0) coordinate.parts.push_back({fill_of(*id), count});
+    };
+    auto place = placed_[*id].places.begin();
+    for (std::uint32_t m = 0; m <= members_.size(); ++m) {
+      if (const auto gap = joined.gaps.find(m); gap != joined.gaps.end()) fill(gap->second);
+      if (m == members_.size()) break;
+      if (place == placed_[*id].places.end() || place->member != m) {
+        fill(joined.counts[m]);
+      } else {
+        std::uint64_t slice;
+        if (joined.counts[m] > 0)
+          coordinate.parts.push_back({array_of(*id, *place, &slice), joined.counts[m]});
+        ++place;
+      }
+    }
+  }
+  return all;
+}
+
+Result<Dataset> DatasetUnion::take(const std::string& name) {
+  NMB_ASSIGN(all_.records, join_lengths());
+  NMB_ASSIGN(all_.layout, layout_classic(all_.metadata, Kind::kCdf5));
+  all_.layout.records = all_.records;
+  std::uint64_t bytes = 0;
+  if (!checked_mul(all_.records, all_.layout.record_size, &bytes) ||
+      !checked_add(bytes, all_.layout.record_begin, &bytes))
+    return Status(Code::kLimit, "found more than 2^64 bytes of values in all groups together");
+  auto values = std::make_shared<LaidValues>(all_.layout, all_.records, name);
+  for (VarId v = 0; v < placed_.size(); ++v) lay(v, values.get());
+  all_.extent = std::move(values);
+  return std::move(all_);
+}
+
+std::vector<DimId> DatasetUnion::joined() const {
+  std::vector<DimId> ids;
+  for (DimId id = 0; id < joined_.size(); ++id)
+    if (joined_[id].is) ids.push_back(id);
+  return ids;
+}
+
+std::uint32_t DatasetUnion::member_at(DimId dimension, std::uint64_t index) const {
+  const std::vector<std::uint64_t>& firsts = joined_[dimension].firsts;
+  return static_cast<std::uint32_t>(std::ranges::upper_bound(firsts, index) - firsts.begin() - 1);
+}
+
+}  // namespace nmb

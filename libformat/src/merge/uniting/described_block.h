@@ -1,0 +1,65 @@
+// DescribedBlock: what a union takes of a block, in memory: of an input that another rank read, or
+// that is closed by now.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "merge/uniting/union_block.h"
+#include "nmb/byte_source.h"
+#include "nmb/metadata.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+class DescribedBlock {
+ public:
+  struct Parts {
+    std::vector<std::uint64_t> begins{};  // of DatasetUnion::Member, as what follows
+    std::uint64_t record_size = 0, records = 0;
+    std::shared_ptr<const ByteSource> values{};
+    std::optional<bool> has_default_fill{};
+    bool is_record_unused = false;
+    std::vector<std::uint64_t> same_as{};  // of FirstValues, of this block's inputs
+    std::vector<std::uint32_t> levels{};   // of UnionBlock
+    std::vector<Loss> losses{};
+    std::vector<std::string> lost_fill_values{};
+  };
+
+  DescribedBlock(BlockFacts facts, Status failure)
+      : facts_(std::move(facts)), failure_(std::move(failure)) {}
+  DescribedBlock(BlockFacts facts, std::shared_ptr<const Metadata> metadata, Parts parts)
+      : facts_(std::move(facts)), metadata_(std::move(metadata)), parts_(std::move(parts)) {}
+
+  const BlockFacts& facts() const { return facts_; }
+  // Why it cannot be united.
+  const Status& failure() const { return failure_; }
+  const Metadata& metadata() const { return *metadata_; }
+  const Parts& parts() const { return parts_; }
+  // As long as this lives.
+  UnionBlock block() const {
+    UnionBlock block{{*metadata_,
+                      parts_.begins,
+                      parts_.record_size,
+                      parts_.records,
+                      parts_.values,
+                      {},
+                      parts_.has_default_fill,
+                      parts_.is_record_unused}};
+    block.levels = parts_.levels;
+    block.losses = parts_.losses;
+    block.lost_fill_values = parts_.lost_fill_values;
+    return block;
+  }
+
+ private:
+  const BlockFacts facts_;
+  const Status failure_;
+  const std::shared_ptr<const Metadata> metadata_;
+  const Parts parts_;
+};
+
+}  // namespace nmb

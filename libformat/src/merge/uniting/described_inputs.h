@@ -1,0 +1,68 @@
+// DescribedInputs: takes what other ranks describe of their inputs, as if these were read here.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "merge/reading/planned_input.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/uniting/block_unions.h"
+#include "merge/uniting/sent_values.h"
+#include "nmb/pack.h"
+#include "parallel/message_codec.h"
+
+namespace nmb {
+
+class DescribedInputs {
+ public:
+  struct Uses {
+    std::function<void(const std::string& group)> note_group;
+    std::function<Status(std::size_t index)> read;  // one that is not described
+    // Behind an input. A failure ends take().
+    std::function<Status(PlannedInput input)> end;
+  };
+
+  // All must outlive this.
+  DescribedInputs(const PackOptions& options, ConflictList& conflicts, PackReport& report,
+                  BlockUnions& unions, ReceivedFrom from, Uses uses)
+      : options_(options),
+        conflicts_(conflicts),
+        report_(report),
+        unions_(unions),
+        from_(std::move(from)),
+        uses_(std::move(uses)) {}
+
+  // What InputDescriber::take() gave on another rank; of each rank in the order it gave it.
+  Status take(int rank, std::span<const std::byte> description);
+
+ private:
+  // The block in the same place of the previous input.
+  struct Known {
+    std::vector<std::byte> header, rest;
+    std::shared_ptr<const Metadata> metadata;
+  };
+  using Blocks = std::vector<Known>;
+
+  Status take_input(std::size_t index, Blocks* known, MessageReader* in);
+  Status take_block(bool is_whole, bool is_wanted, Known* known, MessageReader* in);
+  Result<std::shared_ptr<const ByteSource>> values_of(MessageReader* in);
+
+  const PackOptions& options_;
+  ConflictList& conflicts_;
+  PackReport& report_;
+  BlockUnions& unions_;
+  const ReceivedFrom from_;
+  const Uses uses_;
+  std::map<int, Blocks> known_;  // by rank
+  // The input that is taken.
+  std::shared_ptr<const ByteSource> file_;
+  std::shared_ptr<const ByteSource> values_;  // of the block before
+  std::map<std::string, std::shared_ptr<SentFile>> sent_files_;
+};
+
+}  // namespace nmb

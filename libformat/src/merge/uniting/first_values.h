@@ -1,0 +1,46 @@
+// FirstValues: which values of an input are those of the first input that a rank read: the rank
+// compares them while the file is open, and who unites the inputs need not read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "merge/uniting/union_block.h"
+#include "nmb/byte_source.h"
+#include "nmb/pack.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+class FirstValues {
+ public:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  explicit FirstValues(const PackOptions& options) : options_(options) {}
+
+  // By variable: an input before that has the same values of it, of the same type and shape, or
+  // kNone; also where values are not compared, or are held in memory for who unites them.
+  std::vector<std::uint64_t> same_as(const std::string& block, std::size_t input,
+                                     const DatasetUnion::Member& member);
+
+ private:
+  struct First {
+    std::size_t input;
+    Type type;
+    std::vector<std::pair<std::string, std::uint64_t>> shape;
+    std::shared_ptr<const ByteSource> values;
+    std::uint64_t begin, step;
+  };
+
+  bool is_compared(const DatasetUnion::Member& member, VarId variable) const;
+
+  const PackOptions& options_;
+  std::map<std::pair<std::string, std::string>, First> firsts_;  // by block and variable
+};
+
+}  // namespace nmb

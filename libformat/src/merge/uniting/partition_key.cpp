@@ -1,0 +1,168 @@
+// Numbers for events (see merge/uniting/partition_key.h).
+#include "merge/uniting/partition_key.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "nmb/values.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kKeysAtOnce = 32768;  // values
+constexpr std::size_t kRecent = 4;            // lists of events
+
+bool is_integer(Type type) {
+  return type != Type::kChar && type != Type::kFloat && type != Type::kDouble;
+}
+
+// Calls visit(first, values) for parts of [from, from + count); true goes on.
+Status visit_values(
+    const KeyColumn& column, std::uint64_t from, std::uint64_t count,
+    const std::function<bool(std::uint64_t, const std::vector<std::int64_t>&)>& visit) {
+  const std::size_t size = type_size(column.type);
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> values;
+  for (const std::uint64_t end = from + count; from < end; from += values.size()) {
+    values.resize(std::min(kKeysAtOnce, end - from));
+    bytes.resize(values.size() * size);
+    NMB_TRY(column.values->read_at(from * size, bytes));
+    // Of uint64 those past the largest int64 come out negative.
+    convert_from_external(column.type, bytes.data(), values.size(), MemoryType::kInt64,
+                          values.data());
+    if (!visit(from, values)) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<KeyProblem>> PartitionKey::add(std::size_t input, KeyColumn events) {
+  if (!is_integer(events.type))
+    return std::optional(KeyProblem{std::string(type_name(events.type)), "integers"});
+  std::optional<KeyProblem> problem;
+  std::optional<std::int64_t> last;
+  std::uint64_t distinct = 0;
+  NMB_TRY(visit_values(events, 0, events.count, [&](std::uint64_t first, const auto& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] < 0 && events.type == Type::kUInt64) {
+        problem = {"a value past 2^63 - 1", "less"};
+        return false;
+      }
+      if (last && values[i] < *last) {
+        problem = {std::to_string(values[i]) + " at [" + std::to_string(first + i) + "] behind " +
+                       std::to_string(*last),
+                   "values that do not decrease"};
+        return false;
+      }
+      distinct += !last || values[i] != *last;
+      last = values[i];
+    }
+    return true;
+  }));
+  if (problem) return problem;
+  inputs_[input] = {std::move(events), count_};
+  count_ += distinct;
+  return problem;
+}
+
+Result<PartitionKey::Events> PartitionKey::events_of(std::size_t input) const {
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [known, events] : recent_)
+      if (known == input) return events;
+  }
+  auto events = std::make_shared<std::vector<std::int64_t>>();
+  if (const auto found = inputs_.find(input); found != inputs_.end())
+    NMB_TRY(visit_values(found->second.events, 0, found->second.events.count,
+                         [&](std::uint64_t, const auto& values) {
+                           for (const std::int64_t value : values)
+                             if (events->empty() || events->back() != value)
+                               events->push_back(value);
+                           return true;
+                         }));
+  const std::scoped_lock lock(mutex_);
+  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
+  recent_.emplace_back(input, events);
+  return Events(events);
+}
+
+Result<std::optional<KeyProblem>> PartitionKey::check(std::size_t input,
+                                                      const KeyColumn& column) const {
+  if (!is_integer(column.type))
+    return std::optional(KeyProblem{std::string(type_name(column.type)), "integers"});
+  std::optional<KeyProblem> problem;
+  if (column.count == 0) return problem;
+  NMB_ASSIGN(const Events events, events_of(input));
+  NMB_TRY(visit_values(column, 0, column.count, [&](std::uint64_t first, const auto& values) {
+    for (std::size_t i = 0; i < values.size() && !problem; ++i)
+      if (!std::ranges::binary_search(*events, values[i]))
+        problem = {std::to_string(values[i]) + " at [" + std::to_string(first + i) + "]",
+                   "one of the " + std::to_string(events->size()) + " events of its file"};
+    return !problem;
+  }));
+  return problem;
+}
+
+class PartitionKey::Numbers final : public ByteSource {
+ public:
+  Numbers(std::shared_ptr<const PartitionKey> key, std::size_t input, KeyColumn column)
+      : key_(std::move(key)), input_(input), column_(std::move(column)) {}
+  std::uint64_t size() const override { return column_.count * 8; }
+  const std::string& name() const override { return column_.values->name(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (out.empty()) return {};
+    NMB_ASSIGN(const Events events, key_->events_of(input_));
+    const std::uint64_t number = key_->inputs_.at(input_).first;
+    bool is_there = true;
+    const std::uint64_t first = offset / 8, end = (offset + out.size() + 7) / 8;
+    NMB_TRY(visit_values(column_, first, end - first,
+                         [&](std::uint64_t from, const std::vector<std::int64_t>& values) {
+                           for (const std::int64_t value : values) {
+                             const auto place = std::ranges::lower_bound(*events, value);
+                             is_there &= place != events->end() && *place == value;
+                             std::byte bytes[8];
+                             store_be(bytes,
+                                      number + static_cast<std::uint64_t>(place - events->begin()));
+                             // Of the first and the last perhaps a part.
+                             const std::uint64_t at = from++ * 8;
+                             const std::uint64_t begin = std::max(at, offset);
+                             const std::uint64_t until = std::min(at + 8, offset + out.size());
+                             std::copy(bytes + (begin - at), bytes + (until - at),
+                                       out.begin() + static_cast<std::ptrdiff_t>(begin - offset));
+                           }
+                           return true;
+                         }));
+    if (is_there) return {};
+    return Status(Code::kDamaged, name(), kNoOffset, "",
+                  "found an event that its file's list did not have when it was looked at");
+  }
+  std::pair<Input, KeyColumn> parts() const { return {key_->inputs_.at(input_), column_}; }
+
+ private:
+  const std::shared_ptr<const PartitionKey> key_;
+  const std::size_t input_;
+  const KeyColumn column_;
+};
+
+Source PartitionKey::numbers(std::shared_ptr<const PartitionKey> key, std::size_t input,
+                             KeyColumn column) {
+  return std::make_shared<Numbers>(std::move(key), input, std::move(column));
+}
+
+std::optional<std::pair<PartitionKey::Input, KeyColumn>> PartitionKey::parts_of(
+    const ByteSource& numbers) {
+  const auto* const made = dynamic_cast<const Numbers*>(&numbers);
+  return made ? std::optional(made->parts()) : std::nullopt;
+}
+
+Source PartitionKey::numbers(Input input, KeyColumn column) {
+  auto key = std::make_shared<PartitionKey>();
+  key->inputs_.emplace(0, std::move(input));
+  return numbers(std::move(key), 0, std::move(column));
+}
+
+}  // namespace nmb

@@ -1,0 +1,599 @@
+// Sending sources (see merge/uniting/sent_values.h).
+#include "merge/uniting/sent_values.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "hdf5/client/group_block.h"
+#include "merge/reading/classic_form.h"
+#include "merge/reading/held_values.h"
+#include "merge/reading/input_block.h"
+#include "merge/reading/value_origin.h"
+#include "merge/uniting/member_array.h"
+#include "merge/uniting/partition_key.h"
+#include "netcdf/laid_values.h"
+#include "netcdf/repeated_value.h"
+#include "netcdf/tiled_values.h"
+#include "parallel/message_codec.h"
+#include "wire/owned_bytes.h"
+#include "wire/shared_range.h"
+#include "wire/spliced_source.h"
+#include "wire/spool_file.h"
+
+namespace nmb {
+
+// An NMB file of which another rank sent blocks. Thread-safe.
+class SentFile {
+ public:
+  SentFile(std::string path, const ReceivedFrom& from)
+      : path_(std::move(path)), from_{from.files, from.views, from.read} {}
+
+  const std::string& path() const { return path_; }
+  Result<std::shared_ptr<const Reader>> reader() {
+    const std::scoped_lock lock(mutex_);
+    if (!reader_) {
+      NMB_ASSIGN(const std::shared_ptr<PooledFile> opened,
+                 PooledFile::open_and_keep(from_.files,
+                                           [path = path_] { return FileSource::open(path); }));
+      NMB_ASSIGN(reader_, Reader::open(opened, from_.read));
+      opened->set_unchanged(reader_->generation_check());
+    }
+    return reader_;
+  }
+
+ private:
+  const std::string path_;
+  const ReceivedFrom from_;
+  std::mutex mutex_;
+  std::shared_ptr<const Reader> reader_;
+};
+
+namespace {
+
+Status changed(const std::string& path) {
+  return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
+}
+
+// The values of one, whose file is opened when they are read: it may be one of thousands.
+class SentBlock final : public ByteSource {
+ public:
+  // sum: of its entry.
+  SentBlock(std::shared_ptr<SentFile> file, std::string block, std::uint64_t sum,
+            std::uint64_t size, bool may_be_sparse)
+      : file_(std::move(file)),
+        block_(std::move(block)),
+        sum_(sum),
+        size_(size),
+        may_be_sparse_(may_be_sparse) {}
+
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return file_->path(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    NMB_ASSIGN(const Source values, opened());
+    return values->read_at(offset, out);
+  }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    if (!may_be_sparse_) return false;
+    const Result<Source> values = opened();
+    return values.ok() && (*values)->is_unallocated(offset, length);
+  }
+  bool may_be_sparse() const override { return may_be_sparse_; }
+  const std::string& block() const { return block_; }
+  std::uint64_t sum() const { return sum_; }
+
+ private:
+  Result<Source> opened() const {
+    const std::scoped_lock lock(mutex_);
+    if (!values_) {
+      NMB_ASSIGN(std::shared_ptr<const Reader> reader, file_->reader());
+      NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(block_));
+      if (!entry || entry->extent_length != size_ || sum_of_entry(*entry) != sum_)
+        return changed(name());
+      values_ = std::make_shared<LazyExtent>(std::move(reader), std::move(*entry));
+    }
+    return values_;
+  }
+
+  const std::shared_ptr<SentFile> file_;
+  const std::string block_;
+  const std::uint64_t sum_, size_;
+  const bool may_be_sparse_;
+  mutable std::mutex mutex_;
+  mutable Source values_;
+};
+
+enum class SentKind : std::uint8_t {
+  kNone,
+  kAgain,  // one that was sent before, by its number
+  kFile,
+  kRange,
+  kBytes,
+  kRepeated,
+  kSpliced,
+  kBlock,  // the extent of a block of an NMB file
+  kView,   // ReopenedSource
+  kMember,
+  kLaid,
+  kTiled,
+  kNumbers,
+};
+
+// Bytes of temporary files that are sent along with one source.
+constexpr std::uint64_t kMostBytes = 16 << 20;
+
+class Sender {
+ public:
+  // false: it cannot be sent.
+  Result<bool> send(const ByteSource* source, ByteRange wanted) {
+    if (!source) return put(SentKind::kNone);
+    if (const auto known = known_.find(source); known != known_.end()) {
+      put(SentKind::kAgain);
+      out_.put(known->second);
+      return true;
+    }
+    NMB_ASSIGN(const bool sent, send_new(*source, wanted));
+    const std::uint32_t number = count_++;
+    // What is cut to what is wanted is not the same for who wants something else.
+    if (!is_cut(*source)) known_.emplace(source, number);
+    return sent;
+  }
+  std::vector<std::byte> take() { return out_.take(); }
+
+ private:
+  static bool is_cut(const ByteSource& source) {
+    if (const auto* held = dynamic_cast<const HeldValues*>(&source)) return is_cut(*held->base());
+    if (const auto* range = dynamic_cast<const SharedRange*>(&source))
+      return is_cut(*range->base());
+    return dynamic_cast<const LaidValues*>(&source) || dynamic_cast<const TiledValues*>(&source) ||
+           dynamic_cast<const SplicedSource*>(&source);
+  }
+
+  bool put(SentKind kind) {
+    out_.put(kind);
+    return true;
+  }
+
+  Result<bool> send_new(const ByteSource& source, ByteRange wanted) {
+    if (const auto* held = dynamic_cast<const HeldValues*>(&source))
+      return send_new(*held->base(), wanted);
+    if (const auto* file = dynamic_cast<const PooledFile*>(&source)) {
+      put(SentKind::kFile);
+      out_.put_text(file->name());
+      out_.put(file->stamp());
+      out_.put(file->may_be_sparse());
+      return true;
+    }
+    if (const auto* range = dynamic_cast<const SharedRange*>(&source)) return send(*range, wanted);
+    if (const auto* value = dynamic_cast<const RepeatedValue*>(&source)) {
+      put(SentKind::kRepeated);
+      out_.put_bytes(value->value());
+      return true;
+    }
+    if (const auto* bytes = dynamic_cast<const OwnedBytes*>(&source)) {
+      put(SentKind::kBytes);
+      return send_bytes(*bytes, {0, bytes->size()});
+    }
+    if (const auto* spliced = dynamic_cast<const SplicedSource*>(&source))
+      return send(*spliced, wanted);
+    if (const auto* block = dynamic_cast<const LazyExtent*>(&source)) {
+      put(SentKind::kBlock);
+      out_.put_text(block->name());
+      out_.put_text(block->entry().name);
+      out_.put(sum_of_entry(block->entry()));
+      out_.put(block->size());
+      out_.put(block->may_be_sparse());
+      return true;
+    }
+    // Of a third rank.
+    if (const auto* sent = dynamic_cast<const SentBlock*>(&source)) {
+      put(SentKind::kBlock);
+      out_.put_text(sent->name());
+      out_.put_text(sent->block());
+      out_.put(sent->sum());
+      out_.put(sent->size());
+      out_.put(sent->may_be_sparse());
+      return true;
+    }
+    if (const auto* view = dynamic_cast<const ReopenedSource*>(&source)) return send(*view);
+    if (const auto* member = dynamic_cast<const MemberArray*>(&source)) {
+      put(SentKind::kMember);
+      MemberValues parts = member->parts();
+      NMB_ASSIGN(const bool sent, send_all(parts.values));
+      for (const std::uint64_t number :
+           {parts.begin, parts.bytes, parts.records, parts.record_size})
+        out_.put(number);
+      out_.put(parts.is_record);
+      out_.put(parts.type);
+      out_.put(parts.to);
+      out_.put(parts.maps_fill);
+      return sent;
+    }
+    if (const auto* laid = dynamic_cast<const LaidValues*>(&source)) return send(*laid, wanted);
+    if (const auto* tiled = dynamic_cast<const TiledValues*>(&source)) return send(*tiled, wanted);
+    if (const auto numbers = PartitionKey::parts_of(source)) {
+      const auto& [input, column] = *numbers;
+      put(SentKind::kNumbers);
+      out_.put(input.first);
+      NMB_ASSIGN(const bool has_events, send(input.events));
+      NMB_ASSIGN(const bool has_column, send(column));
+      return has_events && has_column;
+    }
+    return false;
+  }
+
+  Result<bool> send_all(const std::shared_ptr<const ByteSource>& source) {
+    return send(source.get(), {0, source ? source->size() : 0});
+  }
+
+  Result<bool> send(const KeyColumn& column) {
+    out_.put(column.type);
+    out_.put(column.count);
+    return send_all(column.values);
+  }
+
+  Result<bool> send_bytes(const ByteSource& source, ByteRange range) {
+    if (range.length() > kMostBytes - bytes_) return false;
+    bytes_ += range.length();
+    out_.put_text(source.name());
+    NMB_TRY(source.read_at(range.begin, out_.put_room(range.length())));
+    return true;
+  }
+
+  Result<bool> send(const SharedRange& range, ByteRange wanted) {
+    put(SentKind::kRange);
+    out_.put(range.offset());
+    out_.put(range.size());
+    return send(range.base().get(), {range.offset() + wanted.begin, range.offset() + wanted.end});
+  }
+
+  Result<bool> send(const SplicedSource& spliced, ByteRange wanted) {
+    std::vector<SplicedSource::Run> runs;
+    for (const SplicedSource::Run& run : spliced.runs())
+      if (run.offset < wanted.end && run.end() > wanted.begin) runs.push_back(run);
+    put(SentKind::kSpliced);
+    out_.put_text(spliced.name());
+    out_.put(spliced.size());
+    out_.put<std::uint64_t>(runs.size());
+    for (const SplicedSource::Run& run : runs) {
+      out_.put(run);
+      const ByteSource& source = *spliced.sources()[run.from];
+      const ByteRange range{run.source, run.source + run.length};
+      // Temporary files are this process's own.
+      const bool is_own = dynamic_cast<const SpoolFile*>(&source) != nullptr;
+      out_.put(is_own);
+      NMB_ASSIGN(const bool sent, is_own ? send_bytes(source, range) : send(&source, range));
+      if (!sent) return false;
+    }
+    return true;
+  }
+
+  Result<bool> send(const ReopenedSource& view) {
+    const ViewOrigin& origin = view.origin();
+    put(SentKind::kView);
+    out_.put_text(origin.block);
+    out_.put_text(view.name());
+    out_.put(view.size());
+    NMB_TRY(origin.body->read_at(0, out_.put_room(origin.body->size())));
+    out_.put(origin.lengths != nullptr);
+    if (origin.lengths) {
+      out_.put<std::uint64_t>(origin.lengths->size());
+      for (const auto& [path, length] : *origin.lengths) {
+        out_.put_text(path);
+        out_.put(length);
+      }
+    }
+    return send_all(origin.extent);
+  }
+
+  Result<bool> send(const LaidValues& laid, ByteRange wanted) {
+    const LaidForm form = laid.form_of(wanted);
+    put(SentKind::kLaid);
+    out_.put_text(laid.name());
+    for (const std::uint64_t number :
+         {form.size, form.record_begin, form.record_size, form.in_record})
+      out_.put(number);
+    NMB_ASSIGN(const bool fixed,
+               send(form.fixed, [&](const LaidSlice& slice, const LaidPart& part) {
+                 return wanted_of_fixed(slice, part, wanted);
+               }));
+    if (!fixed) return false;
+    return send(form.record, [&](const LaidSlice& slice, const LaidPart& part) {
+      return wanted_of_records(form, slice, part, wanted);
+    });
+  }
+
+  template <class WantedOf>
+  Result<bool> send(const std::vector<LaidSlice>& slices, const WantedOf& wanted_of) {
+    out_.put<std::uint64_t>(slices.size());
+    for (const LaidSlice& slice : slices) {
+      for (const std::uint64_t number : {slice.to, slice.length, slice.unit, slice.indexes})
+        out_.put(number);
+      out_.put<std::uint64_t>(slice.parts.size());
+      for (const LaidPart& part : slice.parts) {
+        for (const std::uint64_t number :
+             {part.first, part.count, part.offset, part.step, part.row_step, part.record_step})
+          out_.put(number);
+        NMB_ASSIGN(const bool sent, send(part.source.get(), wanted_of(slice, part)));
+        if (!sent) return false;
+      }
+    }
+    return true;
+  }
+
+  // Bytes of a part's source that lie in `wanted`, and perhaps some more.
+  static ByteRange wanted_of_fixed(const LaidSlice& slice, const LaidPart& part, ByteRange wanted) {
+    // All values of a variable in one piece, as where nothing is joined.
+    if (part.count > 1 || slice.unit != slice.length) return {0, part.source->size()};
+    const std::uint64_t from = std::max(wanted.begin, slice.to) - slice.to;
+    const std::uint64_t end = std::min(wanted.end, slice.to + slice.length) - slice.to;
+    return {part.offset + from, part.offset + end};
+  }
+  static ByteRange wanted_of_records(const LaidForm& form, const LaidSlice& slice,
+                                     const LaidPart& part, ByteRange wanted) {
+    if (slice.unit != 0) return {0, part.source->size()};
+    const std::uint64_t begin = std::max(wanted.begin, form.record_begin) - form.record_begin;
+    const std::uint64_t end = wanted.end - form.record_begin;
+    const std::uint64_t first = std::max(part.first, begin / form.record_size);
+    const std::uint64_t last = std::min(part.first + part.count, (end - 1) / form.record_size + 1);
+    return {part.offset + (first - part.first) * part.step,
+            part.offset + (last - 1 - part.first) * part.step + slice.length};
+  }
+
+  Result<bool> send(const TiledValues& tiled, ByteRange wanted) {
+    const std::vector<Tile> tiles = tiled.tiles_in(wanted);
+    const TileBoxes& boxes = tiled.boxes();
+    put(SentKind::kTiled);
+    out_.put_text(tiled.name());
+    out_.put(tiled.value_size());
+    out_.put_bytes(std::as_bytes(std::span(boxes.shape)));
+    NMB_ASSIGN(bool sent, send_all(tiled.gaps()));
+    out_.put<std::uint64_t>(tiles.size());
+    for (const Tile& tile : tiles) {
+      out_.put_raw(std::as_bytes(std::span(boxes.firsts(tile.box), 2 * boxes.rank())));
+      out_.put(tile.offset);
+      out_.put(tile.record_step);
+      NMB_ASSIGN(const bool here, send_all(tile.source));
+      sent = sent && here;
+    }
+    return sent;
+  }
+
+  MessageWriter out_;
+  std::unordered_map<const ByteSource*, std::uint32_t> known_;
+  std::uint32_t count_ = 0;
+  std::uint64_t bytes_ = 0;  // of temporary files
+};
+
+class Receiver {
+ public:
+  Receiver(std::span<const std::byte> sent, const ReceivedFrom& from) : in_(sent), from_(from) {}
+
+  Result<Source> receive() {
+    const SentKind kind = in_.get<SentKind>();
+    if (kind == SentKind::kNone) return Source();
+    if (kind == SentKind::kAgain) return known_[in_.get<std::uint32_t>()];
+    NMB_ASSIGN(Source made, make(kind));
+    known_.push_back(made);
+    return made;
+  }
+
+ private:
+  using Numbers = std::uint64_t;
+
+  std::string text() { return std::string(in_.get_text()); }
+  Numbers number() { return in_.get<Numbers>(); }
+
+  Result<Source> make(SentKind kind) {
+    switch (kind) {
+      case SentKind::kNone:
+      case SentKind::kAgain:
+        break;
+      case SentKind::kFile: {
+        const std::string path = text();
+        const auto stamp = in_.get<FileStamp>();
+        return Source(PooledFile::as_seen(path, stamp, in_.get<bool>(), from_.files));
+      }
+      case SentKind::kRange: {
+        const Numbers offset = number(), size = number();
+        NMB_ASSIGN(Source base, receive());
+        if (offset <= base->size() && size <= base->size() - offset)
+          return Source(std::make_shared<SharedRange>(std::move(base), offset, size));
+        return changed(base->name());
+      }
+      case SentKind::kBytes:
+        return bytes();
+      case SentKind::kRepeated: {
+        const auto value = in_.get_bytes();
+        return Source(
+            std::make_shared<RepeatedValue>(std::vector<std::byte>(value.begin(), value.end())));
+      }
+      case SentKind::kSpliced:
+        return spliced();
+      case SentKind::kBlock:
+        return block();
+      case SentKind::kView:
+        return view();
+      case SentKind::kMember:
+        return member();
+      case SentKind::kLaid:
+        return laid();
+      case SentKind::kTiled:
+        return tiled();
+      case SentKind::kNumbers: {
+        PartitionKey::Input input;
+        input.first = number();
+        NMB_ASSIGN(input.events, column());
+        NMB_ASSIGN(KeyColumn values, column());
+        return PartitionKey::numbers(std::move(input), std::move(values));
+      }
+    }
+    return Status(Code::kUsage, "found a source of an unknown kind");
+  }
+
+  Source bytes() {
+    std::string name = text();
+    const auto all = in_.get_bytes();
+    return std::make_shared<OwnedBytes>(std::vector<std::byte>(all.begin(), all.end()),
+                                        std::move(name));
+  }
+
+  Result<Source> spliced() {
+    std::string name = text();
+    const Numbers size = number();
+    std::vector<Source> sources;
+    std::vector<SplicedSource::Run> runs(number());
+    for (SplicedSource::Run& run : runs) {
+      run = in_.get<SplicedSource::Run>();
+      run.from = static_cast<std::uint32_t>(sources.size());
+      if (in_.get<bool>()) {
+        run.source = 0;
+        sources.push_back(bytes());
+        continue;
+      }
+      NMB_ASSIGN(Source source, receive());
+      sources.push_back(std::move(source));
+    }
+    return Source(std::make_shared<SplicedSource>(std::move(sources), std::move(runs), size,
+                                                  std::move(name)));
+  }
+
+  Source block() {
+    std::string path = text(), name = text();
+    const auto sum = number(), size = number();
+    const bool may_be_sparse = in_.get<bool>();
+    std::shared_ptr<SentFile>& file = (from_.known_files ? *from_.known_files : files_)[path];
+    if (!file) file = std::make_shared<SentFile>(std::move(path), from_);
+    return std::make_shared<SentBlock>(file, std::move(name), sum, size, may_be_sparse);
+  }
+
+  Result<Source> view() {
+    hdf5::GroupBlock group;
+    group.name = text();
+    std::string name = text();
+    const Numbers size = number();
+    const auto sent = in_.get_bytes();
+    const auto body =
+        std::make_shared<OwnedBytes>(std::vector<std::byte>(sent.begin(), sent.end()), name);
+    std::shared_ptr<DimensionLengths> lengths;
+    if (in_.get<bool>()) {
+      lengths = std::make_shared<DimensionLengths>();
+      for (Numbers left = number(); left > 0; --left) {
+        std::string path = text();
+        lengths->emplace(std::move(path), number());
+      }
+    }
+    NMB_ASSIGN(group.extent, receive());
+    group.extent_length = group.extent ? group.extent->size() : 0;
+    ViewOrigin origin{group.name, body, group.extent, lengths};
+    const auto open = [group = std::move(group), body, lengths,
+                       name]() -> Result<std::shared_ptr<const ByteSource>> {
+      hdf5::GroupBlock again = group;
+      again.body.resize(body->size());
+      NMB_TRY(body->read_at(0, again.body));
+      NMB_ASSIGN(std::shared_ptr<const Block> decoded, hdf5::decode_group(std::move(again), name));
+      return open_view(std::move(decoded), lengths.get());
+    };
+    return Source(
+        std::make_shared<ReopenedSource>(name, size, open, from_.views, std::move(origin)));
+  }
+
+  Result<Source> member() {
+    MemberValues parts;
+    NMB_ASSIGN(parts.values, receive());
+    for (Numbers* part : {&parts.begin, &parts.bytes, &parts.records, &parts.record_size})
+      *part = number();
+    parts.is_record = in_.get<bool>();
+    parts.type = in_.get<Type>();
+    parts.to = in_.get<Type>();
+    parts.maps_fill = in_.get<bool>();
+    return Source(std::make_shared<MemberArray>(std::move(parts)));
+  }
+
+  Result<Source> laid() {
+    std::string name = text();
+    LaidForm form;
+    for (Numbers* part : {&form.size, &form.record_begin, &form.record_size, &form.in_record})
+      *part = number();
+    NMB_TRY(receive(&form.fixed));
+    NMB_TRY(receive(&form.record));
+    return Source(std::make_shared<LaidValues>(std::move(form), std::move(name)));
+  }
+
+  Status receive(std::vector<LaidSlice>* slices) {
+    slices->resize(number());
+    for (LaidSlice& slice : *slices) {
+      slice.to = number();
+      slice.length = number();
+      slice.unit = number();
+      slice.indexes = number();
+      slice.parts.resize(number());
+      for (LaidPart& part : slice.parts) {
+        for (Numbers* of_part : {&part.first, &part.count, &part.offset, &part.step, &part.row_step,
+                                 &part.record_step})
+          *of_part = number();
+        NMB_ASSIGN(part.source, receive());
+      }
+    }
+    return {};
+  }
+
+  template <class T>
+  static std::vector<T> numbers_of(std::span<const std::byte> bytes) {
+    std::vector<T> all(bytes.size() / sizeof(T));
+    if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+  }
+
+  Result<Source> tiled() {
+    std::string name = text();
+    const Numbers value_size = number();
+    auto boxes = std::make_shared<TileBoxes>();
+    boxes->shape = numbers_of<Numbers>(in_.get_bytes());
+    NMB_ASSIGN(Source gaps, receive());
+    std::vector<Tile> tiles(number());
+    for (std::uint32_t i = 0; i < tiles.size(); ++i) {
+      const auto bounds = numbers_of<Numbers>(in_.get_raw(2 * boxes->rank() * sizeof(Numbers)));
+      boxes->bounds.insert(boxes->bounds.end(), bounds.begin(), bounds.end());
+      tiles[i].offset = number();
+      tiles[i].record_step = number();
+      tiles[i].box = i;
+      NMB_ASSIGN(tiles[i].source, receive());
+    }
+    return Source(std::make_shared<TiledValues>(std::move(boxes), value_size, std::move(tiles),
+                                                std::move(gaps), std::move(name)));
+  }
+
+  Result<KeyColumn> column() {
+    KeyColumn column;
+    column.type = in_.get<Type>();
+    column.count = number();
+    NMB_ASSIGN(column.values, receive());
+    return column;
+  }
+
+  MessageReader in_;
+  const ReceivedFrom& from_;
+  std::vector<Source> known_;  // by number
+  std::map<std::string, std::shared_ptr<SentFile>> files_;
+};
+
+}  // namespace
+
+Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& source,
+                                                          ByteRange wanted) {
+  Sender sender;
+  NMB_ASSIGN(const bool sent, sender.send(&source, wanted));
+  if (!sent) return std::optional<std::vector<std::byte>>();
+  return std::optional(sender.take());
+}
+
+Result<std::shared_ptr<const ByteSource>> receive_values(std::span<const std::byte> sent,
+                                                         const ReceivedFrom& from) {
+  return Receiver(sent, from).receive();
+}
+
+}  // namespace nmb

@@ -1,0 +1,44 @@
+// Blocks for a union (see merge/uniting/union_block.h).
+#include "merge/uniting/union_block.h"
+
+#include <utility>
+
+#include "merge/reading/classic_form.h"
+#include "merge/reading/held_values.h"
+#include "merge/uniting/decomposition.h"
+#include "netcdf/shared_dimensions.h"
+#include "nmb/netcdf_view.h"
+
+namespace nmb {
+
+BlockFacts facts_of(const InputBlock& block, const PackOptions& options) {
+  const Metadata& metadata = block.dataset.metadata;
+  BlockFacts facts;
+  facts.samples = block.samples;
+  const bool is_tiles = options.mode == MergeMode::kTiles;
+  if (is_tiles) facts.has_no_icebergs = is_iceberg(metadata) && block.dataset.records == 0;
+  // Icebergs that are joined may be of several sets, as of several times.
+  if (is_tiles || (options.mode == MergeMode::kJoin && has_version_of_icebergs(metadata)))
+    facts.set_size = files_in_set(metadata);
+  if (facts.set_size)
+    facts.is_iceberg_set = has_version_of_icebergs(metadata) && !has_decomposition(metadata);
+  return facts;
+}
+
+Status visit_union_block(const InputBlock& block, const PackOptions& options,
+                         std::shared_ptr<SourcePool> views, std::uint64_t* room,
+                         const std::function<Status(const UnionBlock&)>& visit) {
+  NMB_ASSIGN(const ClassicForm form, classic_form(block, std::move(views)));
+  NMB_ASSIGN(std::shared_ptr<const ByteSource> values, hold_small(form.dataset, form.values, room));
+  UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
+  if (options.widen_types)
+    united.member.has_default_fill =
+        is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
+  united.member.is_record_unused = form.is_record_unused;
+  united.levels = form.levels;
+  united.losses = losses_of(block, form);
+  united.lost_fill_values = form.lost_fill_values;
+  return visit(united);
+}
+
+}  // namespace nmb
