@@ -7,10 +7,9 @@
 #include <new>
 #include <utility>
 
-#include "common/diagnostics.h"
-#include "hdf5/client/hdf5_stream.h"
 #include "hdf5_export.h"
 #include "nmb/reader.h"
+#include "send_message.h"
 
 namespace nmb::hdf5 {
 
@@ -33,15 +32,11 @@ int export_file(const std::string& input, const std::string& output, ClassicStyl
                 std::string_view chunk) {
   // All is closed by the end of this; HDF5 would try again then what has failed.
   H5dont_atexit();
-  tools::Diagnostics diagnostics("nmb-hdf5");
   try {
-    const Status status = run(input, output, std::move(style), chunk);
-    diagnostics.error(status);
-    if (status.code() == Code::kNoSpace) return kNoSpaceExit;
+    return send_end(run(input, output, std::move(style), chunk));
   } catch (const std::bad_alloc&) {
-    diagnostics.error(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
+    return send_end(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
   }
-  return static_cast<int>(diagnostics.exit());
 }
 
 }  // namespace nmb::hdf5

@@ -8,9 +8,8 @@
 
 namespace nmb::hdf5 {
 
-// Returns the exit code: 0, 1 where `input` is damaged, kNoSpaceExit where `output` has no room, 2
-// where it was not done for another reason; there is an `output` only after 0. Failures are told on
-// standard error. chunk: style.chunk as Compression::set_chunk() takes it; empty: none.
+// Sends Message::kDone or kFailure; returns the exit code: 0, or 1 where there is no `output`.
+// chunk: style.chunk as Compression::set_chunk() takes it; empty: none.
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
                 std::string_view chunk);
 

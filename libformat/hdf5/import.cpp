@@ -19,6 +19,7 @@
 #include "hdf5_id.h"
 #include "resource_limits.h"
 #include "selection_in.h"
+#include "send_message.h"
 #include "wire/items.h"
 
 namespace nmb::hdf5 {
@@ -107,29 +108,13 @@ class Importer {
     first_paths_.emplace(address_of(root, "/"), "/");
     if (user_block_ == 0 && has_usual_sizes(plist)) in_.alike = &alike_.emplace(in_);
     import_group(root, "/", 0);
-    tell(Message::kDone, {});
-  }
-
-  static void tell(Message kind, std::initializer_list<std::span<const std::byte>> contents) {
-    std::uint64_t length = 0;
-    for (const std::span<const std::byte> content : contents) length += content.size();
-    std::vector<std::byte> head;
-    ItemsOut out(&head);
-    out.put(static_cast<std::uint32_t>(kind));
-    out.put(std::uint32_t{0});
-    out.put(length);
-    write_all(head);
-    for (const std::span<const std::byte> content : contents) write_all(content);
+    send(Message::kDone, {});
   }
 
  private:
-  static void write_all(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = write(STDOUT_FILENO, bytes.data(), bytes.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) throw Failure(Code::kIo, std::string("telling: ") + std::strerror(errno));
-      bytes = bytes.subspan(static_cast<std::size_t>(n));
-    }
+  static void send(Message kind, std::initializer_list<std::span<const std::byte>> contents) {
+    const Status status = send_message(kind, contents);
+    if (!status.ok()) throw Failure(status.code(), status.message());
   }
 
   void import_group(hid_t group, const std::string& path, std::size_t depth) {
@@ -156,7 +141,7 @@ class Importer {
       block.add_link(std::move(link));
     }
     const BlockIn::Told told = block.finish();
-    tell(Message::kBlock, {told.head, told.body, told.runs});
+    send(Message::kBlock, {told.head, told.body, told.runs});
     for (const std::string& name : groups) {
       const std::string child = join(path, name);
       const Id next(H5Gopen2(group, name.c_str(), H5P_DEFAULT), H5Gclose, child);
@@ -362,14 +347,6 @@ class Importer {
   std::uint64_t unlinked_ = 0;                      // named datatypes without a link so far
 };
 
-void tell_failure(Code code, const std::string& message) {
-  std::vector<std::byte> content;
-  ItemsOut out(&content);
-  out.put(static_cast<std::uint32_t>(code));
-  out.put(std::string_view(message));
-  Importer::tell(Message::kFailure, {content});
-}
-
 }  // namespace
 
 int import_file(const std::string& path, int spool, const std::string& place,
@@ -383,11 +360,10 @@ int import_file(const std::string& path, int spool, const std::string& place,
     importer->run();
     return 0;
   } catch (const Failure& failure) {
-    tell_failure(failure.code(), failure.what());
+    return send_end(Status(failure.code(), failure.what()));
   } catch (const std::bad_alloc&) {
-    tell_failure(Code::kLimit, "out of memory");
+    return send_end(Status(Code::kLimit, "out of memory"));
   }
-  return 1;
 }
 
 }  // namespace nmb::hdf5

@@ -10,6 +10,7 @@
 #include "export_command.h"
 #include "import.h"
 #include "resource_limits.h"
+#include "send_message.h"
 #include "serve.h"
 
 namespace {
@@ -47,6 +48,7 @@ int run(std::span<char*> words) {
     if (words.size() == static_cast<std::size_t>(command.arguments) + 1 && command.name == words[0])
       return command.run(words.data() + 1);
   std::fprintf(stderr, "nmb-hdf5: found no command that it has; nmconvert and others run it\n");
+  nmb::hdf5::send_end(nmb::Status(nmb::Code::kUsage, "found no command that nmb-hdf5 has"));
   return 2;
 }
 

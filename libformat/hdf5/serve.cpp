@@ -60,13 +60,12 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
   if (getppid() != server) _exit(2);
   signal(SIGINT, SIG_DFL);
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const bool on_error = request.head.on_error != 0;
   // Higher than the number that `shared` gets.
   const int output = fcntl(request.output, F_DUPFD_CLOEXEC, kShared + 1);
   if (nothing < 0 || output < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
       (request.shared >= 0 && request.shared != kShared && dup2(request.shared, kShared) < 0) ||
-      dup2(on_error ? nothing : output, STDOUT_FILENO) < 0 ||
-      dup2(on_error ? output : nothing, STDERR_FILENO) < 0 || chdir(request.words[0]) != 0)
+      dup2(output, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0 ||
+      chdir(request.words[0]) != 0)
     _exit(2);
   close(output);
   const int code = run(std::span(request.words).subspan(1));

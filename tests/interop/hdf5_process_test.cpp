@@ -25,26 +25,27 @@ class Hdf5ProcessTest : public testing::Test {
   }
   ~Hdf5ProcessTest() override { unsetenv("NMB_PLUGIN_PATH"); }
 
-  // What it tells, and the exit code.
+  // What its failure says, and the exit code.
   static std::string told_by(const std::vector<std::string>& arguments, int* code) {
-    const auto process = Hdf5Process::start(arguments, Hdf5Process::Tells::kOnError, -1);
+    const auto process = Hdf5Process::start(arguments, -1);
     EXPECT_TRUE(process.ok()) << process.status().text();
-    std::vector<std::byte> text(4096);
-    text.resize((*process)->read(text).value());
+    const auto message = (*process)->next();
+    EXPECT_TRUE(message.ok()) << message.status().text();
+    EXPECT_EQ(message->kind, Message::kFailure);
     *code = (*process)->wait().value();
-    return {reinterpret_cast<const char*>(text.data()), text.size()};
+    return decode_failure(message->content).text();
   }
 };
 
 TEST_F(Hdf5ProcessTest, TellsAndEndsWithItsCode) {
   int code = 0;
-  EXPECT_NE(told_by({"nothing", "of it"}, &code).find("found no command that it has"),
+  EXPECT_NE(told_by({"nothing", "of it"}, &code).find("found no command that nmb-hdf5 has"),
             std::string::npos);
   EXPECT_EQ(code, 2);
   EXPECT_NE(
       told_by({"export", "/nowhere", "/nowhere", "0", "0", "0", ""}, &code).find("No such file"),
       std::string::npos);
-  EXPECT_EQ(code, 2);
+  EXPECT_EQ(code, 1);
 }
 
 TEST_F(Hdf5ProcessTest, WorksInTheWorkingDirectoryOfNow) {
@@ -62,7 +63,7 @@ TEST_F(Hdf5ProcessTest, WorksInTheWorkingDirectoryOfNow) {
 
 TEST_F(Hdf5ProcessTest, OneThatIsLeftIsEnded) {
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(Hdf5Process::start({"nothing"}, Hdf5Process::Tells::kOnError, -1).ok());
+    ASSERT_TRUE(Hdf5Process::start({"nothing"}, -1).ok());
   }
   int code = 0;
   told_by({"nothing"}, &code);
@@ -101,10 +102,18 @@ TEST_F(Hdf5ProcessTest, ManyAtOnce) {
 }
 
 TEST_F(Hdf5ProcessTest, TooLongNamesAreALimit) {
-  EXPECT_EQ(Hdf5Process::start({std::string(200 << 10, 'x')}, Hdf5Process::Tells::kOnOutput, -1)
-                .status()
-                .code(),
-            Code::kLimit);
+  EXPECT_EQ(Hdf5Process::start({std::string(200 << 10, 'x')}, -1).status().code(), Code::kLimit);
+}
+
+TEST(Hdf5Failure, ComesBackWithCodeOffsetAndRule) {
+  const Status failure(Code::kDamaged, "a.nmb", 4096, "R-BL-1", "found no block");
+  const Status back = decode_failure(encode_failure(failure));
+  EXPECT_EQ(back.code(), Code::kDamaged);
+  EXPECT_EQ(back.text(), failure.text());
+  std::vector<std::byte> cut = encode_failure(failure);
+  cut.pop_back();
+  EXPECT_NE(decode_failure(cut).text().find("without its code"), std::string::npos);
+  EXPECT_NE(decode_failure({}).text().find("without its code"), std::string::npos);
 }
 
 }  // namespace

@@ -23,8 +23,7 @@ namespace nmb {
 
 namespace {
 
-// Runs `nmb-hdf5 export`; what it says on its error stream is the message. path: what `output` is
-// to become.
+// Runs `nmb-hdf5 export`. path: what `output` is to become.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
                   const ExtractOptions& options) {
   using hdf5::Hdf5Process;
@@ -35,25 +34,15 @@ Status run_export(const std::string& input, const std::string& output, const std
   NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
              Hdf5Process::start({"export", input, output, std::to_string(options.deflate),
                                  flag(options.shuffle), flag(options.plain), chunk},
-                                Hdf5Process::Tells::kOnError, -1));
+                                -1));
   NMB_TRY(process->wait_readable(options.cancel));
-  constexpr std::size_t kMostText = 64 << 10;
-  std::vector<std::byte> text(kMostText), rest(kMostText);
-  NMB_ASSIGN(const std::size_t length, process->read(text));
-  for (std::size_t more = length; more == kMostText;) {
-    NMB_ASSIGN(more, process->read(rest));
-  }
-  NMB_ASSIGN(const int code, process->wait());
-  if (code == 0) return {};
-  std::string_view message(reinterpret_cast<const char*>(text.data()), length);
-  constexpr std::string_view kTool = "nmb-hdf5: ";
-  if (message.starts_with(kTool)) message.remove_prefix(kTool.size());
-  if (message.starts_with(input + ": ")) message.remove_prefix(input.size() + 2);
-  while (message.ends_with('\n')) message.remove_suffix(1);
-  if (code == hdf5::kNoSpaceExit)
-    return Status(Code::kNoSpace, path, kNoOffset, "", std::string(message));
-  return Status(code == 1 ? Code::kDamaged : Code::kUnsupported, input, kNoOffset, "",
-                std::string(message));
+  NMB_ASSIGN(const Hdf5Process::Received last, process->next());
+  NMB_TRY(process->wait().status());
+  if (last.kind == hdf5::Message::kDone) return {};
+  const Status failure = hdf5::decode_failure(last.content);
+  const bool of_output = failure.file() == output || failure.code() == Code::kNoSpace;
+  return Status(failure.code(), of_output ? path : input, failure.offset(), failure.rule(),
+                failure.message());
 }
 
 // Gives the types of a block numbers in the order in which its definitions use them, and leaves out

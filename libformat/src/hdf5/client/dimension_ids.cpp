@@ -15,6 +15,23 @@ namespace nmb::hdf5 {
 
 namespace {
 
+// The names of all blocks: each ahead of those below it, groups of a group in the order of their
+// links where that is tracked, else in that of their names. Reads the hdf5 sections of all blocks
+// of kind 6. kDamaged, kIo.
+Result<std::vector<std::string>> group_order(const Reader& reader) {
+  GroupTree tree;
+  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
+      tree.add_classic(entry.name);
+      return true;
+    }
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    NMB_TRY(tree.add(*block));
+    return true;
+  }));
+  return tree.in_order();
+}
+
 constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
 
 // Of the group above; not for the root group.

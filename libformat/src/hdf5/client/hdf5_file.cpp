@@ -26,58 +26,23 @@ class FileReader {
 
   Status read() {
     for (;;) {
-      std::byte head[16];
-      NMB_ASSIGN(const std::size_t got, process_->read(head));
-      if (got < sizeof head) return ended();
-      const auto kind = static_cast<Message>(load_le<std::uint32_t>(head));
-      NMB_ASSIGN(std::vector<std::byte> content, content_of(load_le<std::uint64_t>(head + 8)));
-      switch (kind) {
+      NMB_ASSIGN(Hdf5Process::Received message, process_->next());
+      switch (message.kind) {
         case Message::kBlock:
-          NMB_TRY(take_block(std::move(content)));
+          NMB_TRY(take_block(std::move(message.content)));
           break;
         case Message::kDone:
           return process_->wait().status();
         case Message::kFailure:
           NMB_TRY(process_->wait().status());
-          return failure(content);
+          return decode_failure(message.content);
         default:
-          return unclear("kind " + std::to_string(static_cast<std::uint32_t>(kind)));
+          return unclear("kind " + std::to_string(static_cast<std::uint32_t>(message.kind)));
       }
     }
   }
 
  private:
-  // What is told grows the memory as it comes, not as it is promised.
-  Result<std::vector<std::byte>> content_of(std::uint64_t length) {
-    constexpr std::uint64_t kStep = 16 << 20;
-    std::vector<std::byte> content;
-    while (content.size() < length) {
-      const std::size_t before = content.size();
-      const auto step = static_cast<std::size_t>(std::min(kStep, length - before));
-      content.resize(before + step);
-      NMB_ASSIGN(const std::size_t got, process_->read(std::span(content).subspan(before)));
-      if (got < step) return ended();
-    }
-    return content;
-  }
-
-  // It ended without having said so.
-  Status ended() {
-    NMB_ASSIGN(const int code, process_->wait());
-    return Status(Code::kDamaged, "found a file on which nmb-hdf5 ended with code " +
-                                      std::to_string(code) + ", saying nothing");
-  }
-
-  static Status failure(std::span<const std::byte> content) {
-    ItemsIn in(content, 0);
-    const auto code = in.number<std::uint32_t>("");
-    const std::span<const std::byte> text = in.take(in.remaining(), "");
-    if (!in.ok() || code == 0 || code > static_cast<std::uint32_t>(Code::kBusy))
-      return unclear("a failure without its code");
-    return Status(static_cast<Code>(code),
-                  std::string(reinterpret_cast<const char*>(text.data()), text.size()));
-  }
-
   Status take_block(std::vector<std::byte> content) {
     constexpr const char* kRule = "";
     ItemsIn in(content, 0);
@@ -140,9 +105,8 @@ Result<std::unique_ptr<StartedFile>> StartedFile::start(const std::string& path,
                                                         std::shared_ptr<const SpoolFile> spool,
                                                         const ReadOptions& options) {
   const char* const command = options.other_files == OtherFiles::kCopied ? "materialise" : "import";
-  Result<std::unique_ptr<Hdf5Process>> process =
-      Hdf5Process::start({command, path, std::to_string(kShared), options.place},
-                         Hdf5Process::Tells::kOnOutput, spool->descriptor());
+  Result<std::unique_ptr<Hdf5Process>> process = Hdf5Process::start(
+      {command, path, std::to_string(kShared), options.place}, spool->descriptor());
   if (!process.ok()) return process.status().in_file(path);
   return std::unique_ptr<StartedFile>(new StartedFile(std::move(*process), std::move(spool)));
 }

@@ -6,19 +6,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "wire/endian.h"
 #include "wire/system_error.h"
 
 namespace nmb::hdf5 {
 
 Result<std::unique_ptr<Hdf5Process>> Hdf5Process::start(const std::vector<std::string>& arguments,
-                                                        Tells tells, int shared) {
+                                                        int shared) {
   NMB_ASSIGN(std::unique_ptr<Hdf5Server> server, Hdf5Server::take());
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_error(errno, {}, "make a pipe");
   std::unique_ptr<Hdf5Process> process(new Hdf5Process(std::move(server), ends[0]));
-  const Status asked = process->server_->ask(arguments, tells == Tells::kOnError, ends[1], shared);
+  const Status asked = process->server_->ask(arguments, ends[1], shared);
   close(ends[1]);
   if (!asked.ok()) return asked;
   return process;
@@ -46,6 +48,30 @@ Result<std::size_t> Hdf5Process::read(std::span<std::byte> bytes) {
     done += static_cast<std::size_t>(n);
   }
   return done;
+}
+
+// It ended without a last message.
+Status Hdf5Process::ended() {
+  NMB_ASSIGN(const int code, wait());
+  return Status(Code::kDamaged, "found a file on which nmb-hdf5 ended with code " +
+                                    std::to_string(code) + ", saying nothing");
+}
+
+Result<Hdf5Process::Received> Hdf5Process::next() {
+  std::byte head[16];
+  NMB_ASSIGN(const std::size_t head_length, read(head));
+  if (head_length < sizeof head) return ended();
+  Received message{static_cast<Message>(load_le<std::uint32_t>(head)), {}};
+  const auto length = load_le<std::uint64_t>(head + 8);
+  constexpr std::uint64_t kStep = 16 << 20;
+  while (message.content.size() < length) {
+    const std::size_t before = message.content.size();
+    const auto step = static_cast<std::size_t>(std::min(kStep, length - before));
+    message.content.resize(before + step);
+    NMB_ASSIGN(const std::size_t got, read(std::span(message.content).subspan(before)));
+    if (got < step) return ended();
+  }
+  return message;
 }
 
 Result<int> Hdf5Process::wait() {

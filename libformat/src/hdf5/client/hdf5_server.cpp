@@ -108,9 +108,8 @@ Result<std::unique_ptr<Hdf5Server>> Hdf5Server::start(const std::string& program
   return std::unique_ptr<Hdf5Server>(new Hdf5Server(program, ends[0], id));
 }
 
-Status Hdf5Server::ask(const std::vector<std::string>& arguments, bool on_error, int output,
-                       int shared) {
-  const ServerRequest head{.on_error = on_error, .has_shared = shared >= 0};
+Status Hdf5Server::ask(const std::vector<std::string>& arguments, int output, int shared) {
+  const ServerRequest head{.has_shared = shared >= 0};
   std::string text(reinterpret_cast<const char*>(&head), sizeof head);
   std::error_code none;
   text.append(fs::current_path(none).string()).push_back('\0');

@@ -17,8 +17,7 @@ namespace nmb::hdf5 {
 // What a request begins with; then come the working directory and the arguments, each with a zero
 // byte behind it, and with them one or two descriptors.
 struct ServerRequest {
-  std::uint32_t version = 1;
-  std::uint32_t on_error = 0;    // the first descriptor is for the error stream, not for the output
+  std::uint32_t version = 2;
   std::uint32_t has_shared = 0;  // the second becomes kShared
 };
 inline constexpr std::size_t kMostRequest = 128 << 10;
@@ -40,7 +39,7 @@ class Hdf5Server {
 
   // output: what the process tells goes there. shared: a descriptor for it, or -1. The caller may
   // close both. kIo; kLimit: arguments of more than 128 KiB.
-  Status ask(const std::vector<std::string>& arguments, bool on_error, int output, int shared);
+  Status ask(const std::vector<std::string>& arguments, int output, int shared);
   // How the process ended, as waitpid has it. kIo: so did the server.
   Result<int> answer();
 

@@ -1,9 +1,14 @@
-// What `nmb-hdf5 import` tells on its standard output: messages, each u32 kind, u32 0, u64 length
-// of its content, content. Values that do not lie in the HDF5 file as they are go to the spool, a
-// file whose descriptor it is given.
+// The messages that nmb-hdf5 writes to its standard output: each u32 kind, u32 0, u64 length of its
+// content, content. Values that do not lie in the HDF5 file as they are go to the spool, a file
+// whose descriptor it is given.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
@@ -11,13 +16,17 @@ enum class Message : std::uint32_t {
   // u32 length and text of the name, padding to 8; u64 extent length; u64 length of the body, body;
   // runs: u64 offset in the extent, u64 length, u64 offset in its source, u64 source.
   kBlock = 1,
-  kDone = 2,     // the last one: all blocks were told
-  kFailure = 3,  // the last one: u32 Code, text
+  kDone = 2,  // the last one: the command has done its work
+  // The last one: u32 Code; u64 offset; u32 length and text of the file's name, of the rule and of
+  // the message.
+  kFailure = 3,
 };
 
 enum class RunSource : std::uint64_t { kFile = 0, kSpool = 1 };
 
-// Exit code of `nmb-hdf5 export`: there is no room for what it makes.
-inline constexpr int kNoSpaceExit = 3;
+// Content of kFailure; status: not ok.
+std::vector<std::byte> encode_failure(const Status& status);
+// The failure; kDamaged where the content is not that of one.
+Status decode_failure(std::span<const std::byte> content);
 
 }  // namespace nmb::hdf5
