@@ -41,10 +41,10 @@ class OneFromEach final : public Transport {
 
  private:
   static Arrival message(int from, std::uint64_t operation, std::span<const std::byte> bytes) {
-    const std::uint64_t head[2] = {operation, bytes.size()};
-    std::vector<std::byte> out(sizeof head + bytes.size());
-    std::memcpy(out.data(), head, sizeof head);
-    if (!bytes.empty()) std::memcpy(out.data() + sizeof head, bytes.data(), bytes.size());
+    const std::uint64_t trailer[2] = {operation, bytes.size()};
+    std::vector<std::byte> out(bytes.begin(), bytes.end());
+    const auto end = std::as_bytes(std::span(trailer));
+    out.insert(out.end(), end.begin(), end.end());
     return {from, std::move(out)};
   }
 
