@@ -17,7 +17,6 @@
 #include "nmb/dataset.h"
 #include "nmb/export.h"
 #include "nmb/metadata.h"
-#include "nmb/reader.h"
 #include "nmb/status.h"
 
 namespace nmb {

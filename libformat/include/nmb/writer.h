@@ -35,7 +35,7 @@
 namespace nmb {
 
 class KeptRows;
-struct LostRecords;  // nmb/write_hdf5.h
+struct LostRecords;  // nmb/lost_records.h
 
 // A writer's handle of a block, valid from its definition to close().
 using BlockId = std::uint32_t;

@@ -80,18 +80,4 @@ std::vector<std::string> GroupTree::in_order() const {
   return order;
 }
 
-Result<std::vector<std::string>> group_order(const Reader& reader) {
-  GroupTree tree;
-  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
-      tree.add_classic(entry.name);
-      return true;
-    }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
-    NMB_TRY(tree.add(*block));
-    return true;
-  }));
-  return tree.in_order();
-}
-
 }  // namespace nmb::hdf5

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "nmb/dataset.h"
-#include "nmb/reader.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {
@@ -45,10 +44,5 @@ class GroupTree {
 
   Node root_;
 };
-
-// The names of all blocks: each ahead of those below it, groups of a group in the order of their
-// links where that is tracked, else in that of their names. Reads the hdf5 sections of all blocks
-// of kind 6. kDamaged, kIo.
-Result<std::vector<std::string>> group_order(const Reader& reader);
 
 }  // namespace nmb::hdf5

@@ -357,8 +357,7 @@ NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths,
 }
 
 bool is_dimension_only(const Metadata& metadata, VarId variable) {
-  return metadata.extension() && is_dimension_scale(metadata, variable) &&
-         fixed_text(metadata, variable, "NAME").starts_with(kNotAVariable);
+  return is_scale_alone(metadata, variable);
 }
 
 std::string_view netcdf_name(const Metadata& metadata, VarId variable) {

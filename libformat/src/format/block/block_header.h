@@ -27,6 +27,7 @@ inline constexpr std::size_t kCodec = 9, kKind = 10, kFlags = 12, kNameLength = 
 inline constexpr std::uint16_t kFlagTombstone = 1;
 inline constexpr std::uint16_t kFlagHole = 2;
 inline constexpr std::uint16_t kKindDictionary = 255;
+inline constexpr std::size_t kMaxDictionary = 4096;
 
 enum class BodyCodec : std::uint16_t { kNone = 0, kZstd = 1, kZstdDictionary = 2 };
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <new>
 
-#include "format/superblock/superblock.h"
 #include "wire/compressors.h"
 
 namespace nmb {

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "format/block/block_header.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/zero.h"

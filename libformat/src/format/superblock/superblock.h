@@ -26,7 +26,6 @@ inline constexpr std::uint32_t kMaxInline = 65536;
 // With one row a page a level would have as many pages as the one below: no tree would end.
 inline constexpr std::uint32_t kMinPageRows = 2;
 inline constexpr std::uint32_t kMaxPageRows = 65536;
-inline constexpr std::size_t kMaxDictionary = 4096;
 inline constexpr std::uint32_t kMaxHeight = 10;
 inline constexpr std::uint64_t kMinFileLength = kBodyStart + kSlotUnit;
 

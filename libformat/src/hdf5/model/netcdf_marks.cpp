@@ -74,4 +74,9 @@ std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, s
   return paths;
 }
 
+bool is_scale_alone(const Metadata& metadata, VarId variable) {
+  return metadata.extension() && is_dimension_scale(metadata, variable) &&
+         fixed_text(metadata, variable, "NAME").starts_with(kNotAVariable);
+}
+
 }  // namespace nmb

@@ -29,6 +29,8 @@ bool is_made_up(std::string_view dimension);
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name);
 // Whether a variable is a dimension scale of HDF5.
 bool is_dimension_scale(const Metadata& metadata, VarId variable);
+// Whether it is one that netCDF shows no variable for. false: of metadata without an extension.
+bool is_scale_alone(const Metadata& metadata, VarId variable);
 // The integers of an attribute of four bytes each; none if it is of another type.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name);
 // The same, if it has `count`.

@@ -1,4 +1,6 @@
-// Records that netCDF does not see in HDF5 files and views (see nmb/write_hdf5.h).
+// Records that netCDF does not see in HDF5 files and views (see nmb/lost_records.h).
+#include "nmb/lost_records.h"
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -6,7 +8,6 @@
 
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/write_hdf5.h"
 
 namespace nmb {
 

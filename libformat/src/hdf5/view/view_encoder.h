@@ -8,8 +8,8 @@
 
 #include "format/superblock/superblock.h"
 #include "hdf5/bytes/view_output.h"
+#include "nmb/lost_records.h"
 #include "nmb/status.h"
-#include "nmb/write_hdf5.h"
 #include "reader/reader_core.h"
 
 namespace nmb {

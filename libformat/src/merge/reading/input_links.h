@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,9 @@
 #include "nmb/reader.h"
 
 namespace nmb {
+
+// Files in which coded pieces lie, by their file numbers.
+using CodedFiles = std::map<std::uint32_t, std::shared_ptr<const ByteSource>>;
 
 // nullopt of its functions: there is nothing to link. Failures: kUnsupported, kNotFound, kIo (of
 // external_path()). No input lies in the output: pack() has checked that.

@@ -16,7 +16,6 @@
 #include "hdf5/client/hdf5_file.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_rule.h"
-#include "merge/storing/value_coder.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
 #include "nmb/netcdf_view.h"

@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "merge/reading/input_links.h"
 #include "nmb/byte_range.h"
 #include "nmb/byte_source.h"
 #include "nmb/reader.h"
@@ -17,9 +17,6 @@
 #include "wire/spool_file.h"
 
 namespace nmb {
-
-// Files in which coded pieces lie, by their file numbers.
-using CodedFiles = std::map<std::uint32_t, std::shared_ptr<const ByteSource>>;
 
 // The values of a block, and what is to become of them.
 struct ValuesToCode {

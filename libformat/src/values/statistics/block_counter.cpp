@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "hdf5/model/netcdf_marks.h"
 #include "nmb/extension.h"
-#include "nmb/netcdf_view.h"
 #include "nmb/values.h"
 #include "wire/checked.h"
 
@@ -54,7 +54,7 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
   made->variables_.resize(metadata.variable_count());
   made->totals_.resize(metadata.variable_count());
   for (VarId v = 0; v < metadata.variable_count(); ++v)
-    made->names_.emplace_back(is_dimension_only(metadata, v) ? "" : metadata.variable(v).name);
+    made->names_.emplace_back(is_scale_alone(metadata, v) ? "" : metadata.variable(v).name);
   const Extension* const extension = metadata.extension().get();
   std::vector<hdf5::Property> properties;
   if (extension) {
