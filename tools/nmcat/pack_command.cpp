@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "common/units.h"
 #include "nmb/extract.h"
 #include "nmb/file_source.h"
+#include "nmb/mpi_ranks.h"
 #include "nmb/output_file.h"
 #include "nmb/output_set.h"
 #include "nmb/reader.h"
@@ -434,6 +436,21 @@ Status PackCommand::gather_inputs() {
   return {};
 }
 
+// Collective, of several processes: the list may be standard input, which the first one alone has.
+Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
+  NMB_TRY(ranks.agree(ranks.rank() == 0 ? gather_inputs() : Status()));
+  std::string names;  // each with a NUL behind it
+  for (const std::string& input : options_.inputs) names.append(input).push_back('\0');
+  const auto own = std::as_bytes(std::span(names));
+  std::vector<std::byte> bytes(own.begin(), own.end());
+  NMB_TRY(ranks.broadcast(0, &bytes));
+  names.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  options_.inputs.clear();
+  for (std::size_t at = 0; at < names.size(); at += options_.inputs.back().size() + 1)
+    options_.inputs.emplace_back(names.c_str() + at);
+  return {};
+}
+
 // The files to write.
 Status PackCommand::add_outputs() {
   const auto outputs = std::make_shared<OutputSet>();
@@ -504,7 +521,8 @@ Status PackCommand::check_link() const {
 Status PackCommand::execute() {
   NMB_TRY(take_agreement());
   NMB_TRY(take_output());
-  NMB_TRY(gather_inputs());
+  const bool one_process = launched_ranks() <= 1;
+  if (one_process) NMB_TRY(gather_inputs());
   const CommonOptions& common = tool_.options();
   if (!inline_limit_.empty()) {
     NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
@@ -575,6 +593,7 @@ Status PackCommand::execute() {
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
+        if (!one_process) NMB_TRY(gather_inputs_of_first(ranks));
         NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_files() : Status()));
         PackOptions options = options_;
         options.writer.threads = threads;

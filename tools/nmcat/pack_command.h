@@ -31,6 +31,7 @@ class PackCommand {
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
   Status gather_inputs();
+  Status gather_inputs_of_first(Communicator& ranks);
   Status add_outputs();
   Status check_files();
   Status start_report();

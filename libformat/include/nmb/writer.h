@@ -214,10 +214,12 @@ class Writer {
                                                          Communicator& ranks);
   // Without close(): what was not committed is gone. On several ranks that is a mistake of the
   // program, which returned early: the network fails, and every rank's next collective call says
-  // which rank has gone. Not so after a failure that all ranks have (of a collective call, or
-  // ranks.agree()), with an exception on its way (who catches it calls ranks.fail()), or abandon().
+  // which rank has gone, or how a call of that rank alone has failed. Not so after a failure that
+  // all ranks have (of a collective call, or ranks.agree()), with an exception on its way (who
+  // catches it calls ranks.fail()), or abandon() on all ranks.
   NMB_EXPORT ~Writer();
-  // The writer may end without close(): all ranks give up what was not committed. No communication.
+  // The writer may end without close(): all ranks give up what was not committed. The destructor is
+  // a collective call then.
   NMB_EXPORT void abandon();
 
   // --- define mode ---

@@ -291,10 +291,10 @@ class ResultCheck {
       return differs(written.name, "found " + std::to_string(written.extent_length) +
                                        " bytes of values, expected " +
                                        std::to_string(expected.extent->size()));
-    constexpr std::uint64_t kWindow = 1 << 20;
-    std::vector<std::byte> a(kWindow), b(kWindow);
-    for (std::uint64_t at = 0; at < written.extent_length; at += kWindow) {
-      const auto part = static_cast<std::size_t>(std::min(kWindow, written.extent_length - at));
+    constexpr std::uint64_t kPart = 1 << 20;
+    std::vector<std::byte> a(kPart), b(kPart);
+    for (std::uint64_t at = 0; at < written.extent_length; at += kPart) {
+      const auto part = static_cast<std::size_t>(std::min(kPart, written.extent_length - at));
       NMB_TRY(written.extent->read_at(at, std::span(a).first(part)));
       NMB_TRY(expected.extent->read_at(at, std::span(b).first(part)));
       if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(part), b.begin()))

@@ -211,18 +211,32 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
     // Every piece starts at a multiple of 8 in the file, so what begins elsewhere in the extent
     // ends with its window.
     const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
-    const std::uint64_t end = from % 8 == 0 ? to : std::min(to, window_end);
+    std::uint64_t end = from % 8 == 0 ? to : std::min(to, window_end);
     std::uint64_t tail = 0;
     if (!segments->empty()) {
       const Segment& before = segments->back();
-      if (before.fresh && before.position != 0 && before.end() == from)
+      const bool whole_windows = before.logical % 8 == 0;
+      const bool one_window = before.logical / piece_size_ == from / piece_size_;
+      if (before.fresh && before.position != 0 && before.end() == from &&
+          (whole_windows || one_window)) {
         tail = before.position + before.length;
+        if (!whole_windows) end = std::min(end, window_end);
+      }
     }
     requests->push_back({end - from, tail});
     planned_.push_back({segments->size(), {}, false, false});
     segments->push_back({from, end - from, 0, true, 0, 0});
     from = end;
   }
+}
+
+// But for what has space that is not committed: on a rank that does not know of it values wait.
+std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> intervals) const {
+  IntervalSet wanted;
+  for (const Interval& interval : intervals) wanted.add(interval.begin, interval.end);
+  for (const Segment& segment : segments_)
+    if (segment.fresh) wanted.remove(segment.logical, segment.end());
+  return wanted.all();
 }
 
 // With what is new between them, and ahead of the end, where it is short: padding of records, and
@@ -243,7 +257,8 @@ std::vector<Interval> ExtentState::with_small_gaps(std::span<const Interval> int
 }
 
 Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Interval> asked) {
-  const std::vector<Interval> intervals = with_small_gaps(asked);
+  if (!asked.empty()) NMB_TRY(load(asked.front().begin));
+  const std::vector<Interval> intervals = with_small_gaps(without_fresh(asked));
   if (!intervals.empty()) NMB_TRY(load(intervals.front().begin));
   std::vector<SpaceRequest> requests;
   std::vector<Segment> segments;
@@ -394,6 +409,7 @@ std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
             [](const Staged& a, const Staged& b) { return a.offset < b.offset; });
   staged_.clear();
   wanted_.clear();
+  wants_records_ = false;
   return out;
 }
 

@@ -68,9 +68,13 @@ class ExtentState {
                Stage& stage);
 
   // --- places for what waits ---
-  bool needs_places() const { return !staged_.empty() || !wanted_.empty() || has_cut(); }
+  bool needs_places() const {
+    return !staged_.empty() || !wanted_.empty() || wants_records_ || has_cut();
+  }
   // [from, to) gets its place with what waits; values follow.
   void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
+  // The keeper hears of more records with what waits.
+  void want_records() { wants_records_ = true; }
   // Whether all of [from, to) has space that is not committed.
   bool is_fresh(std::uint64_t from, std::uint64_t to) const;
   // Bytes from here on were added since the extent got its run or was committed.
@@ -154,6 +158,7 @@ class ExtentState {
   Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
                       WriteBuffer& file) const;
   bool has_cut() const;
+  std::vector<Interval> without_fresh(std::span<const Interval> intervals) const;
   std::vector<Interval> with_small_gaps(std::span<const Interval> intervals) const;
   void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                 std::vector<SpaceRequest>* requests);
@@ -172,6 +177,7 @@ class ExtentState {
   std::vector<Segment> segments_;  // sorted by logical offset, disjoint
   Written written_;                // in fresh segments
   IntervalSet wanted_;
+  bool wants_records_ = false;
   std::uint64_t first_new_ = 0;
   std::vector<Staged> staged_;  // in the order of the calls
   std::vector<Planned> planned_;

@@ -41,6 +41,10 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   Put put{id, variable, type, memory, block.next.kind, std::move(shape), 0, values};
   put.slab = slab;
   put.empty = element_count(slab) == 0;
+  if (!put.empty && values == nullptr)
+    return Status(Code::kUsage, "found no values to put to variable " +
+                                    in_quotes(metadata.variable(variable).name) +
+                                    ", expected a pointer to them");
   if (put.empty || put.shape.record_size == 0) return put;
   const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
   std::uint64_t end;

@@ -68,11 +68,16 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       if (!checked_mul(records, block.layout.record_size, &end) ||
           !checked_add(end, block.layout.record_begin, &end) || end >> 62)
         return Status(Code::kLimit, "found records that end behind 2^62 bytes");
-      NMB_ASSIGN(ExtentState * extent, start_put(w_, id, records));
+      const bool more = records > block.next.records;
+      if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
+      ExtentState& extent = *extent_of(w_, id);
       // All that is new up to there, whichever rank has put some of it: ranks know of their own
       // records alone.
       const std::uint64_t behind = end - block.layout.header_length;
-      if (extent->first_new() < behind) extent->want_place(extent->first_new(), behind);
+      if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
+      // Records may have no bytes.
+      if (more) extent.want_records();
+      if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
       return {};
     };
     NMB_TRY(w_.ranks.agree(want()));
@@ -120,10 +125,12 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   };
   NMB_TRY(w_.ranks.agree(prepare()));
   NMB_TRY(w_.keep(place_values(w_)));
+  // What waited comes before, too: others write straight to the file.
+  const Status flushed = w_.ranks.is_alone() ? Status() : w_.buffer.flush();
   std::vector<Put*> alone, shared;
   for (Put& put : puts)
     if (!put.empty) (w_.blocks[put.block].sharing ? shared : alone).push_back(&put);
-  const Status put_alone = Puts(w_).put_all_of(alone);
+  const Status put_alone = flushed.ok() ? Puts(w_).put_all_of(alone) : flushed;
   if (w_.ranks.is_alone()) return put_alone;
   PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
                          w_.committed.superblock.piece_size, &w_.written_for);

@@ -41,12 +41,15 @@ Status WriterCore::keep(Status status) {
 }
 
 void WriterCore::leave() {
-  if (ranks.is_alone() || !file || !failure.ok() || abandoned) return;
+  Communicator& all = ranks.communicator();
+  // What all ranks know has failed they may all leave.
+  if (ranks.is_alone() || !file || failed_together || all.agreed_failures() != agreed_failures)
+    return;
   // Who catches an exception says what it was.
   if (std::uncaught_exceptions() > 0) return;
-  // What all ranks know has failed they may all leave.
-  if (ranks.communicator().agreed_failures() != agreed_failures) return;
-  ranks.communicator().fail(
+  if (!failure.ok()) return all.fail(failure);
+  if (abandoned && all.agree({}, "abandon()").ok()) return;
+  all.fail(
       Status(Code::kUsage, file->name(), kNoOffset, "",
              "found the writer of rank " + std::to_string(ranks.own()) +
                  " gone, expected close() on all ranks (abandon() where all give it up)"));

@@ -75,6 +75,7 @@ struct WriterCore {
   const std::uint64_t agreed_failures;  // ahead of this writer
   Status out_of_memory;                 // made ahead: later there may be no memory for it
   Status failure;                       // what broke the file; ok: still sound
+  bool failed_together = false;         // all ranks have it: nobody waits for another any more
   PhaseClock clock;
   bool define_mode = true;
   bool abandoned = false;
@@ -108,11 +109,16 @@ Status WriterCore::together(std::string_view operation, Work work) {
     NMB_TRY(failure);
     return work();
   }
+  // Others may have gone.
+  if (failed_together) return failure;
   Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {
     NMB_TRY(ranks.agree(failure, operation));
     return work().in_file(file->name());
   });
-  if (!status.ok()) failure = status;
+  if (!status.ok()) {
+    failure = status;
+    failed_together = true;
+  }
   return status;
 }
 
