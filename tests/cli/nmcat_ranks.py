@@ -8,6 +8,7 @@ Processes of each MPI whose plug-in was built and whose launcher is there.
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -27,12 +28,13 @@ def launchers(tools):
     return found
 
 
-def nmcat(tools, launcher, *arguments):
+def nmcat(tools, launcher, *arguments, listed=None):
+    """listed: what standard input has; None: nothing."""
     # The MPI libraries keep memory until the process ends, which a sanitizer takes for leaks.
     env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                ASAN_OPTIONS="detect_leaks=0")
     command = [*launcher, tools.folder / "nmcat", *arguments]
-    return subprocess.run(command, cwd=tools.work, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=tools.work, env=env, capture_output=True, text=True, timeout=120, input=listed)
 
 
 def words_of(done):
@@ -78,9 +80,34 @@ def check_mpi_io(tools, launcher, files):
     (tools.work / "many.nmb").unlink()
 
 
+def check_list(tools, launcher, files):
+    """Inputs of which standard input has a list, which one process of a job gets."""
+    for mode in ("pack", "join"):
+        one = nmcat(tools, [], *files, "-o", "one.nmb", "-f", "--mode", mode)
+        many = nmcat(tools, launcher, files[0], "--files-from", "-", "-o", "many.nmb", "-f", "--mode", mode,
+                     listed="".join(f"{path}\n" for path in files[1:]))
+        what = f"{' '.join(launcher)} --mode {mode} --files-from -"
+        tools.check(one.returncode == many.returncode == 0, f"{what}: {one.stderr}, {many.stderr}")
+        tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "many.nmb", what)
+    none = nmcat(tools, launcher, "--files-from", "-", "-o", "none.nmb", listed="")
+    expected = "nmcat: found no inputs, expected files or --files-from" + (" (on rank 0)" if launcher else "")
+    tools.check(none.returncode == 2, f"no inputs: exit code {none.returncode}")
+    tools.check(words_of(none) == [expected], f"no inputs: found {words_of(none)}, expected {expected}")
+
+
+def classic(path, values):
+    """A file of one integer a record."""
+    head = b"CDF\x01" + struct.pack(">I", len(values)) + struct.pack(">II", 10, 1) + struct.pack(">I4sI", 4, b"time", 0)
+    head += bytes(8) + struct.pack(">II", 11, 1) + struct.pack(">I4s", 1, b"v\0\0\0") + struct.pack(">II", 1, 0) + bytes(8)
+    head += struct.pack(">III", 4, 4, len(head) + 12)
+    path.write_bytes(head + struct.pack(f">{len(values)}i", *values))
+    return path
+
+
 def test(tools):
     tools.example("make_graph_samples", tools.work / "graphs", "--files", "5", "--samples", "200")
     files = sorted((tools.work / "graphs").iterdir())
+    series = [classic(tools.work / f"series{i}.nc", [10 * i, 10 * i + 1]) for i in range(9)]
     (tools.work / "text.nc").write_text("no netCDF file\n")
     cut = tools.work / "cut.nc"
     cut.write_bytes(files[2].read_bytes()[:5000])
@@ -91,6 +118,7 @@ def test(tools):
         tools.check(words_of(done) == expected, f"{threads}: found {words_of(done)}, expected {expected}")
     for launcher in launchers(tools):
         check_mpi_io(tools, launcher, files)
+        check_list(tools, launcher, series)
         check_same(tools, launcher, *files)
         check_same(tools, launcher, *files, *SPLIT)
         check_same(tools, launcher, *files, *SPLIT, "--aggregators", "2", "--align", "4K")

@@ -79,6 +79,41 @@ RANK_CASE(AWriterThatIsGoneOnOneRankHangsNobody) {
   return expect(Clock::now() - start < std::chrono::seconds(5), "it within 5 s");
 }
 
+// A rank gives up after a failure that all ranks have, the others call on: they get it again.
+RANK_CASE(CallsAfterASharedFailureHangNobody) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const int gone = ranks.size() - 1;
+  {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("f.nmb"), {}, ranks));
+    NMB_ASSIGN(const BlockId block, writer->define_block("b"));
+    NMB_TRY(writer->end_define());
+    const int value = 1;
+    const Status status =
+        writer->put_all(block, ranks.rank() == gone ? 77 : 78, {}, std::span<const int>(&value, 1));
+    NMB_TRY(expect(status.code() == Code::kUsage, "a refusal: " + status.text()));
+    if (ranks.rank() != gone) {
+      NMB_TRY(expect(writer->sync().text() == status.text(), "the same refusal of sync()"));
+      NMB_TRY(expect(writer->close().text() == status.text(), "the same refusal of close()"));
+    }
+  }
+  return ranks.barrier();
+}
+
+// One rank alone abandons the writer.
+RANK_CASE(AWriterThatOneRankAbandonsHangsNobody) {
+  if (ranks.size() == 1) return {};
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  Result<std::unique_ptr<Writer>> writer = Writer::create(folder.file("f.nmb"), {}, ranks);
+  if (ranks.rank() == ranks.size() - 1) {
+    NMB_TRY(writer.status());
+    (*writer)->abandon();
+    writer->reset();
+    return {};
+  }
+  const Status status = writer.ok() ? (*writer)->end_define() : writer.status();
+  return expect(status.code() == Code::kUsage, "a usage error: " + status.text());
+}
+
 // Where all give the writer up the ranks go on.
 RANK_CASE(AnAbandonedWriterLeavesTheRanksSound) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));

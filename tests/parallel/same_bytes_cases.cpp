@@ -1,5 +1,7 @@
 // The same definitions and values make the same bytes, by however many ranks.
+#include <array>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -23,6 +25,25 @@ WriterOptions small_pieces() {
   options.piece_size = 65536;
   options.sync = false;
   return options;
+}
+
+// A file that `write` makes by the ranks has the bytes of one rank, and no findings.
+Status expect_bytes_of_one(Communicator& ranks,
+                           const std::function<Status(const std::string&, Communicator&)>& write) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const std::string path = folder.file("f.nmb"), alone = folder.file("alone.nmb");
+  NMB_TRY(write(path, ranks));
+  auto compare = [&]() -> Status {
+    Communicator one;
+    NMB_TRY(write(alone, one));
+    auto bytes_of = [](const std::string& file) {
+      std::ifstream in(file, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    NMB_TRY(expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings"));
+    return expect(bytes_of(path) == bytes_of(alone), "the bytes of one rank");
+  };
+  return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
 
 std::string numbered(std::string_view name, int number) {
@@ -458,20 +479,119 @@ Status write_extended(const std::string& path, Communicator& ranks) {
 }
 
 RANK_CASE(SameBytesOfExtendedRecordsThatSomeHavePut) {
-  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
-  const std::string path = folder.file("f.nmb"), alone = folder.file("alone.nmb");
-  NMB_TRY(write_extended(path, ranks));
-  auto compare = [&]() -> Status {
-    Communicator one;
-    NMB_TRY(write_extended(alone, one));
-    auto bytes_of = [](const std::string& file) {
-      std::ifstream in(file, std::ios::binary);
-      return std::string(std::istreambuf_iterator<char>(in), {});
-    };
-    NMB_TRY(expect(bytes_of(path) == bytes_of(alone), "the bytes of one rank"));
-    return expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings");
-  };
-  return ranks.agree(ranks.rank() == 0 ? compare() : Status());
+  return expect_bytes_of_one(ranks, write_extended);
+}
+
+// A committed block of all ranks with records of `cells` integers; cells 0: no variable.
+Result<BlockId> define_series(Writer& writer, std::uint64_t cells) {
+  NMB_ASSIGN(const BlockId block, writer.define_block("series"));
+  NMB_ASSIGN(const DimId time, writer.def_dim(block, "time", kUnlimited));
+  if (cells > 0) {
+    NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", cells));
+    const std::array<DimId, 2> dimensions{time, x};
+    NMB_TRY(writer.def_var(block, "v", Type::kInt, dimensions).status());
+  }
+  NMB_TRY(writer.end_define());
+  NMB_TRY(writer.sync());
+  return block;
+}
+
+// extend() to the records that there are changes nothing, on no rank.
+Status write_extended_by_nothing(const std::string& path, Communicator& ranks) {
+  WriterOptions options = small_pieces();
+  options.statistics = StatisticsLevel::kBasic;
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  constexpr std::uint64_t kCells = 8, kRecords = 3;
+  NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
+  const bool puts = ranks.rank() == 0;
+  const std::vector<int> record(puts ? kCells : 0, 7);
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    NMB_TRY(
+        writer->put_all(block, 0, {{i, 0}, {1, record.size()}, {}}, std::span<const int>(record)));
+    NMB_TRY(writer->sync());
+  }
+  NMB_TRY(writer->extend(block, kRecords));
+  return writer->close();
+}
+
+RANK_CASE(SameBytesWhereRecordsAreExtendedByNone) {
+  return expect_bytes_of_one(ranks, write_extended_by_nothing);
+}
+
+Status write_records_without_bytes(const std::string& path, Communicator& ranks) {
+  WriterOptions options = small_pieces();
+  options.statistics = StatisticsLevel::kBasic;
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, options, ranks));
+  NMB_ASSIGN(const BlockId block, define_series(*writer, 0));
+  NMB_TRY(writer->extend(block, 5));
+  NMB_TRY(writer->sync());
+  NMB_TRY(writer->extend(block, 5));
+  NMB_TRY(writer->extend(block, 6));
+  return writer->close();
+}
+
+RANK_CASE(SameBytesOfRecordsWithoutBytes) {
+  return expect_bytes_of_one(ranks, write_records_without_bytes);
+}
+
+// A rank puts the first record by itself, then all put the same elements together.
+Status write_over_waiting_values(const std::string& path, Communicator& ranks) {
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  constexpr std::uint64_t kCells = 20'000;
+  NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const std::vector<int> before(kCells, 1);
+  if (rank == 0)
+    NMB_TRY(writer->put(block, 0, {{0, 0}, {1, kCells}, {}}, std::span<const int>(before)));
+  const std::uint64_t first = kCells * rank / size, end = kCells * (rank + 1) / size;
+  const std::vector<int> later(end - first, 2);
+  NMB_TRY(
+      writer->put_all(block, 0, {{0, first}, {1, end - first}, {}}, std::span<const int>(later)));
+  return writer->close();
+}
+
+RANK_CASE(SameBytesWhereAllPutOverWhatWaits) {
+  return expect_bytes_of_one(ranks, write_over_waiting_values);
+}
+
+// Records of a length that is no multiple of 8, by which the space of the block goes on and on.
+Status write_odd_records(const std::string& path, Communicator& ranks) {
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  constexpr std::uint64_t kCells = 1281, kRecords = 40;
+  NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const std::uint64_t first = kCells * rank / size, end = kCells * (rank + 1) / size;
+  for (std::uint64_t i = 0; i < kRecords; ++i) {
+    const std::vector<int> values(end - first, static_cast<int>(i));
+    NMB_TRY(writer->put_all(block, 0, {{i, first}, {1, end - first}, {}},
+                            std::span<const int>(values)));
+    if (i == 0) NMB_TRY(writer->sync());
+  }
+  return writer->close();
+}
+
+RANK_CASE(SameBytesOfRecordsOfOddLength) { return expect_bytes_of_one(ranks, write_odd_records); }
+
+// Two workers, of one rank or two: one puts a record together with all, where the other has
+// nothing, and then both put parts of it and of the next by themselves.
+Status write_into_known_places(const std::string& path, Communicator& ranks) {
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+  constexpr std::uint64_t kCells = 30;
+  NMB_ASSIGN(const BlockId block, define_series(*writer, kCells));
+  const bool first = ranks.rank() == 0, last = ranks.rank() == ranks.size() - 1;
+  const std::vector<int> record(first ? kCells : 0, 1), part(6, 2);
+  NMB_TRY(
+      writer->put_all(block, 0, {{0, 0}, {1, record.size()}, {}}, std::span<const int>(record)));
+  if (first)
+    NMB_TRY(writer->put(block, 0, {{1, 4}, {1, 5}, {}}, std::span<const int>(part).first(5)));
+  if (last) NMB_TRY(writer->put(block, 0, {{0, 24}, {1, 6}, {}}, std::span<const int>(part)));
+  return writer->close();
+}
+
+RANK_CASE(SameBytesWhereARankDoesNotKnowThePlaces) {
+  return expect_bytes_of_one(ranks, write_into_known_places);
 }
 
 // Records that the keeper has put since end_define() have no space where the block was laid out.
