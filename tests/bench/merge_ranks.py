@@ -9,7 +9,7 @@ docs/merge_ranks.md and ends with 1 if something does not hold.
 rehearsal: 100,000 files of 20 GB become one and all of its bytes are verified, by 2 processes that may have 256 files open.
 opens: how often each of 36,000 small inputs is opened: classic, NMB and HDF5 files, each merged in each mode, counted by strace.
 modes: 256 inputs of 20 MB, merged in each mode by 1, 2 and 4 processes: the same bytes, and in what time, beside `cat` of two
-halves at once. Times want an idle machine; nobody waits for the device.
+halves at once into one file. Times want an idle machine; nobody waits for the device.
 
 --files and --megabytes choose other sizes. FOLDER needs room for the inputs and twice the output; all is removed at the end.
 """
@@ -333,16 +333,25 @@ def opens(job, options):
 
 
 def cat_halves(paths, work):
-    """Seconds of `cat` of all, and of two halves at once."""
-    outs = [work / "cat0", work / "cat1"]
+    """Seconds of `cat` of all, of two halves at once into one file, and of these into a file each. Processes that merge
+    write one file, of which many file systems let one process write at a time."""
+    middle = sum(path.stat().st_size for path in paths[:len(paths) // 2])
 
     def run(parts):
+        """parts: each list of files, where it goes and at which position."""
+        for _, out, _ in parts:
+            out.unlink(missing_ok=True)
         begin = time.monotonic()
-        running = [subprocess.Popen(["xargs", "-a", names, "cat"], stdout=out.open("wb")) for names, out in parts]
+        running = []
+        for names, out, position in parts:
+            descriptor = os.open(out, os.O_WRONLY | os.O_CREAT, 0o666)
+            os.lseek(descriptor, position, os.SEEK_SET)
+            running.append(subprocess.Popen(["xargs", "-a", names, "cat"], stdout=descriptor))
+            os.close(descriptor)
         if any([each.wait() for each in running]):
             raise RuntimeError("cat failed")
         took = time.monotonic() - begin
-        for _, out in parts:
+        for out in {out for _, out, _ in parts}:
             out.unlink()
         return took
 
@@ -350,8 +359,10 @@ def cat_halves(paths, work):
     for i, part in enumerate((paths, paths[:len(paths) // 2], paths[len(paths) // 2:])):
         lists.append(work / f"list{i}")
         lists[-1].write_text("".join(f"{path}\n" for path in part))
-    run([(lists[0], outs[0])])
-    return run([(lists[0], outs[0])]), run(list(zip(lists[1:], outs)))
+    one, other = work / "cat0", work / "cat1"
+    run([(lists[0], one, 0)])
+    return (run([(lists[0], one, 0)]), run([(lists[1], one, 0), (lists[2], one, middle)]),
+            run([(lists[1], one, 0), (lists[2], other, 0)]))
 
 
 def warm(options):
@@ -390,10 +401,11 @@ def modes(job, options):
             job.check(len(sums) == 1, f"{what}: other bytes by another number of processes")
             middle = {ranks: float(numpy.median([took["wall"] for took in each])) for ranks, each in walls.items()}
             ratio = float(numpy.median([b["wall"] / a["wall"] for a, b in zip(walls[1], walls[2])]))
-            cat_ratio = float(numpy.median([two / one for one, two in cats]))
+            cat_ratio = float(numpy.median([into_one / all_ for all_, into_one, _ in cats]))
+            two_files = float(numpy.median([into_two / all_ for all_, _, into_two in cats]))
             plan = "" if to != "nmb" else seconds(job.run(1, [*words, "--dry-run"])["cpu"][0])
             job.row(mode=mode, to=to, **{f"s_{ranks}": seconds(wall) for ranks, wall in middle.items()},
-                    ratio_2_to_1=f"{ratio:.2f}", cat_ratio=f"{cat_ratio:.2f}",
+                    ratio_2_to_1=f"{ratio:.2f}", cat_ratio=f"{cat_ratio:.2f}", cat_two_files=f"{two_files:.2f}",
                     cpu_1=taken(walls[1][-1]), cpu_2=taken(walls[2][-1]), cpu_4=taken(walls[4][-1]), plan=plan,
                     memory_mb=megabytes(max(took["rss"] for each in walls.values() for took in each)),
                     same="yes" if len(sums) == 1 else "no")
@@ -434,7 +446,7 @@ def main():
     parser.add_argument("--mode", choices=MODES, default="pack", help="of rehearsal (default pack)")
     parser.add_argument("--runs", type=int, default=3, help="of modes: turns, of which medians are shown (default 3)")
     parser.add_argument("--times", action="store_true", help="of modes: the time of two processes counts, at most 0.6 of one's "
-                        "where `cat` of two halves at once takes no more of its own")
+                        "where `cat` of two halves at once into one file takes no more of its own")
     parser.add_argument("--quick", action="store_true", help="of opens: pack and join alone, not by one process; of modes: one "
                         "turn")
     parser.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or "mpiexec", help="default %(default)s")
