@@ -25,7 +25,7 @@ class Hdf5ProcessTest : public testing::Test {
   }
   ~Hdf5ProcessTest() override { unsetenv("NMB_PLUGIN_PATH"); }
 
-  // What its failure says, and the exit code.
+  // Returns the text of its failure; sets the exit code.
   static std::string told_by(const std::vector<std::string>& arguments, int* code) {
     const auto process = Hdf5Process::start(arguments, -1);
     EXPECT_TRUE(process.ok()) << process.status().text();

@@ -32,7 +32,7 @@ Status expect(bool holds, std::string_view what);
 
 // RANK_CASE(Name) { ... return {}; }: the ranks are `ranks`.
 #define RANK_CASE(name) NARROW_RANK_CASE(name, 0)
-// The same where the transport passes messages of at most max_message bytes, heads included.
+// The same where the transport passes messages of at most max_message bytes, trailers included.
 #define NARROW_RANK_CASE(name, max_message)                                             \
   static ::nmb::Status name(::nmb::Communicator& ranks);                                \
   static const ::nmb::RegisteredRankCase registered_##name({#name, name, max_message}); \

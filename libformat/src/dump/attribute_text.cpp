@@ -1,4 +1,4 @@
-// What definitions are shown by (see nmb/dump.h).
+// Attributes, types and dimensions as text (see nmb/dump.h).
 #include <algorithm>
 #include <optional>
 #include <span>

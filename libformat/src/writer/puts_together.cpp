@@ -125,7 +125,7 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   };
   NMB_TRY(w_.ranks.agree(prepare()));
   NMB_TRY(w_.keep(place_values(w_)));
-  // What waited comes before, too: others write straight to the file.
+  // Waiting values were put earlier. Write them before other ranks write to the file.
   const Status flushed = w_.ranks.is_alone() ? Status() : w_.buffer.flush();
   std::vector<Put*> alone, shared;
   for (Put& put : puts)

@@ -42,17 +42,16 @@ Status WriterCore::keep(Status status) {
 
 void WriterCore::leave() {
   Communicator& all = ranks.communicator();
-  // What all ranks know has failed they may all leave.
+  // All ranks know this failure already, so none of them waits for this one.
   if (ranks.is_alone() || !file || failed_together || all.agreed_failures() != agreed_failures)
     return;
   // Who catches an exception says what it was.
   if (std::uncaught_exceptions() > 0) return;
   if (!failure.ok()) return all.fail(failure);
   if (abandoned && all.agree({}, "abandon()").ok()) return;
-  all.fail(
-      Status(Code::kUsage, file->name(), kNoOffset, "",
-             "found the writer of rank " + std::to_string(ranks.own()) +
-                 " gone, expected close() on all ranks (abandon() where all give it up)"));
+  all.fail(Status(Code::kUsage, file->name(), kNoOffset, "",
+                  "found the writer of rank " + std::to_string(ranks.own()) +
+                      " gone, expected close() on all ranks (abandon() where all give it up)"));
 }
 
 void WriterCore::shut() {

@@ -320,7 +320,7 @@ class Update {
     Holdings holds;
     Digest digest;
   };
-  // What others have of the first old page that this rank works on.
+  // Several ranks may work on one old page. This is for the first page of this rank.
   struct Share {
     std::uint64_t before = 0;   // rows that lower ranks make of it
     std::uint64_t leading = 0;  // of this rank's rows: those that end a new page of `holder`

@@ -56,7 +56,8 @@ class LevelPages {
     return status;
   }
 
-  // Of a rank that makes the level alone, while it does: *position, of the next page, is known.
+  // A rank that makes the level alone knows *position, where its next page begins. It writes pages
+  // while it makes others.
   template <class Last>
   Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
     constexpr std::size_t kEnough = 1 << 20;
