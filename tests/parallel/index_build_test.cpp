@@ -42,7 +42,8 @@ struct Built {
 };
 
 // cuts: where each rank's slice ends.
-Built build(const std::vector<BlockEntry>& entries, const std::vector<std::size_t>& cuts) {
+Built build(const std::vector<BlockEntry>& entries, const std::vector<std::size_t>& cuts,
+            std::uint64_t few_pages = kFewPages) {
   Built built;
   std::mutex mutex;
   const Status status =
@@ -57,7 +58,7 @@ Built build(const std::vector<BlockEntry>& entries, const std::vector<std::size_
           return {};
         };
         NMB_ASSIGN(const BuiltIndex index,
-                   build_index(ranks, slice, {}, 40960, write, {{1, 2}, 3, 0}));
+                   build_index(ranks, slice, {}, 40960, write, {{1, 2}, 3, 0}, few_pages));
         std::lock_guard lock(mutex);
         built.index = index;
         return {};
@@ -101,6 +102,7 @@ TEST(IndexBuild, WhateverTheSlices) {
       }
       cuts.push_back(count);
       expect_equal(build(entries, cuts), alone);
+      expect_equal(build(entries, cuts, 1), alone);
       expect_equal(build(entries, std::vector<std::size_t>(ranks, count)), alone);
     }
   }

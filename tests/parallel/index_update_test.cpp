@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <initializer_list>
 #include <map>
 #include <mutex>
@@ -76,7 +77,7 @@ struct Updated {
 
 // cuts: where each rank's slice ends.
 Updated change_index(const IndexFile& before, const ChangeList& changes,
-                     const std::vector<std::size_t>& cuts) {
+                     const std::vector<std::size_t>& cuts, std::uint64_t few_pages = kFewPages) {
   Updated out{before, {}, {}};
   out.file.superblock.generation += 1;
   DeadList dead;
@@ -102,7 +103,7 @@ Updated change_index(const IndexFile& before, const ChangeList& changes,
         before.superblock.height == 0
             ? build_index(ranks, slice, {before.superblock.leaf_rows, before.superblock.node_rows},
                           before.bytes.size(), write, origin)
-            : update_index(ranks, old, slice, before.bytes.size(), write, dead, origin);
+            : update_index(ranks, old, slice, before.bytes.size(), write, dead, origin, few_pages);
     NMB_TRY(result.status());
     const std::lock_guard lock(mutex);
     built = *result;
@@ -217,7 +218,8 @@ TEST_P(IndexUpdate, WhateverTheSlices) {
     expect_model(alone.file, model);
     for (const std::size_t ranks : std::initializer_list<std::size_t>{2, 3, 5, 8, 33}) {
       const Updated several =
-          change_index(file, changes, random_cuts(random, changes.size(), ranks));
+          change_index(file, changes, random_cuts(random, changes.size(), ranks),
+                       std::array<std::uint64_t, 3>{4, 60, kFewPages}[random() % 3]);
       ASSERT_TRUE(several.status.ok()) << several.status.text();
       ASSERT_TRUE(several.file.bytes == alone.file.bytes)
           << ranks << " ranks, generation " << g + 1;
@@ -279,8 +281,9 @@ TEST(IndexUpdate, OneLeafOfSeveralRanksKeepsWhatLaterVersionsAdd) {
   ASSERT_TRUE(alone.status.ok()) << alone.status.text();
   expect_model(alone.file, model);
   std::mt19937 random(3);
-  for (int i = 0; i < 40; ++i) {
-    const Updated several = change_index(file, changes, random_cuts(random, changes.size(), 5));
+  for (unsigned i = 0; i < 40; ++i) {
+    const Updated several =
+        change_index(file, changes, random_cuts(random, changes.size(), 5), 1 + i % 2 * 500);
     ASSERT_TRUE(several.status.ok()) << several.status.text();
     ASSERT_TRUE(several.file.bytes == alone.file.bytes);
     EXPECT_EQ(several.dead, alone.dead);
@@ -315,13 +318,14 @@ TEST(IndexUpdate, ADamagedPageIsTheSameErrorOnAllRanks) {
     changes.push_back({entry.name, entry});
   }
   file = change_index(file, changes, {changes.size()}).file;
-  for (int i = 0; i < 30; ++i) {
+  for (unsigned i = 0; i < 30; ++i) {
     IndexFile damaged = file;
     damaged.bytes[kHead + random() % (file.bytes.size() - kHead)] ^= std::byte{1};
     const Status alone = change_index(damaged, changes, {changes.size()}).status;
     EXPECT_EQ(alone.code(), Code::kDamaged);
     const Status several =
-        change_index(damaged, changes, random_cuts(random, changes.size(), 5)).status;
+        change_index(damaged, changes, random_cuts(random, changes.size(), 5), 1 + i % 2 * 500)
+            .status;
     EXPECT_EQ(several.code(), alone.code());
     EXPECT_EQ(several.rule(), alone.rule());
     EXPECT_EQ(several.offset(), alone.offset());

@@ -66,10 +66,11 @@ class EntryTree {
 
 Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
-                               const Origin& origin) {
+                               const Origin& origin, std::uint64_t few_pages) {
   EntryTree tree(rows);
-  NMB_ASSIGN(const auto built,
-             PageTreeBuild<EntryTree>(tree, ranks, position, write, origin).run(entries));
+  NMB_ASSIGN(
+      const auto built,
+      PageTreeBuild<EntryTree>(tree, ranks, position, write, origin, few_pages).run(entries));
   return BuiltIndex{{built.position, built.length, built.height, built.digest, built.total.totals,
                      built.total.needs},
                     built.end};

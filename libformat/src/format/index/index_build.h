@@ -19,6 +19,6 @@ struct IndexPageRows {
 // and who writes them: PageTreeBuild.
 Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
-                               const Origin& origin);
+                               const Origin& origin, std::uint64_t few_pages = kFewPages);
 
 }  // namespace nmb

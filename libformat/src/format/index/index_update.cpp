@@ -18,9 +18,6 @@ namespace nmb {
 
 namespace {
 
-// Up to so many pages of a level, old and new, are rank 0's: all ranks would wait for each level.
-constexpr std::uint64_t kFewPages = 256;
-
 void put_path(MessageWriter& out, const PagePath& path) {
   out.put_bytes(std::as_bytes(std::span(path)));
 }
@@ -271,14 +268,15 @@ struct Tail {
 class Update {
  public:
   Update(Communicator& ranks, const IndexTree& old, std::uint64_t position, const WritePages& write,
-         DeadPages& dead, const Origin& origin)
+         DeadPages& dead, const Origin& origin, std::uint64_t few_pages)
       : ranks_(&ranks),
         tree_(old),
         old_(old),
         position_(position),
         write_(&write),
         dead_(dead),
-        origin_(origin) {}
+        origin_(origin),
+        few_pages_(few_pages) {}
 
   Result<BuiltIndex> run(const IndexChanges& changes) {
     enum Whose : int { kNobodys, kFirsts, kSeveral };
@@ -349,7 +347,7 @@ class Update {
 
   // Level by level, while several ranks have much to do.
   Status climb() {
-    while (!finished() && (ranks_->size() == 1 || all_.pages + all_.replaced > kFewPages)) {
+    while (!finished() && (ranks_->size() == 1 || all_.pages + all_.replaced > few_pages_)) {
       NodeWork work(old_, std::move(replaced_), std::move(pages_.children()));
       ++level_;
       NMB_TRY(write_level(work, tree_.superblock().node_rows));
@@ -647,6 +645,7 @@ class Update {
   const WritePages* write_;
   DeadPages& dead_;
   Origin origin_;
+  std::uint64_t few_pages_;
   // The level written last.
   bool begun_ = false;
   std::uint16_t level_ = 0;
@@ -664,8 +663,9 @@ class Update {
 
 Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
                                 const IndexChanges& changes, std::uint64_t position,
-                                const WritePages& write, DeadPages& dead, const Origin& origin) {
-  return Update(ranks, old, position, write, dead, origin).run(changes);
+                                const WritePages& write, DeadPages& dead, const Origin& origin,
+                                std::uint64_t few_pages) {
+  return Update(ranks, old, position, write, dead, origin, few_pages).run(changes);
 }
 
 }  // namespace nmb

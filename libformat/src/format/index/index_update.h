@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "format/index/index_tree.h"
+#include "format/page/level_pages.h"
 #include "format/page/page_sink.h"
 #include "nmb/block_entry.h"
 #include "nmb/communicator.h"
@@ -45,9 +46,11 @@ struct BuiltIndex {
 // `write`, which is collective, with the same status on all ranks, and may get no bytes. `dead`
 // hears of each old page on one rank. Which rank has what slice makes no difference to the bytes.
 // Memory: a rank's new pages and rows of one level and the nodes on a path; one rank alone hands
-// pages on by the mebibyte. All failures are agreed.
+// pages on by the mebibyte. few_pages: of a level, old and new, over which rank 0 makes all
+// others. All failures are agreed.
 Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
                                 const IndexChanges& changes, std::uint64_t position,
-                                const WritePages& write, DeadPages& dead, const Origin& origin);
+                                const WritePages& write, DeadPages& dead, const Origin& origin,
+                                std::uint64_t few_pages = kFewPages);
 
 }  // namespace nmb

@@ -13,6 +13,10 @@
 
 namespace nmb {
 
+// Up to so many pages of a level, rank 0 makes what lies above them: their rows are well below a
+// mebibyte, and all ranks would wait for each other at each level.
+inline constexpr std::uint64_t kFewPages = 4096;
+
 // Pages are made before it is known where they lie: place() says it. Child: with position, length
 // and sum. Memory: the pages that have no places yet.
 template <class Child>

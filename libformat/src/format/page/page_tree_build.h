@@ -23,7 +23,7 @@ namespace nmb {
 // Pages lie from `position` on (the same on all ranks): the leaves, then each level of nodes. Each
 // rank hands the pages that begin in its slice to `write`, with their positions: a collective call
 // for each level, with the same status on all ranks, and without bytes where a rank has none. Which
-// rank has what slice makes no difference to the bytes; nodes over few pages are rank 0's. Memory:
+// rank has what slice makes no difference to the bytes; nodes over kFewPages are rank 0's. Memory:
 // a rank's pages of one level; one rank alone hands them on by the mebibyte.
 //
 // Tree has what differs:
@@ -56,8 +56,13 @@ class PageTreeBuild {
   };
 
   PageTreeBuild(Tree& tree, Communicator& ranks, std::uint64_t position, const WritePages& write,
-                const Origin& origin)
-      : tree_(tree), ranks_(&ranks), position_(position), write_(&write), origin_(origin) {}
+                const Origin& origin, std::uint64_t few_pages = kFewPages)
+      : tree_(tree),
+        ranks_(&ranks),
+        position_(position),
+        write_(&write),
+        origin_(origin),
+        few_pages_(few_pages) {}
 
   // Collective.
   Result<Built> run(const Rows& rows) {
@@ -72,7 +77,7 @@ class PageTreeBuild {
         return none;
       }
       several = share.total > 1;
-      if (share.total <= kFewPages) break;
+      if (share.total <= few_pages_) break;
       NMB_TRY(write_nodes(++level, share));
     }
     if (several) {
@@ -240,12 +245,12 @@ class PageTreeBuild {
     return end_level(work());
   }
 
-  static constexpr std::uint64_t kFewPages = 1024;
   Tree& tree_;
   Communicator* ranks_;
   std::uint64_t position_;  // of the next level, or of the next page of one rank alone
   const WritePages* write_;
   Origin origin_;
+  std::uint64_t few_pages_;
   LevelPages<Child> pages_;  // of the level being made
   Digest last_digest_;       // of the last page
   std::uint64_t last_sum_ = 0;
