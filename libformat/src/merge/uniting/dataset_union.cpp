@@ -20,7 +20,7 @@ namespace {
 using What = UnionNote::What;
 using Along = UnionRules::Along;
 
-constexpr const char* kNone = "none";
+constexpr const char* kNoneText = "none";
 
 // The classic types' names tell values of other types apart.
 std::string typed_text(const Attribute& attribute) {
@@ -305,7 +305,7 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
     const auto expected = all_.metadata.find_attribute(known, found.name);
     if (!expected) {
       // Of the block each may have some of its own.
-      if (known != kGlobal) differ(found.name, value_text(found), kNone);
+      if (known != kGlobal) differ(found.name, value_text(found), kNoneText);
     } else if (!is_same(found, *expected)) {
       auto [is, was] = difference(found, *expected);
       differ(found.name, std::move(is), std::move(was));
@@ -314,7 +314,7 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
   if (known == kGlobal) return agree;
   all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
     if (is_strict(expected.name) && !metadata.find_attribute(local, expected.name))
-      differ(expected.name, kNone, value_text(expected));
+      differ(expected.name, kNoneText, value_text(expected));
   });
   return agree;
 }
@@ -334,7 +334,7 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
       return differ(found.name, std::move(is), std::move(was));
     }
     const std::string object = object_of(known, found.name);
-    if (here() > 0) differ(found.name, value_text(found), kNone);
+    if (here() > 0) differ(found.name, value_text(found), kNoneText);
     status =
         add_attribute(known, local == kGlobal ? found.type : metadata.variable(local).type, found);
     if (!status.ok())
@@ -345,7 +345,7 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
   NMB_TRY(status);
   all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
     if (!metadata.find_attribute(local, expected.name))
-      differ(expected.name, kNone, value_text(expected));
+      differ(expected.name, kNoneText, value_text(expected));
   });
   return {};
 }
@@ -374,7 +374,7 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
           std::to_string(axes.size()) + " dimensions along which values would follow one another",
           "one at most", here());
     } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
-      mismatch(true, "extra variable", found.name, "one", kNone, 0);
+      mismatch(true, "extra variable", found.name, "one", kNoneText, 0);
     } else if (!known) {
       const auto added = static_cast<VarId>(placed_.size());
       NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
@@ -590,14 +590,14 @@ void DatasetUnion::tell_missing(std::uint32_t before) {
       if (rules_.fills)
         tell_filled(v, first, here());
       else
-        conflict("missing variable", all_.metadata.variable(v).name, kNone, "one", first);
+        conflict("missing variable", all_.metadata.variable(v).name, kNoneText, "one", first);
     }
 }
 
 void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_t second) {
   const bool is_constant = placed_[variable].axes.empty();
   tell(What::kFilled, is_constant ? kConstantVariable : "missing variable",
-       all_.metadata.variable(variable).name, kNone,
+       all_.metadata.variable(variable).name, kNoneText,
        is_constant ? "one; it is not joined, so that its values stand for all" : "one", first,
        second);
 }
