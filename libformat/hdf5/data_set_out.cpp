@@ -211,7 +211,7 @@ Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
   NMB_ASSIGN(const hid_t datatype,
              source.types().stored(source.metadata().variable(variable).type));
   NMB_ASSIGN(const Handle dataspace, make_space(space));
-  NMB_ASSIGN(const Handle dcpl, check_handle(H5Pcreate(H5P_DATASET_CREATE), "properties"));
+  NMB_ASSIGN(const Handle dcpl, new_object_properties(H5P_DATASET_CREATE, "properties"));
   NMB_TRY(set_layout(creation, space, dcpl.get()));
   NMB_TRY(check_filled(source, variable, creation, space));
   NMB_TRY(

@@ -5,6 +5,19 @@
 
 namespace nmb::hdf5 {
 
+namespace {
+
+// Some messages end with pointers into the library's memory, which differ from run to run:
+// "ran off the end of the buffer: current p = 0x5572e06adff8, p_size = 40".
+void drop_pointers(std::string* message) {
+  const std::size_t pointer = message->find(" = 0x");
+  if (pointer == message->npos) return;
+  const std::size_t colon = message->rfind(": ", pointer);
+  if (colon != message->npos) message->resize(colon);
+}
+
+}  // namespace
+
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 Status hdf5_failure(std::string_view what) {
@@ -29,6 +42,7 @@ Status hdf5_failure(std::string_view what) {
     const std::string words = innermost.substr(answer + kAnswer.size());
     innermost = innermost.substr(0, time) + ": " + words.substr(0, words.find('\''));
   }
+  drop_pointers(&innermost);
   return Status(full ? Code::kNoSpace : Code::kUnsupported,
                 std::string(what) +
                     ": HDF5: " + (innermost.empty() ? "failed without a message" : innermost));

@@ -28,6 +28,14 @@ inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   return Handle(id);
 }
 
+// Properties of a new object (class: H5P_DATASET_CREATE, ...) whose header has no times: files made
+// of the same values have the same bytes, as netCDF-C's have.
+inline Result<Handle> new_object_properties(hid_t property_class, std::string_view what) {
+  NMB_ASSIGN(Handle properties, check_handle(H5Pcreate(property_class), what));
+  NMB_TRY(check_hdf5(H5Pset_obj_track_times(properties.get(), false), what));
+  return properties;
+}
+
 // Of what a file has of HDF5's in sections and tables, and should not.
 inline Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
 

@@ -251,7 +251,7 @@ class Hdf5Export {
 };
 
 Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_block) {
-  NMB_ASSIGN(Handle fcpl, check_handle(H5Pcreate(H5P_FILE_CREATE), "properties"));
+  NMB_ASSIGN(Handle fcpl, new_object_properties(H5P_FILE_CREATE, "properties"));
   NMB_TRY(set_group_order(fcpl.get(), root ? root->order(kGlobal) : Order{3, 3}));
   if (user_block > 0) NMB_TRY(check_hdf5(H5Pset_userblock(fcpl.get(), user_block), "user block"));
   return fcpl;

@@ -85,7 +85,8 @@ Result<Handle> ObjectMaker::group(SourceBlock& source) {
 }
 
 Result<Handle> ObjectMaker::empty_group(const std::string& name) {
-  return check_handle(H5Gcreate_anon(file_, H5P_DEFAULT, H5P_DEFAULT), object_text("group", name));
+  NMB_ASSIGN(const Handle gcpl, new_object_properties(H5P_GROUP_CREATE, "properties"));
+  return check_handle(H5Gcreate_anon(file_, gcpl.get(), H5P_DEFAULT), object_text("group", name));
 }
 
 Status ObjectMaker::set_header_version(const Metadata& metadata, std::uint32_t owner) {
@@ -115,7 +116,7 @@ Result<Handle> ObjectMaker::make_data_set_of(SourceBlock& source, VarId variable
 
 Result<Handle> ObjectMaker::make_group_of(SourceBlock& source) {
   NMB_TRY(set_header_version(source.metadata(), kGlobal));
-  NMB_ASSIGN(const Handle gcpl, check_handle(H5Pcreate(H5P_GROUP_CREATE), "properties"));
+  NMB_ASSIGN(const Handle gcpl, new_object_properties(H5P_GROUP_CREATE, "properties"));
   NMB_TRY(set_group_order(gcpl.get(), source.order(kGlobal)));
   return check_handle(H5Gcreate_anon(file_, gcpl.get(), H5P_DEFAULT),
                       object_text("group", source.name()));

@@ -168,7 +168,8 @@ Result<hid_t> TypesOut::stored(Type type) {
                                       ": found two that differ, expected the same in all blocks");
   }
   NMB_ASSIGN(Handle named, check_handle(H5Tcopy(made), object_text("named datatype", path)));
-  NMB_TRY(check_hdf5(H5Tcommit_anon(file_, named.get(), H5P_DEFAULT, H5P_DEFAULT),
+  NMB_ASSIGN(const Handle tcpl, new_object_properties(H5P_DATATYPE_CREATE, "properties"));
+  NMB_TRY(check_hdf5(H5Tcommit_anon(file_, named.get(), tcpl.get(), H5P_DEFAULT),
                      object_text("named datatype", path)));
   return named_.emplace(path, std::move(named)).first->second.get();
 }

@@ -8,6 +8,7 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 
 import json
 import sys
+import time
 
 sys.dont_write_bytecode = True
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
@@ -104,8 +105,25 @@ def check_lengths(test):
                 test.check(found == expected, f"{source}, {block_name!r}: found {found}, expected {expected}")
 
 
+def check_same_bytes(test):
+    """HDF5 writes the time into the headers of objects unless it is told not to."""
+    with netCDF4.Dataset(test.work / "times.nc", "w") as file:
+        pair = file.createCompoundType(numpy.dtype([("a", "i4"), ("b", "f8")]), "pair")
+        file.createDimension("x", 3)
+        file.createDimension("alone", 2)
+        file.createVariable("v", "f4", ("x",), zlib=True)[:] = [1, 2, 3]
+        file.createGroup("g").createVariable("w", pair, ("x",))
+    test.run("nmconvert", "times.nc", "times.nmb")
+    for k in 1, 2:
+        test.run("nmconvert", "times.nmb", f"same{k}.nc", "-f")
+        time.sleep(1.1)  # seconds are what HDF5 counts
+    first, second = ((test.work / f"same{k}.nc").read_bytes() for k in (1, 2))
+    test.check(first == second, "same1.nc and same2.nc: other bytes")
+
+
 def check(test):
     check_losses(test)
+    check_same_bytes(test)
     make(test.work / "a.nc", "NETCDF3_64BIT_OFFSET", 10)
     make(test.work / "b.nc", "NETCDF3_CLASSIC", 20)
     make(test.work / "four.nc", "NETCDF4", 30)

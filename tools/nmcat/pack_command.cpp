@@ -291,9 +291,8 @@ Status PackCommand::take_output() {
 Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* report,
                                       Communicator& ranks) {
   const WriterOptions& writer = options.writer;
-  NMB_TRY(ranks.agree(ranks.rank() == 0
-                          ? check_new_output(options.output, {.overwrite = writer.overwrite})
-                          : Status()));
+  NMB_TRY(ranks.first(
+      [&] { return check_new_output(options.output, {.overwrite = writer.overwrite}); }));
   NMB_ASSIGN(const TemporaryName between, TemporaryName::beside(options.output, ".nmb", ranks));
   PackOptions first = options;
   first.output = between.path();
@@ -314,7 +313,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   std::vector<Loss> changes;
   Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
   NMB_TRY(ranks.agree(losses.status()));
-  NMB_TRY(ranks.agree(ranks.rank() == 0 ? warn_of_what_stays(*reader, changes, report) : Status()));
+  NMB_TRY(ranks.first([&] { return warn_of_what_stays(*reader, changes, report); }));
   if (ranks.rank() == 0)
     for (const Loss& loss : *losses) losses_.push_back(loss.line());
   if (!losses->empty() && !lossy_)
@@ -438,7 +437,7 @@ Status PackCommand::gather_inputs() {
 
 // Collective, of several processes: the list may be standard input, which the first one alone has.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
-  NMB_TRY(ranks.agree(ranks.rank() == 0 ? gather_inputs() : Status()));
+  NMB_TRY(ranks.first([&] { return gather_inputs(); }));
   std::string names;  // each with a NUL behind it
   for (const std::string& input : options_.inputs) names.append(input).push_back('\0');
   const auto own = std::as_bytes(std::span(names));
@@ -594,7 +593,7 @@ Status PackCommand::execute() {
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
         if (!one_process) NMB_TRY(gather_inputs_of_first(ranks));
-        NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_files() : Status()));
+        NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {

@@ -77,12 +77,12 @@ class Batch {
 
   Status run() {
     ranks_.set_names_ranks(false);
-    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? prepare() : Status()));
+    NMB_TRY(ranks_.first([&] { return prepare(); }));
     NMB_ASSIGN(std::vector<FileShare> share, deal_files(ranks_, std::move(files_)));
     const Status status = convert_share(share);
     if (ranks_.rank() == 0) finish();
     NMB_TRY(status);
-    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? report_status_ : Status()));
+    NMB_TRY(ranks_.first([&] { return report_status_; }));
     NMB_ASSIGN(const Exit exit, ranks_.broadcast_value(0, tool_.diagnostics().exit()));
     tool_.diagnostics().raise(exit);
     return {};

@@ -155,10 +155,9 @@ class Converter {
   // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
   // is made beside the output, and removed.
   Status through_nmb() {
-    NMB_TRY(ranks_.agree(
-        ranks_.rank() == 0
-            ? check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false})
-            : Status()));
+    NMB_TRY(ranks_.first([&] {
+      return check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false});
+    }));
     NMB_ASSIGN(const TemporaryName between,
                TemporaryName::beside(record_.of.output, ".nmb", ranks_));
     PackOptions options = pack_options(between.path());
@@ -179,7 +178,7 @@ class Converter {
     // Of a whole NMB file, from_nmb() has warned.
     if (record_.of.block) {
       for (const PackLoss& loss : report.losses) warn(loss.line());
-      NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_tags(reader->tag_counts()) : Status()));
+      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts()); }));
       NMB_TRY(ranks_.agree(check_warnings()));
     }
     const Status written = named(to_hdf5(*reader, between.path()), record_.of.input);
@@ -198,7 +197,7 @@ class Converter {
     Result<std::vector<Loss>> losses = hdf5_losses(reader, &changes);
     NMB_TRY(ranks_.agree(losses.status()));
     for (const Loss& change : changes) warn(change.line());
-    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_records(reader) : Status()));
+    NMB_TRY(ranks_.first([&] { return warn_of_records(reader); }));
     NMB_TRY(ranks_.agree(check_warnings()));
     NMB_TRY(check_losses(*losses, "an HDF5 file"));
     return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
@@ -293,11 +292,10 @@ class Converter {
                Reader::open(file_, {.cache_bytes = options_.cache_bytes,
                                     .verify_values = true,
                                     .external = options_.external}));
-    NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? check_nothing_pending(*reader) : Status()));
+    NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) warn(warning.text());
-    if (!record_.of.block)
-      NMB_TRY(ranks_.agree(ranks_.rank() == 0 ? warn_of_what_stays(*reader) : Status()));
+    if (!record_.of.block) NMB_TRY(ranks_.first([&] { return warn_of_what_stays(*reader); }));
     NMB_TRY(ranks_.agree(check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
     if (to_hdf5_file && !record_.of.block && !options_.compression)
@@ -310,8 +308,7 @@ class Converter {
         return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                       "found no block \"" + printable(*block) + "\"");
       if (to_hdf5_file) return through_nmb();
-      NMB_TRY(
-          ranks_.agree(ranks_.rank() == 0 ? warn_of_tags(reader->tag_counts(entry)) : Status()));
+      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts(entry)); }));
       NMB_TRY(ranks_.agree(check_warnings()));
     } else if (reader->totals().blocks != 1) {
       NMB_ASSIGN(entry, reader->find(""));

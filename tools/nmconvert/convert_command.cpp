@@ -200,7 +200,7 @@ Status ConvertCommand::add_view() {
     return {};
   };
   return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned) {
-    return ranks.agree(ranks.rank() == 0 ? add() : Status());
+    return ranks.first([&] { return add(); });
   });
 }
 

@@ -77,7 +77,12 @@ class Communicator {
   // `operation`: what the caller does, of at most 31 bytes; not the same on all ranks: kUsage on
   // all.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {});
-  // How often agree() has ended with a failure, as on all ranks.
+  // work(), of rank 0 alone, and its Status on every rank: whose it is goes without saying.
+  template <class Work>
+  Status first(Work work) {
+    return of_first(rank_ == 0 ? Status(work()) : Status());
+  }
+  // How often agree() or first() has ended with a failure, as on all ranks.
   std::uint64_t agreed_failures() const { return agreed_failures_; }
   // All ranks have called it.
   NMB_EXPORT Status barrier();
@@ -117,6 +122,7 @@ class Communicator {
   NMB_EXPORT Status send_copy(int to, Tag tag, std::span<const std::byte> bytes);
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
   Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
+  NMB_EXPORT Status of_first(const Status& status);
   Status take_arrival();
   struct OnTheWay;
   Status pass_on(OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight);

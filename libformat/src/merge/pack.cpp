@@ -31,7 +31,6 @@
 #include "nmb/references.h"
 #include "nmb/verify.h"
 #include "nmb/write_hdf5.h"
-#include "parallel/status_bytes.h"
 #include "wire/journaled_output.h"
 #include "wire/pooled_file.h"
 #include "wire/read_back_output.h"
@@ -62,7 +61,8 @@ class Packer {
  private:
   Status run_together() {
     NMB_TRY(ranks_.agree(prepare(), "pack()"));
-    if (options_.append) NMB_TRY(said_by_rank_0(ranks_.rank() == 0 ? look_at_inputs() : Status()));
+    NMB_TRY(ranks_.first([&] { return check_outputs(); }));
+    if (options_.append) NMB_TRY(ranks_.first([&] { return look_at_inputs(); }));
     NMB_TRY(open_output());
     Status planned;
     NMB_TRY(plan_inputs(&planned));
@@ -77,7 +77,7 @@ class Packer {
     Status names;
     NMB_TRY(check_names(is_divided, &names));
     if (planned.ok()) planned = verdict(report_, options_);
-    NMB_TRY(said_by_rank_0(planned.ok() ? names : planned));
+    NMB_TRY(ranks_.first([&] { return planned.ok() ? names : planned; }));
     if (classic_)
       return classic_->write(
           ranks_, {pool_, views_, read_options()}, [this] { return check_inputs(); }, &report_);
@@ -92,7 +92,7 @@ class Packer {
     NMB_ASSIGN(report_.without_statistics,
                ranks_.all_reduce(writer_->without_statistics(), std::plus<>()));
     if (options_.writer.dry_run) return describe_plan(largest_load);
-    return ranks_.agree(ranks_.rank() == 0 ? describe_result() : Status());
+    return ranks_.first([&] { return describe_result(); });
   }
 
   Status prepare() {
@@ -116,7 +116,7 @@ class Packer {
                    options_, ranks_, conflicts_,
                    [this](const std::string& group) { note_group(group); }, report_, views_));
     if (ranks_.rank() == 0) tell_repeated();
-    return ranks_.rank() == 0 ? check_outputs() : Status();
+    return {};
   }
 
   // An input that is given twice, by whatever name: of a set of tiles each is given once.
@@ -184,11 +184,10 @@ class Packer {
     if (options_.mode != MergeMode::kPack) prepare_unions();
     if (options_.classic) {
       classic_.emplace(options_, conflicts_, views_);
-      return said_by_rank_0(
-          ranks_.rank() == 0
-              ? check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
-                                                   .sync = options_.writer.sync})
-              : Status());
+      return ranks_.first([&] {
+        return check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
+                                                  .sync = options_.writer.sync});
+      });
     }
     NMB_ASSIGN(writer_, options_.append
                             ? Writer::open(options_.output, writer_options(), ranks_)
@@ -552,14 +551,6 @@ class Packer {
       return receive_values(std::as_bytes(std::span(text)), {pool_, views_, read_options()});
     const ValueOrigin origin = ValueOrigin::of(text);
     return open_origin(origin, options_.inputs[origin.input], pool_, read_options());
-  }
-
-  // What is wrong with the inputs is no rank's own failure: whose it is does not matter.
-  Status said_by_rank_0(const Status& status) {
-    std::vector<std::byte> told;
-    if (ranks_.rank() == 0) told = status_bytes(status);
-    NMB_TRY(ranks_.broadcast(0, &told));
-    return status_from(told);
   }
 
   const PackOptions& options_;

@@ -199,6 +199,16 @@ Status Communicator::agree(const Status& status, std::string_view operation) {
   return status_from(bytes);
 }
 
+Status Communicator::of_first(const Status& status) {
+  if (size_ == 1) return status;
+  std::vector<std::byte> bytes;
+  if (rank_ == 0) bytes = status_bytes(status);
+  NMB_TRY(broadcast(0, &bytes));
+  Status told = status_from(bytes);
+  if (!told.ok()) ++agreed_failures_;
+  return told;
+}
+
 Status Communicator::barrier() {
   const Tag tag = next_tag();
   // Dissemination: after the round of `step` a rank knows of 2 * step - 1 before it.

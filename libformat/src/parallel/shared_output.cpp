@@ -160,7 +160,7 @@ Result<std::unique_ptr<OutputFile>> share_output(
     place.put_text(attach_path);
     return {};
   };
-  NMB_TRY(ranks.agree(ranks.rank() == 0 ? make_named() : Status()));
+  NMB_TRY(ranks.first([&] { return make_named(); }));
   if (ranks.shares_memory()) return share_with_threads(ranks, std::move(file));
   std::vector<std::byte> bytes = place.take();
   NMB_TRY(ranks.broadcast(0, &bytes));

@@ -204,7 +204,7 @@ Status check_new_output(const std::string& path, const CreateOptions& options) {
   // The slash: a file in the folder's place is none.
   if (::faccessat(AT_FDCWD, (folder_of(path) + "/").c_str(), W_OK | X_OK, AT_EACCESS) == 0)
     return {};
-  return system_error(errno, options.named ? hidden_name(path) : path, "create");
+  return system_error(errno, path, "create");
 }
 
 Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
@@ -230,7 +230,7 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
   if (fd < 0) {
     const int error = errno;
     if (options.make) ::unlink(temporary.c_str());
-    return system_error(error, temporary, "create");
+    return system_error(error, error == EEXIST ? temporary : path, "create");
   }
   return std::unique_ptr<OutputFile>(new PosixFile(path, fd, options, temporary, false));
 }

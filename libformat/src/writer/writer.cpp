@@ -149,7 +149,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                        .locking = options.locking,
                        .cancel = options.cancel};
   if (options.dry_run) {
-    NMB_TRY(ranks.agree(ranks.rank() == 0 ? check_new_output(path, of_new) : Status()));
+    NMB_TRY(ranks.first([&] { return check_new_output(path, of_new); }));
     return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
   }
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;

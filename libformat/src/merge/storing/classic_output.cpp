@@ -81,7 +81,7 @@ Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
     }
     return {};
   };
-  NMB_TRY(ranks.agree(ranks.rank() == 0 ? send_all() : Status()));
+  NMB_TRY(ranks.first([&] { return send_all(); }));
   NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
   const auto receive_all = [&]() -> Status {
     for (const Message& message : arrived) {
@@ -106,7 +106,7 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   extract.layer = options_.writer.layer;
   Result<ClassicContent> content = ClassicContent();
   if (ranks.rank() == 0) content = classic_content(*only_, *options_.classic);
-  NMB_TRY(ranks.agree(content.status()));
+  NMB_TRY(ranks.first([&] { return content.status(); }));
   struct Lengths {
     std::uint64_t header = 0, values = 0;
   };
@@ -118,7 +118,7 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   ClassicFile file(options_.output, extract, ranks);
   file.set_check(check_inputs);
   NMB_TRY(file.write(content->header, lengths.header, lengths.values, may_be_sparse, own));
-  return ranks.agree(ranks.rank() == 0 ? describe(report) : Status());
+  return ranks.first([&] { return describe(report); });
 }
 
 // Of the file that is there.
