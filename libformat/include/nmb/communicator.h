@@ -77,7 +77,7 @@ class Communicator {
   // `operation`: what the caller does, of at most 31 bytes; not the same on all ranks: kUsage on
   // all.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {});
-  // work(), of rank 0 alone, and its Status on every rank: whose it is goes without saying.
+  // work() of rank 0 alone, its Status on every rank, without the rank: a target that exists.
   template <class Work>
   Status first(Work work) {
     return of_first(rank_ == 0 ? Status(work()) : Status());

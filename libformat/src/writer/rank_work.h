@@ -125,7 +125,7 @@ class RankWork {
   }
   template <class Work>
   Status first(Work work) {
-    return ranks_.first(work);
+    return ranks_.agree(is_first() ? work() : Status());
   }
   // The first rank's value on all.
   template <class T>

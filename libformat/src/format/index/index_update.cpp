@@ -284,7 +284,7 @@ class Update {
     NMB_ASSIGN(const Whose whose,
                ranks_->all_reduce(own, [](Whose a, Whose b) { return std::max(a, b); }));
     if (whose == kNobodys) {
-      NMB_TRY(ranks_->first([&] { return keep_root(); }));
+      NMB_TRY(ranks_->agree(ranks_->rank() == 0 ? keep_root() : Status()));
       return find_root();
     }
     const bool together = whose == kSeveral || ranks_->size() == 1;
