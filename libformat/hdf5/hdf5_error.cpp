@@ -7,20 +7,8 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Some messages end with pointers into the library's memory, which differ from run to run:
-// "ran off the end of the buffer: current p = 0x5572e06adff8, p_size = 40".
-void drop_pointers(std::string* message) {
-  const std::size_t pointer = message->find(" = 0x");
-  if (pointer == message->npos) return;
-  const std::size_t colon = message->rfind(": ", pointer);
-  if (colon != message->npos) message->resize(colon);
-}
-
-}  // namespace
-
-void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
-Status hdf5_failure(std::string_view what) {
+// Which is cleared.
+std::string innermost_of_stack() {
   std::string innermost;
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
@@ -31,21 +19,38 @@ Status hdf5_failure(std::string_view what) {
       },
       &innermost);
   H5Eclear2(H5E_DEFAULT);
-  const bool full = innermost.find("errno = " + std::to_string(ENOSPC)) != std::string::npos ||
-                    innermost.find("errno = " + std::to_string(EDQUOT)) != std::string::npos ||
-                    innermost.find("errno = " + std::to_string(EFBIG)) != std::string::npos;
-  // What it says of the system's answer: "file write failed: time = .., errno = 28, error message =
-  // 'No space left on device', buf = ..".
+  return innermost;
+}
+
+// Without what differs from run to run.
+std::string lasting(const std::string& message) {
+  if (message.empty()) return "failed without a message";
+  // "file write failed: time = .., errno = 28, error message = 'No space left on device', buf = .."
   constexpr std::string_view kAnswer = "error message = '";
-  const std::size_t time = innermost.find(": time = "), answer = innermost.find(kAnswer);
-  if (time != innermost.npos && answer != innermost.npos) {
-    const std::string words = innermost.substr(answer + kAnswer.size());
-    innermost = innermost.substr(0, time) + ": " + words.substr(0, words.find('\''));
+  const std::size_t time = message.find(": time = "), answer = message.find(kAnswer);
+  if (time != message.npos && answer != message.npos) {
+    const std::string words = message.substr(answer + kAnswer.size());
+    return message.substr(0, time) + ": " + words.substr(0, words.find('\''));
   }
-  drop_pointers(&innermost);
-  return Status(full ? Code::kNoSpace : Code::kUnsupported,
-                std::string(what) +
-                    ": HDF5: " + (innermost.empty() ? "failed without a message" : innermost));
+  // "ran off the end of the buffer: current p = 0x5572e06adff8, p_size = 40"
+  const std::size_t pointer = message.find(" = 0x");
+  const std::size_t colon = pointer == message.npos ? pointer : message.rfind(": ", pointer);
+  return message.substr(0, colon);
+}
+
+}  // namespace
+
+void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+std::string last_hdf5_error() { return lasting(innermost_of_stack()); }
+
+Status hdf5_failure(std::string_view what) {
+  const std::string message = innermost_of_stack();
+  const auto has = [&](int error) {
+    return message.find("errno = " + std::to_string(error)) != message.npos;
+  };
+  return Status(has(ENOSPC) || has(EDQUOT) || has(EFBIG) ? Code::kNoSpace : Code::kUnsupported,
+                std::string(what) + ": HDF5: " + lasting(message));
 }
 
 std::string object_text(std::string_view kind, std::string_view name) {

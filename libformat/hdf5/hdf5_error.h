@@ -15,7 +15,11 @@ namespace nmb::hdf5 {
 // HDF5 prints nothing from now on.
 void silence_hdf5();
 
-// kUnsupported with the innermost message of HDF5's error stack, which is cleared; kNoSpace where
+// What HDF5 found wrong: the innermost message of its error stack, which is cleared, without times
+// and addresses in memory.
+std::string last_hdf5_error();
+
+// kUnsupported with last_hdf5_error(); kNoSpace where
 // that tells of a full device.
 Status hdf5_failure(std::string_view what);
 

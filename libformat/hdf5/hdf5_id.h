@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "hdf5_error.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {
@@ -22,19 +23,8 @@ class Failure : public std::runtime_error {
   Code code_;
 };
 
-// The innermost message of HDF5's error stack: what it found wrong.
-inline std::string last_error() {
-  std::string text;
-  const auto take = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
-    if (error->desc) *static_cast<std::string*>(out) = error->desc;
-    return 1;
-  };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
-  return text.empty() ? "HDF5 tells no reason" : text;
-}
-
 [[noreturn]] inline void fail(const std::string& object) {
-  throw Failure(Code::kDamaged, object + ": HDF5: " + last_error());
+  throw Failure(Code::kDamaged, object + ": HDF5: " + last_hdf5_error());
 }
 
 // The result of a call, which is negative where it failed.
