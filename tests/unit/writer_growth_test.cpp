@@ -153,6 +153,29 @@ TEST_F(WriterGrowthTest, GrowthIsAllThatACommitWrites) {
 }
 
 // A record that was never put is a hole, which no growth row tells.
+// The block has fixed values right behind its header; nothing is put into it.
+TEST_F(WriterGrowthTest, SpaceThatNobodyPutsToLeavesOtherBlocksAlone) {
+  constexpr std::uint64_t kRecords = 2000;
+  for (const bool committed : {false, true}) {
+    model_.clear();
+    auto writer = create();
+    const BlockId empty = define(*writer, "a");
+    const DimId y = *writer->def_dim(empty, "y", 20);
+    ASSERT_TRUE(writer->def_var(empty, "fixed", Type::kDouble, {{y}}).ok());
+    const BlockId full = define(*writer, "b");
+    ASSERT_TRUE(writer->end_define().ok());
+    if (committed) {
+      ASSERT_TRUE(writer->sync().ok());
+    }
+    ASSERT_TRUE(writer->extend(full, kRecords).ok());
+    grow(*writer, full, "b", kRecords);
+    ASSERT_TRUE(writer->extend(empty, kRecords).ok());
+    model_["a"].resize(kRecords * kWidth, kFill);
+    ASSERT_TRUE(writer->close().ok());
+    check();
+  }
+}
+
 TEST_F(WriterGrowthTest, HolesGoToTheMap) {
   write_grown();
   const auto writer = open_to_put();

@@ -25,8 +25,10 @@ Status write_block(WriterCore& w, BlockCommit& c) {
       (c.hole || c.extent_position == block.run_position)) {
     inline_bytes = std::move(c.inline_values);
     if (inline_bytes.empty()) {
-      inline_bytes.resize(round_up(block.next.extent_length, 8));
-      const auto values = std::span(inline_bytes).first(block.next.extent_length);
+      // Of a hole, what the block was laid out with: it may have grown since.
+      const std::uint64_t length = c.hole ? block.run_length : block.next.extent_length;
+      inline_bytes.resize(round_up(length, 8));
+      const auto values = std::span(inline_bytes).first(length);
       const Move* const move = block.values.move();
       if (move && !w.options.dry_run) {
         NMB_TRY(read_moved(*move, 0, values));

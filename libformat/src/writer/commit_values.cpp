@@ -134,7 +134,7 @@ Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
       NMB_TRY(finish_extent(w, c, &kept_inline));
       const BlockState& block = w.blocks[c.id];
       if (c.rewritten) used = std::max(used, block_end(w, c.id));
-      if (block.inline_run) used = std::max(used, block.run_position + block.next.extent_length);
+      if (block.inline_run) used = std::max(used, block.run_position + block.run_length);
       if (c.extent_position != 0)
         used = std::max(used, c.extent_position + block.next.extent_length);
       for (const Piece& piece : c.pieces)
