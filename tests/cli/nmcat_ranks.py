@@ -95,6 +95,17 @@ def check_list(tools, launcher, files):
     tools.check(words_of(none) == [expected], f"no inputs: found {words_of(none)}, expected {expected}")
 
 
+def check_few_descriptors(tools, launcher):
+    """More inputs than a process may have open, beside what its MPI library has."""
+    inputs = [classic(tools.work / f"many{i}.nc", [i]) for i in range(100)]
+    limited = ["sh", "-c", f'ulimit -n {48 if launcher else 16}; exec "$@"', "nmcat"]
+    one = nmcat(tools, [], *inputs, "-o", "one.nmb", "-f", "-j1")
+    many = nmcat(tools, [*launcher, *limited], *inputs, "-o", "many.nmb", "-f", *(["-j1"] if not launcher else []))
+    what = f"{' '.join(launcher)} of 100 inputs with few descriptors"
+    tools.check(one.returncode == many.returncode == 0, f"{what}: {one.stderr}, {many.stderr[-300:]}")
+    tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "many.nmb", what)
+
+
 def classic(path, values):
     """A file of one integer a record."""
     head = b"CDF\x01" + struct.pack(">I", len(values)) + struct.pack(">II", 10, 1) + struct.pack(">I4sI", 4, b"time", 0)
@@ -119,6 +130,7 @@ def test(tools):
     for launcher in launchers(tools):
         check_mpi_io(tools, launcher, files)
         check_list(tools, launcher, series)
+        check_few_descriptors(tools, launcher)
         check_same(tools, launcher, *files)
         check_same(tools, launcher, *files, *SPLIT)
         check_same(tools, launcher, *files, *SPLIT, "--aggregators", "2", "--align", "4K")

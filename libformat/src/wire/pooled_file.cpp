@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 
 namespace nmb {
 
@@ -26,7 +28,13 @@ std::size_t FilePool::most_files() {
   constexpr rlim_t kMost = 128;
   rlimit limit;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMost;
-  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 2, 1, kMost));
+  std::error_code error;
+  rlim_t taken = 0;
+  for (std::filesystem::directory_iterator open("/proc/self/fd", error), end; !error && open != end;
+       open.increment(error))
+    ++taken;
+  const rlim_t free = limit.rlim_cur - std::min(limit.rlim_cur, taken);
+  return static_cast<std::size_t>(std::clamp<rlim_t>(free / 2, 1, kMost));
 }
 
 Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) {

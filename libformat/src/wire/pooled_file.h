@@ -18,7 +18,8 @@ class PooledFile;
 class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
-  // That a process keeps open: half of those that it may, at most 128.
+  // That a process keeps open: half of those that it may open besides what it has open by now (an
+  // MPI library has many), at most 128.
   static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 
