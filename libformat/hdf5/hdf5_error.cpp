@@ -23,7 +23,7 @@ std::string innermost_of_stack() {
 }
 
 // Without what differs from run to run.
-std::string lasting(const std::string& message) {
+std::string repeatable(const std::string& message) {
   if (message.empty()) return "failed without a message";
   // "file write failed: time = .., errno = 28, error message = 'No space left on device', buf = .."
   constexpr std::string_view kAnswer = "error message = '";
@@ -42,7 +42,7 @@ std::string lasting(const std::string& message) {
 
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-std::string last_hdf5_error() { return lasting(innermost_of_stack()); }
+std::string last_hdf5_error() { return repeatable(innermost_of_stack()); }
 
 Status hdf5_failure(std::string_view what) {
   const std::string message = innermost_of_stack();
@@ -50,7 +50,7 @@ Status hdf5_failure(std::string_view what) {
     return message.find("errno = " + std::to_string(error)) != message.npos;
   };
   return Status(has(ENOSPC) || has(EDQUOT) || has(EFBIG) ? Code::kNoSpace : Code::kUnsupported,
-                std::string(what) + ": HDF5: " + lasting(message));
+                std::string(what) + ": HDF5: " + repeatable(message));
 }
 
 std::string object_text(std::string_view kind, std::string_view name) {
