@@ -13,9 +13,7 @@ namespace {
 constexpr std::uint64_t kMostHeld = 1 << 30;
 
 Status of_attribute(const Attribute& attribute, const Status& status) {
-  if (status.ok()) return status;
-  return Status(status.code(), status.file(), status.offset(), status.rule(),
-                "attribute " + std::string(attribute.name) + ": " + status.message());
+  return status.of_object("attribute " + std::string(attribute.name));
 }
 
 // Of an attribute that is one string.

@@ -272,9 +272,7 @@ Result<Handle> make_data_set(SourceBlock& source, VarId variable, hid_t file,
                              const FindObject& find_object) {
   Result<Handle> made = make(source, variable, file, find_object);
   if (made.ok()) return made;
-  const Status status = made.status();
-  return Status(status.code(), status.file(), status.offset(), status.rule(),
-                source.text(variable) + ": " + status.message());
+  return made.status().of_object(source.text(variable));
 }
 
 }  // namespace nmb::hdf5

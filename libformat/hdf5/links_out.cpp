@@ -131,8 +131,7 @@ Status make_link(const Link& link, SourceBlock& source, hid_t group, ObjectMaker
   if (status.ok()) return status;
   const std::string where =
       link.kind == LinkKind::kVariable ? "" : ", link " + std::string(link.name);
-  return Status(status.code(), status.file(), status.offset(), status.rule(),
-                object_text("group", "/" + source.name()) + where + ": " + status.message());
+  return status.of_object(object_text("group", "/" + source.name()) + where);
 }
 
 }  // namespace nmb::hdf5

@@ -63,9 +63,7 @@ Status TypeAttributes::for_each(
                               : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
       status = visit({attribute, space, usual_character_set(attribute.name)}, datatype);
     });
-  if (status.ok()) return {};
-  return Status(status.code(), status.file(), status.offset(), status.rule(),
-                what + ": " + status.message());
+  return status.of_object(what);
 }
 
 Status TypeAttributes::define(bool* references, const FindObject& find_object) {

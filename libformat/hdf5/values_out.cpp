@@ -112,11 +112,7 @@ class ValuesOut {
   }
   std::uint64_t begin() const { return begin_; }
   std::uint64_t end() const { return begin_ + region_; }  // of those of the first record
-  Status named(const Status& status) const {
-    if (status.ok()) return status;
-    return Status(status.code(), status.file(), status.offset(), status.rule(),
-                  source_.text(id_) + ": " + status.message());
-  }
+  Status named(const Status& status) const { return status.of_object(source_.text(id_)); }
 
  private:
   // The bytes that the variable has of the extent.

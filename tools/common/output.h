@@ -25,10 +25,7 @@ class Output {
   // The failure was a reader that went away, as `head` does: no reason to complain.
   bool pipe_closed() const { return pipe_closed_; }
   // `status` is the failure of this output.
-  bool is_failure(const Status& status) const {
-    return !status_.ok() && status.file() == status_.file() &&
-           status.message() == status_.message();
-  }
+  bool is_failure(const Status& status) const { return status.is_copy_of(status_); }
   bool terminal() const { return terminal_; }
   // write() as a TextSink; the Output must outlive it.
   TextSink sink();

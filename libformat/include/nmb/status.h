@@ -57,6 +57,10 @@ class [[nodiscard]] Status {
   NMB_EXPORT Status in_file(std::string_view file) const;
   // The same failure with "; MORE" behind its message; ok stays ok.
   NMB_EXPORT Status with(std::string_view more) const;
+  // The same failure with "OBJECT: " ahead of its message; ok stays ok.
+  NMB_EXPORT Status of_object(std::string_view object) const;
+  // Not only the same text: this failure was copied from `other`, or `other` from it.
+  bool is_copy_of(const Status& other) const { return detail_ && detail_ == other.detail_; }
 
  private:
   struct Detail {
@@ -108,6 +112,6 @@ class [[nodiscard]] Result {
   target = std::move(temporary).value()
 // Binds the value of a Result, or leaves the enclosing function with its status.
 #define NMB_ASSIGN(target, expression) \
-  NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __LINE__), target, expression)
+  NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
 }  // namespace nmb

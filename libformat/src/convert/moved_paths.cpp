@@ -223,10 +223,7 @@ class BlockMover {
   }
 
   Status of(VarId variable, const Status& status) const {
-    if (status.ok()) return status;
-    return Status(status.code(), status.file(), status.offset(), status.rule(),
-                  "variable " + std::string(block_.metadata.variable(variable).name) + ": " +
-                      status.message());
+    return status.of_object("variable " + std::string(block_.metadata.variable(variable).name));
   }
 
   Status move_types(Extension* extension) const {
@@ -397,9 +394,7 @@ class BlockMover {
     bool is_lost = false;
     const Result<std::vector<std::byte>> values =
         moved_values(attribute.type, &count, attribute.values, is_list, &is_lost);
-    if (!values.ok())
-      return Status(values.status().code(),
-                    "attribute " + std::string(attribute.name) + ": " + values.status().message());
+    if (!values.ok()) return values.status().of_object("attribute " + std::string(attribute.name));
     if (is_lost && !is_list)
       lost_.push_back(
           "references of attribute " +

@@ -155,10 +155,7 @@ class NamedArray final : public ByteSource {
   std::uint64_t size() const override { return source_->size(); }
   const std::string& name() const override { return source_->name(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    const Status status = source_->read_at(offset, out);
-    if (status.ok()) return status;
-    return Status(status.code(), status.file(), status.offset(), status.rule(),
-                  object_ + ": " + status.message());
+    return source_->read_at(offset, out).of_object(object_);
   }
 
  private:

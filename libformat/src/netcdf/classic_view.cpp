@@ -184,10 +184,8 @@ class ClassicMaker {
         open_array(from_, dataset_->layout, dataset_->records, shown.id, dataset_->extent,
                    properties_->of(shown.id), cache_);
     if (!array.ok()) {
-      if (array.status().code() != Code::kUnsupported) return array.status();
-      const std::string prefix = "variable " + std::string(v.name) + ": ";
-      const std::string& message = array.status().message();
-      lose(object, message.substr(message.starts_with(prefix) ? prefix.size() : 0) + "; left out");
+      if (array.status().code() != Code::kUnsupported) return array.status().of_object(object);
+      lose(object, array.status().message() + "; left out");
       return {};
     }
     lose_type(object, v.type, *type);
@@ -396,9 +394,7 @@ class ClassicMaker {
     const HeapValue value = HeapValue::load(attribute.values.data());
     if (value.is_null()) lose(object, "found a null string; it is written without characters");
     Result<std::vector<std::byte>> text = value.read(MemorySource(attribute.values), 1);
-    if (!text.ok())
-      return Status(text.status().code(), {}, kNoOffset, text.status().rule(),
-                    object + ": " + text.status().message());
+    if (!text.ok()) return text.status().of_object(object);
     if (std::find(text->begin(), text->end(), std::byte{0}) != text->end())
       lose(object, "found a NUL in a string of variable length; its bytes are written");
     return text;

@@ -17,14 +17,13 @@ Status usage(std::size_t d, const std::string& found, const std::string& expecte
 
 }  // namespace
 
-Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& layout,
-                               VarId variable, std::uint64_t records) {
+Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& layout,
+                                 VarId variable, std::uint64_t records) {
   const Variable v = metadata.variable(variable);
-  const std::string object = "variable " + std::string(v.name);
   if (v.begin < layout.header_length)
     return Status(Code::kDamaged, {}, v.begin, "R-CH-13",
-                  object + ": found begin " + std::to_string(v.begin) +
-                      " in the header, expected at least " + std::to_string(layout.header_length));
+                  "found begin " + std::to_string(v.begin) + " in the header, expected at least " +
+                      std::to_string(layout.header_length));
   const bool is_record = metadata.is_record_variable(variable);
   VariableShape shape;
   shape.element_size = metadata.value_size(v.type);
@@ -40,9 +39,15 @@ Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& la
   // Every offset of an element must fit, and so must the count of elements.
   if (fits && is_record) fits = checked_mul(records, std::max(bytes, layout.record_size), &bytes);
   if (!fits || !checked_add(bytes, shape.begin, &end))
-    return Status(Code::kDamaged, {}, v.begin, "R-CH-14",
-                  object + ": found more bytes than 64 bits count");
+    return Status(Code::kDamaged, {}, v.begin, "R-CH-14", "found more bytes than 64 bits count");
   return shape;
+}
+
+Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& layout,
+                               VarId variable, std::uint64_t records) {
+  Result<VariableShape> shape = find_shape(metadata, layout, variable, records);
+  if (shape.ok()) return shape;
+  return shape.status().of_object("variable " + std::string(metadata.variable(variable).name));
 }
 
 Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool may_grow) {

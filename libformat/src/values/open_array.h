@@ -1,4 +1,5 @@
-// open_array: value_array() for callers that open the arrays of many variables.
+// open_array: value_array() for callers that open the arrays of many variables. Failures here do
+// not name the variable.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,9 @@
 
 namespace nmb {
 
+// As shape_of().
+Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& layout,
+                                 VarId variable, std::uint64_t records);
 // The array in the variable's own type and order of bytes. properties: of the variable, or more.
 // cache: of chunks, shared.
 Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,

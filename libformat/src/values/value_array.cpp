@@ -103,19 +103,18 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
                                 std::shared_ptr<const ByteSource> extent,
                                 std::span<const hdf5::Property> properties,
                                 const std::shared_ptr<ChunkCache>& cache) {
-  NMB_ASSIGN(VariableShape shape, shape_of(metadata, layout, variable, records));
+  NMB_ASSIGN(VariableShape shape, find_shape(metadata, layout, variable, records));
   const Variable v = metadata.variable(variable);
   ValueArray array{std::move(shape), v.type, extent, nullptr};
   const Extension* const extension = metadata.extension().get();
   const Storage* const storage = extension ? extension->storage_of(variable) : nullptr;
   if (!extension || (!TypeTable::is_extended(v.type) && !storage)) return array;
 
-  const std::string object = "variable " + std::string(v.name);
   const std::uint64_t size = array.shape.element_size;
   const std::uint64_t bytes = metadata.array_bytes(variable).value_or(0);
   const auto range = [&](std::uint64_t length) -> Result<std::shared_ptr<const ByteSource>> {
     if (v.begin > extent->size() || length > extent->size() - v.begin)
-      return Status(Code::kDamaged, object + ": found " + std::to_string(extent->size()) +
+      return Status(Code::kDamaged, "found " + std::to_string(extent->size()) +
                                         " bytes of values, expected " + std::to_string(length) +
                                         " from " + std::to_string(v.begin) + " on");
     return std::shared_ptr<const ByteSource>(
@@ -123,15 +122,13 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   };
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
-    if (unstored.elsewhere)
-      return Status(Code::kUnsupported, object + ": found values in other files");
+    if (unstored.elsewhere) return Status(Code::kUnsupported, "found values in other files");
     if (storage->kind == StorageKind::kNone || bytes == 0) {
       array.source = std::make_shared<FillSource>(std::move(unstored.value), bytes, extent->name());
       if (extension->types.needs_heap(v.type))
         array.region = std::make_shared<OwnedBytes>(std::move(unstored.region), extent->name());
     } else {
-      const Status known = check_filters(storage->filters);
-      if (!known.ok()) return Status(known.code(), object + ": " + known.message());
+      NMB_TRY(check_filters(storage->filters));
       NMB_ASSIGN(std::shared_ptr<const ByteSource> region, range(storage->region_length));
       array.source =
           std::make_shared<ChunkedSource>(std::move(region), *storage, array.shape.lengths, size,
@@ -161,8 +158,7 @@ Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& lay
   array.type = *same;
   if (!types.is_swapped(type)) return array;
   if (array.shape.record_size)
-    return Status(Code::kUnsupported, "variable " + std::string(metadata.variable(variable).name) +
-                                          ": found records of little-endian values");
+    return Status(Code::kUnsupported, "found records of little-endian values");
   array.source = std::make_shared<SwappedSource>(array.source, array.shape.element_size);
   return array;
 }
@@ -175,8 +171,10 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
   if (const auto& extension = metadata.extension(); extension && extension->storage_of(variable)) {
     NMB_ASSIGN(properties, hdf5::decode_properties(extension->hdf5));
   }
-  return open_array(metadata, layout, records, variable, std::move(extent), properties,
-                    std::make_shared<ChunkCache>(kCache));
+  Result<ValueArray> array = open_array(metadata, layout, records, variable, std::move(extent),
+                                        properties, std::make_shared<ChunkCache>(kCache));
+  if (array.ok()) return array;
+  return array.status().of_object("variable " + std::string(metadata.variable(variable).name));
 }
 
 }  // namespace nmb

@@ -28,4 +28,9 @@ Status Status::with(std::string_view more) const {
   return Status(code(), file(), offset(), rule(), message() + "; " + std::string(more));
 }
 
+Status Status::of_object(std::string_view object) const {
+  if (ok()) return *this;
+  return Status(code(), file(), offset(), rule(), std::string(object) + ": " + message());
+}
+
 }  // namespace nmb

@@ -1,0 +1,42 @@
+// Status and Result (nmb/status.h).
+#include "nmb/status.h"
+
+#include <gtest/gtest.h>
+
+namespace nmb {
+namespace {
+
+Result<int> number(bool is_there) {
+  if (is_there) return 7;
+  return Status(Code::kNotFound, "no number");
+}
+
+Result<int> sum(bool first, bool second) {
+  // clang-format off
+  NMB_ASSIGN(const int a, number(first)); NMB_ASSIGN(const int b, number(second));
+  // clang-format on
+  return a + b;
+}
+
+TEST(StatusTest, TwoValuesMayBeBoundOnOneLine) {
+  EXPECT_EQ(*sum(true, true), 14);
+  EXPECT_EQ(sum(true, false).status().code(), Code::kNotFound);
+  EXPECT_EQ(sum(false, true).status().message(), "no number");
+}
+
+TEST(StatusTest, TheObjectStandsAheadOfTheMessage) {
+  const Status status(Code::kDamaged, "a.nmb", 12, "R-CH-4", "found 1, expected 2");
+  EXPECT_EQ(status.of_object("variable t").text(),
+            "a.nmb: at 12: variable t: found 1, expected 2 (R-CH-4)");
+  EXPECT_TRUE(Status().of_object("variable t").ok());
+}
+
+TEST(StatusTest, ACopyIsToldFromTheSameWords) {
+  const Status status(Code::kIo, "cannot write"), copy = status;
+  EXPECT_TRUE(copy.is_copy_of(status));
+  EXPECT_FALSE(Status(Code::kIo, "cannot write").is_copy_of(status));
+  EXPECT_FALSE(Status().is_copy_of(Status()));
+}
+
+}  // namespace
+}  // namespace nmb
