@@ -82,6 +82,12 @@ class ClassicDecoder {
     if (!bytes) failure_ = cursor_.status();
     return bytes;
   }
+  // Fewer than `count` bytes are left.
+  bool cut(std::uint64_t count) {
+    (void)cursor_.peek(count);
+    failure_ = cursor_.status();
+    return false;
+  }
   std::uint64_t count_at(const std::byte* bytes) const {
     return widths_.count == 8 ? load_be<std::uint64_t>(bytes) : load_be<std::uint32_t>(bytes);
   }
@@ -92,9 +98,12 @@ class ClassicDecoder {
   }
 
   bool read_magic() {
-    const std::byte* bytes = cursor_.remaining() < 4 ? nullptr : cursor_.peek(4);
-    if (!bytes && !cursor_.status().ok()) return failure_ = cursor_.status(), false;
-    const std::uint32_t magic = bytes ? load_be<std::uint32_t>(bytes) : 0;
+    std::uint32_t magic = 0;
+    if (cursor_.remaining() >= 4) {
+      const std::byte* bytes = peek(4);
+      if (!bytes) return false;
+      magic = load_be<std::uint32_t>(bytes);
+    }
     const std::uint32_t version = magic & 0xFF;
     // Kind 6 is for bodies alone.
     const bool has_kind =
@@ -283,12 +292,11 @@ class ClassicDecoder {
            (extension_ && code >= TypeTable::kFirst && code <= 65535 &&
             extension_->types.has(static_cast<Type>(code)));
   }
-  // Asked of dimensions in order.
-  bool is_record_dimension(DimId id) {
+  // What a body of kind 6 tells, in the order of the dimensions.
+  bool is_record_dimension(DimId id) const {
     const std::vector<Unlimited>& unlimited = extension_->unlimited;
-    if (next_unlimited_ == unlimited.size() || unlimited[next_unlimited_].dimension != id)
-      return false;
-    return unlimited[next_unlimited_++].is_record;
+    const auto found = std::ranges::lower_bound(unlimited, id, {}, &Unlimited::dimension);
+    return found != unlimited.end() && found->dimension == id && found->is_record;
   }
 
   bool read_attributes(VarId owner) {
@@ -308,7 +316,7 @@ class ClassicDecoder {
       const bool is_extended = TypeTable::is_extended(type);
       const std::uint64_t size = is_extended ? extension_->types.value_size(type) : type_size(type);
       const std::uint64_t before = used + widths_.list() + (is_extended ? widths_.count : 0);
-      if (cursor_.remaining() < before) return peek(before);
+      if (cursor_.remaining() < before) return cut(before);
       const std::uint64_t room = cursor_.remaining() - before;
       if (values > room / size || padded(values * size) > room)
         return fail("R-CH-4", start + used + 4, "attribute " + in_quotes(name),
@@ -660,7 +668,6 @@ class ClassicDecoder {
   Kind kind_ = Kind::kCdf5;
   std::shared_ptr<const Extension> extension_;  // of kind 6
   std::uint64_t told_length_ = 0;               // of the header, of kind 6
-  std::size_t next_unlimited_ = 0;
   classic::Widths widths_{};
   std::uint64_t numrecs_ = 0;
   GrowArray<Place> places_;
