@@ -91,7 +91,7 @@ class CodedPiecesTest : public testing::Test {
     ASSERT_TRUE(values.ok()) << values.status().text();
     EXPECT_TRUE(*values == expected_);
   }
-  std::vector<CodedPiece> coded() const {
+  std::vector<ExtentPiece> coded() const {
     auto reader = *Reader::open(path());
     return *reader->coded_pieces(**reader->find("b"));
   }
@@ -103,7 +103,7 @@ class CodedPiecesTest : public testing::Test {
 TEST_F(CodedPiecesTest, ComeBackAndTakeLessRoom) {
   write();
   EXPECT_LT(std::filesystem::file_size(path()), kInts * 4 / 2);
-  const std::vector<CodedPiece> pieces = coded();
+  const std::vector<ExtentPiece> pieces = coded();
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces[0].codec, PieceCodec::kZstd);
   EXPECT_EQ(pieces[2].codec, PieceCodec::kDeflate);
@@ -227,7 +227,7 @@ TEST_F(CodedPiecesTest, DamageIsFoundByEveryRead) {
 
 TEST_F(CodedPiecesTest, ValuesInThemAreChangedByALaterGeneration) {
   write();
-  const std::vector<CodedPiece> before = coded();
+  const std::vector<ExtentPiece> before = coded();
   auto writer = *Writer::open(path(), options_);
   const BlockId block = *writer->find_block("b");
   const std::vector<int> more(kPiece / 4 + 10, 77);
@@ -252,7 +252,7 @@ TEST_F(CodedPiecesTest, ValuesInThemAreChangedByALaterGeneration) {
 
 TEST_F(CodedPiecesTest, StayWhereBlocksAreRenamedAndMoveWhereTheyAreRedefined) {
   write();
-  const std::vector<CodedPiece> before = coded();
+  const std::vector<ExtentPiece> before = coded();
   auto writer = *Writer::open(path(), options_);
   ASSERT_TRUE(writer->rename_block(*writer->find_block("b"), "c").ok());
   ASSERT_TRUE(writer->end_define().ok());
@@ -356,7 +356,7 @@ TEST_F(CodedPiecesTest, MergesKeepThem) {
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(findings_of(std::filesystem::path(out)), "");
     auto reader = *Reader::open(out);
-    const std::vector<CodedPiece> kept = *reader->coded_pieces(**reader->find("b"));
+    const std::vector<ExtentPiece> kept = *reader->coded_pieces(**reader->find("b"));
     EXPECT_EQ(kept.size(), pieces) << piece_size;
     EXPECT_EQ(kept.at(0).codec, PieceCodec::kDeflate);
     EXPECT_TRUE(*(*reader->block("b"))->read_all<int>(0) == expected_);

@@ -51,21 +51,13 @@ struct Object {
   VarId variable = 0;
 };
 
-// A piece of an extent that is stored with a codec (spec/format.md, section 10.1).
-struct CodedPiece {
-  std::uint64_t offset = 0, length = 0;  // of its values, in the extent
-  PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t position = 0, stored_length = 0;  // in its file
-  std::uint32_t file = 0;                         // 0: the NMB file; n: row n - 1 of its file table
-};
-
 // A piece of an extent as it is stored, or a hole (spec/format.md, section 10.1).
 struct ExtentPiece {
   std::uint64_t offset = 0, length = 0;  // of its values, in the extent
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t position = 0, stored_length = 0;  // in its file; stored length 0: a hole
   std::uint64_t sum = 0;                          // of the stored bytes
-  std::uint32_t file = 0;                         // as CodedPiece has it
+  std::uint32_t file = 0;                         // 0: the NMB file; n: row n - 1 of its file table
 };
 
 // Statistics and tags of the blocks of a file, which PackedBlock::kept takes. Immutable.
@@ -141,7 +133,7 @@ class Reader {
   // none next to another.
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
   // The coded pieces of a block's extent, in order.
-  NMB_EXPORT Result<std::vector<CodedPiece>> coded_pieces(const BlockEntry& entry) const;
+  NMB_EXPORT Result<std::vector<ExtentPiece>> coded_pieces(const BlockEntry& entry) const;
   // All pieces of a block's extent, in order.
   NMB_EXPORT Result<std::vector<ExtentPiece>> extent_pieces(const BlockEntry& entry) const;
   // The rows of the file table: files that hold values of this one, beside it or whole in it as

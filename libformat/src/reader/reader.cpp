@@ -44,6 +44,18 @@ Status placed(const Status& status, const ByteSource& file, const FoundRow& row,
   return {status.code(), file.name(), row.offset(), status.rule(), object + status.message()};
 }
 
+Result<std::vector<ExtentPiece>> pieces_of(const ReaderCore& core, const BlockEntry& entry,
+                                           bool only_coded) {
+  std::vector<ExtentPiece> pieces;
+  NMB_TRY(core.for_each_piece(entry, [&](const Piece& piece) -> Status {
+    if (!only_coded || piece.codec != PieceCodec::kNone)
+      pieces.push_back({piece.logical, piece.length, piece.codec, piece.position,
+                        piece.stored_length(), piece.sum, piece.file});
+    return {};
+  }));
+  return pieces;
+}
+
 }  // namespace
 
 // What a reader and the blocks that it gave out need to stay alive.
@@ -248,25 +260,12 @@ Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
   return holes;
 }
 
-Result<std::vector<CodedPiece>> Reader::coded_pieces(const BlockEntry& entry) const {
-  std::vector<CodedPiece> coded;
-  NMB_TRY(state_->core().for_each_piece(entry, [&](const Piece& piece) -> Status {
-    if (piece.codec != PieceCodec::kNone)
-      coded.push_back({piece.logical, piece.length, piece.codec, piece.position, piece.coded_length,
-                       piece.file});
-    return {};
-  }));
-  return coded;
+Result<std::vector<ExtentPiece>> Reader::coded_pieces(const BlockEntry& entry) const {
+  return pieces_of(state_->core(), entry, true);
 }
 
 Result<std::vector<ExtentPiece>> Reader::extent_pieces(const BlockEntry& entry) const {
-  std::vector<ExtentPiece> pieces;
-  NMB_TRY(state_->core().for_each_piece(entry, [&](const Piece& piece) -> Status {
-    pieces.push_back({piece.logical, piece.length, piece.codec, piece.position,
-                      piece.stored_length(), piece.sum, piece.file});
-    return {};
-  }));
-  return pieces;
+  return pieces_of(state_->core(), entry, false);
 }
 
 Result<std::vector<ExternalFile>> Reader::external_files() const {

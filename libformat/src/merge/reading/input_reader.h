@@ -59,7 +59,7 @@ struct KeptBlock {
   std::optional<SampleRule::Objects> counted;
   // All of the extent, holes as fill values; nullptr where it is empty.
   std::shared_ptr<const ByteSource> values;
-  std::vector<CodedPiece> coded;      // its coded pieces, if they were asked for
+  std::vector<ExtentPiece> coded;     // its coded pieces, if they were asked for
   CodedFiles coded_in;                // where they lie
   std::optional<LinkedValues> links;  // its values, if they are to be linked
   std::uint64_t load = 0;             // memory that it takes while its values are moved

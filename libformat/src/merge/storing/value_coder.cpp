@@ -47,10 +47,10 @@ Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
   const std::uint64_t length = window->to - window->from;
   PieceCodec codec = block.codec;
   int level = block.level;
-  const CodedPiece* whole = nullptr;
+  const ExtentPiece* whole = nullptr;
   if (codec == PieceCodec::kNone) {
     const auto first = std::ranges::upper_bound(
-        block.coded, window->from, {}, [](const CodedPiece& p) { return p.offset + p.length; });
+        block.coded, window->from, {}, [](const ExtentPiece& p) { return p.offset + p.length; });
     if (first == block.coded.end() || first->offset >= window->to) return {};
     if (first->offset == window->from && first->length == length) whole = &*first;
     codec = first->codec;

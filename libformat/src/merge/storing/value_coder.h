@@ -25,8 +25,8 @@ struct ValuesToCode {
   // Of each window; kNone: coded ones stay so.
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
-  std::vector<CodedPiece> coded;  // with codec kNone: those there are, in order
-  CodedFiles files;               // where these lie
+  std::vector<ExtentPiece> coded;  // with codec kNone: those there are, in order
+  CodedFiles files;                // where these lie
 };
 
 struct CodedValues {

@@ -33,7 +33,7 @@ class ValueStorage {
   // A block taken over whole, before it is packed: its values are coded anew where that is done by
   // chunks, else *later has what note() is to be told. first_made_up: as for netcdf_view().
   Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
-                 std::vector<CodedPiece> coded, CodedFiles coded_in, PackedBlock* block,
+                 std::vector<ExtentPiece> coded, CodedFiles coded_in, PackedBlock* block,
                  ValuesToCode* later);
   // A block whose values code_all() may find shorter.
   void note(BlockId id, ValuesToCode values);
