@@ -25,15 +25,17 @@ class SourcePool {
 
   // key: of who opens it.
   Result<std::shared_ptr<const ByteSource>> use(const void* key, const Open& open) {
-    const std::scoped_lock lock(mutex_);
-    const auto known = find(key);
-    if (known != open_.end()) {
-      open_.splice(open_.begin(), open_, known);
-    } else {
-      if (open_.size() >= limit_) open_.pop_back();
-      NMB_ASSIGN(std::shared_ptr<const ByteSource> source, open());
-      open_.emplace_front(key, std::move(source));
+    {
+      const std::scoped_lock lock(mutex_);
+      if (const auto known = find(key); known != open_.end()) return first(known);
+      make_room();
     }
+    // Without the lock: other threads read meanwhile, and may open the same.
+    NMB_ASSIGN(std::shared_ptr<const ByteSource> source, open());
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = find(key); known != open_.end()) return first(known);
+    make_room();
+    open_.emplace_front(key, std::move(source));
     return open_.front().second;
   }
   void close(const void* key) {
@@ -45,6 +47,13 @@ class SourcePool {
   using Entry = std::pair<const void*, std::shared_ptr<const ByteSource>>;
   std::list<Entry>::iterator find(const void* key) {
     return std::ranges::find(open_, key, &Entry::first);
+  }
+  std::shared_ptr<const ByteSource> first(std::list<Entry>::iterator known) {
+    open_.splice(open_.begin(), open_, known);
+    return known->second;
+  }
+  void make_room() {
+    if (open_.size() >= limit_) open_.pop_back();
   }
 
   const std::size_t limit_;
