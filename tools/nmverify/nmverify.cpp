@@ -3,6 +3,7 @@
 
 #include "common/file_list.h"
 #include "common/input_file.h"
+#include "common/progress.h"
 #include "common/ranks.h"
 #include "common/tool.h"
 #include "common/units.h"
@@ -37,13 +38,17 @@ struct Arguments {
   VerifyOptions verify;
 };
 
-Result<VerifySummary> verify_file(const std::string& name, const Arguments& arguments,
+Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arguments& arguments,
                                   VerifyReport& report) {
   NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
   if (file->kind() == FileKind::kUnknown) return refused_kind(*file, file->kind());
   VerifyOptions options = arguments.verify;
   options.on_damaged_block = [&](const std::string& block) { report.damaged_block(block); };
-  return verify(*file, options, report);
+  Progress progress(tool, name);
+  options.progress = progress.callback();
+  Result<VerifySummary> summary = verify(*file, options, report);
+  progress.finish();
+  return summary;
 }
 
 // Verifies all files; the exit code goes to the tool's diagnostics.
@@ -53,7 +58,7 @@ void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) 
   report.begin(arguments.verify.level);
   for (const std::string& name : arguments.files) {
     report.begin_file(name);
-    const Result<VerifySummary> result = verify_file(name, arguments, report);
+    const Result<VerifySummary> result = verify_file(tool, name, arguments, report);
     report.end_file(result);
     ++totals.files;
     const Status problem = result.ok() ? result->incomplete : result.status();
@@ -103,6 +108,7 @@ int main(int argc, char** argv) {
   tool.offer_external(app);
   tool.offer_threads(app);
   tool.offer_memory(app);
+  offer_progress(tool, app);
   tool.offer_file_list(app);
   tool.offer_strict(app);
   tool.offer_json(app);

@@ -34,6 +34,8 @@ struct VerifyOptions {
   ExternalPaths external = ExternalPaths::kBeneath;
   // Names of the blocks that are not sound, each once.
   std::function<void(const std::string& block)> on_damaged_block;
+  // Bytes that this rank has read of the file, at most `total`, its size; by one thread at a time.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   // Set by `work` of verify_together() on rank 0: the ranks that check some of the values.
   Communicator* ranks = nullptr;
 };

@@ -8,7 +8,7 @@
 namespace nmb {
 
 NmbVerifier::NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
-    : file_(file, options.rate),
+    : file_(file, options),
       options_(options),
       findings_(*this, findings),
       values_(file_, options.threads, options.ranks) {}

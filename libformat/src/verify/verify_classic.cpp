@@ -47,7 +47,7 @@ Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
 
 Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
                                      Findings& findings) {
-  const MeteredSource source(file, options.rate);
+  const MeteredSource source(file, options);
   VerifySummary summary;
   Report report(summary, findings);
   std::byte kind{};

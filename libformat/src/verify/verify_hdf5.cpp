@@ -41,7 +41,7 @@ class Hdf5Verifier {
   Hdf5Verifier(const ByteSource& file, const VerifyOptions& options, Findings& findings)
       : options_(options),
         findings_(findings),
-        source_(std::make_shared<MeteredSource>(file, options.rate)) {}
+        source_(std::make_shared<MeteredSource>(file, options)) {}
 
   Result<VerifySummary> run() {
     summary_.kind = "HDF5";
