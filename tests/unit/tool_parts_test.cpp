@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "common/diagnostics.h"
 #include "common/exit_code.h"
 #include "common/file_list.h"
 #include "common/input_file.h"
@@ -131,6 +132,19 @@ TEST(Output, SticksToItsFirstFailure) {
   EXPECT_FALSE(out.is_failure(Status(Code::kNoSpace, "other")));
   EXPECT_FALSE(out.pipe_closed());
   EXPECT_EQ(out.close().code(), Code::kNoSpace);
+}
+
+TEST(Diagnostics, ShowTheFirstWarningsAndSayHowManyMoreThereAre) {
+  Diagnostics diagnostics("tool");
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 250; ++i) diagnostics.warning("a.nc", "found " + std::to_string(i));
+  diagnostics.warning("a.nc", "a newer generation may be missing (R-SB-13)");
+  diagnostics.finish();
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 102);
+  EXPECT_NE(text.find("found 99\n"), text.npos);
+  EXPECT_EQ(text.find("found 100\n"), text.npos);
+  EXPECT_NE(text.find("missing (R-SB-13)\ntool: 151 more warnings are not shown\n"), text.npos);
 }
 
 TEST(Output, KnowsAReaderThatWentAway) {

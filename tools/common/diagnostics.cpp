@@ -36,7 +36,14 @@ void Diagnostics::warning(std::string_view file, std::string_view text) {
   std::string out(file);
   if (!out.empty()) out += ": ";
   out += text;
-  if (!quiet_ || text.ends_with("(R-SB-13)")) line(strict_ ? "" : "warning:", out);
+  const bool of_newer_generation = text.ends_with("(R-SB-13)");
+  const bool first = ++warnings_ <= kMostWarnings;
+  if (of_newer_generation || (first && !quiet_)) line(strict_ ? "" : "warning:", out);
+}
+
+void Diagnostics::finish() {
+  if (warnings_ > kMostWarnings)
+    note(std::to_string(warnings_ - kMostWarnings) + " more warnings are not shown");
 }
 
 void Diagnostics::note(std::string_view text, bool asked_for) {

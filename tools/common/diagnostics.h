@@ -1,6 +1,7 @@
 // Diagnostics: what a tool says on standard error, and the exit code that follows from it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,10 +27,13 @@ class Diagnostics {
 
   // Raises the exit code to that of the status. Nothing if it is ok.
   void error(const Status& status);
+  // Shown are the first kMostWarnings, and all of a newer generation.
   void warning(std::string_view file, std::string_view text);
   void warning(std::string_view file, const Finding& finding) { warning(file, finding.text()); }
   // Neither error nor warning, as --io-stats; shown under -q too where `asked_for`.
   void note(std::string_view text, bool asked_for = false);
+  // Says how many warnings were not shown.
+  void finish();
 
   void raise(Exit exit) { exit_ = worse(exit_, exit); }
   Exit exit() const { return exit_; }
@@ -37,7 +41,9 @@ class Diagnostics {
  private:
   void line(std::string_view kind, std::string_view text);
 
+  static constexpr std::uint64_t kMostWarnings = 100;
   std::string tool_;
+  std::uint64_t warnings_ = 0;
   bool colour_ = false, quiet_ = false, silent_ = false, strict_ = false;
   Exit exit_ = Exit::kDone;
 };

@@ -223,6 +223,7 @@ bool Tool::parse(int argc, const char* const* argv) {
 int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
+  diagnostics_.finish();
   // A signal that came when all was done, an output published among it, changed nothing.
   const int interrupted = interrupted_exit();
   return interrupted != 0 && diagnostics_.exit() != Exit::kDone
