@@ -95,6 +95,7 @@ class MpiTransport final : public Transport {
  public:
   ~MpiTransport() override;
   Status open(MPI_Comm comm);
+  void end_with_program();
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -149,6 +150,12 @@ std::vector<Transfer>& abandoned() {
   return *transfers;
 }
 
+// Networks that have not ended. Used on the thread of MPI only.
+std::vector<MpiTransport*>& open_networks() {
+  static auto* const networks = new std::vector<MpiTransport*>;
+  return *networks;
+}
+
 Status MpiTransport::open(MPI_Comm comm) {
   int inter = 0;
   if (comm != MPI_COMM_NULL)
@@ -162,7 +169,15 @@ Status MpiTransport::open(MPI_Comm comm) {
   NMB_TRY(check("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN)));
   NMB_TRY(check("MPI_Comm_rank", MPI_Comm_rank(comm_, &rank_)));
   NMB_TRY(check("MPI_Comm_size", MPI_Comm_size(comm_, &size_)));
+  open_networks().push_back(this);
   return find_node_leader();
+}
+
+// The program ends without having ended this network.
+void MpiTransport::end_with_program() {
+  fail(Status(Code::kUsage, "found the program of rank " + std::to_string(rank_) +
+                                " ending, expected the end of its Communicator before"));
+  end_failed();
 }
 
 Status MpiTransport::find_node_leader() {
@@ -363,11 +378,14 @@ Status MpiTransport::discard_arrivals(Clock::time_point* end) {
 }
 
 MpiTransport::~MpiTransport() {
+  std::erase(open_networks(), this);
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (comm_ == MPI_COMM_NULL || finalised != 0) return;
   const bool all_ended = failure_.ok() && end_together();
   if (!failure_.ok()) end_failed();
+  // Ranks that have not told that they know may still do what they did: until the process ends.
+  if (!all_ended && last_messages_ < size_ - 1) new auto(std::move(kept_));
   for (std::size_t i = 0; i < requests_.size(); ++i)
     abandoned().push_back({requests_[i], std::move(buffers_[i])});
   // Else the communicator stays: late messages must not reach another one, as Open MPI would have
@@ -379,7 +397,9 @@ MpiTransport::~MpiTransport() {
 void finalise() {
   int finalised = 0;
   MPI_Finalized(&finalised);
-  if (finalised == 0) MPI_Finalize();
+  if (finalised != 0) return;
+  for (MpiTransport* const network : open_networks()) network->end_with_program();
+  MPI_Finalize();
 }
 
 Status initialise() {

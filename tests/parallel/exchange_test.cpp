@@ -26,7 +26,7 @@ class OneFromEach final : public Transport {
   Status send(int, std::vector<std::byte>) override { return {}; }
   void fail(const Status&) override {}
   Result<Arrival> next() override {
-    if (--from_ > 0) return message(from_, 1, std::as_bytes(std::span(&from_, 1)));
+    if (--from_ > 0) return message(from_, kLong, std::as_bytes(std::span(&from_, 1)));
     // Then how many come straight to rank 0: the first says all of it.
     const struct {
       std::uint64_t length;
@@ -35,11 +35,14 @@ class OneFromEach final : public Transport {
     const int from = size_ - step_;
     const bool first = step_ == 1;
     step_ *= 2;
-    return message(from, 2,
+    return message(from, kPassedOn,
                    std::as_bytes(std::span(first ? &count : &none, 1)).first(first ? 16 : 8));
   }
 
  private:
+  // Tags of the first exchange of a communicator: numbers 1 and 2, above the bits that say what an
+  // operation does.
+  static constexpr std::uint64_t kPassedOn = 1 << 3 | 5, kLong = 2 << 3 | 5;
   static Arrival message(int from, std::uint64_t operation, std::span<const std::byte> bytes) {
     const std::uint64_t trailer[2] = {operation, bytes.size()};
     std::vector<std::byte> out(bytes.begin(), bytes.end());

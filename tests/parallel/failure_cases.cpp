@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/rank_cases.h"
 #include "support/rank_program.h"
@@ -130,6 +131,85 @@ RANK_CASE(AFailureAfterTheEndOfAnotherRank) {
   if (ranks.size() != 2 || ranks.rank() == 0) return {};
   ranks.fail(broken_disk());
   return expect_broken_disk(ranks.barrier(), Clock::now());
+}
+
+// After a failure that all ranks share and go on from, one of them gives up.
+RANK_CASE(AWriterThatIsGoneAfterASharedFailureHangsNobody) {
+  if (ranks.size() == 1) return {};
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("f.nmb"), {}, ranks));
+  const Status missing = Reader::open(folder.file("missing.nmb"), {}, ranks).status();
+  NMB_TRY(expect(missing.code() == Code::kNotFound, missing.text()));
+  const int gone = ranks.size() - 1;
+  if (ranks.rank() == gone) {
+    writer.reset();
+    return {};
+  }
+  const auto start = Clock::now();
+  const Status status = writer->end_define();
+  NMB_TRY(expect(status.code() == Code::kUsage &&
+                     status.message().find("rank " + std::to_string(gone)) != std::string::npos,
+                 "the rank that has gone: " + status.text()));
+  return expect(Clock::now() - start < std::chrono::seconds(5), "it within 5 s");
+}
+
+// All give up after it: the ranks go on.
+RANK_CASE(WritersThatEndAfterASharedFailureLeaveTheRanksSound) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  for (int i = 0; i < 3; ++i) {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file("f.nmb"), {}, ranks));
+    NMB_ASSIGN(std::unique_ptr<Writer> other, Writer::create(folder.file("g.nmb"), {}, ranks));
+    const Status missing = Reader::open(folder.file("missing.nmb"), {}, ranks).status();
+    NMB_TRY(expect(missing.code() == Code::kNotFound, missing.text()));
+    if (i == 2) NMB_TRY(writer->end_define());
+  }
+  return ranks.barrier();
+}
+
+// Calls of two writers in another order on one rank would put values into the wrong file.
+RANK_CASE(TwoWritersInAnotherOrderAreRefused) {
+  if (ranks.size() == 1) return {};
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(std::unique_ptr<Writer> a, Writer::create(folder.file("a.nmb"), {}, ranks));
+  NMB_ASSIGN(std::unique_ptr<Writer> b, Writer::create(folder.file("b.nmb"), {}, ranks));
+  const bool first = ranks.rank() != ranks.size() - 1;
+  const Status status = (first ? a : b)->end_define();
+  return expect(status.code() == Code::kUsage &&
+                    status.message().find("end_define() of file 2 on rank") != std::string::npos,
+                "the other file: " + status.text());
+}
+
+// So would calls of two readers read from it.
+RANK_CASE(TwoReadersInAnotherOrderAreRefused) {
+  if (ranks.size() == 1) return {};
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  for (const char* name : {"a.nmb", "b.nmb"}) {
+    NMB_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(folder.file(name), {}, ranks));
+    if (ranks.rank() == 0) NMB_TRY(writer->define_block(name).status());
+    NMB_TRY(writer->end_define());
+    NMB_TRY(writer->close());
+  }
+  NMB_ASSIGN(const std::unique_ptr<Reader> a, Reader::open(folder.file("a.nmb"), {}, ranks));
+  NMB_ASSIGN(const std::unique_ptr<Reader> b, Reader::open(folder.file("b.nmb"), {}, ranks));
+  const bool first = ranks.rank() != ranks.size() - 1;
+  const std::string_view name = first ? "a.nmb" : "b.nmb";
+  const Status status = (first ? a : b)->open_blocks(std::span(&name, 1)).status();
+  return expect(status.code() == Code::kUsage, "a usage error: " + status.text());
+}
+
+// One rank makes another kind of call, of the communicator: all learn of it.
+RANK_CASE(ABarrierBesideAnotherCallHangsNobody) {
+  if (ranks.size() == 1) return {};
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  // Rank 0 may be ahead of the others.
+  Result<std::unique_ptr<Writer>> writer = Writer::create(folder.file("f.nmb"), {}, ranks);
+  const auto start = Clock::now();
+  Status status = writer.status();
+  if (status.ok()) status = ranks.rank() == 0 ? ranks.barrier() : (*writer)->end_define();
+  // The barrier may have ended before the other ranks' messages are seen.
+  if (status.ok()) status = (*writer)->end_define();
+  NMB_TRY(expect(status.code() == Code::kUsage, "a usage error: " + status.text()));
+  return expect(Clock::now() - start < std::chrono::seconds(5), "it within 5 s");
 }
 
 }  // namespace

@@ -60,7 +60,9 @@ class Communicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
   // Whether this is the lowest rank on its machine.
-  bool leads_node() const { return !transport_ || transport_->node_leader() == rank_; }
+  bool leads_node() const { return node_leader() == rank_; }
+  // That rank.
+  int node_leader() const { return transport_ ? transport_->node_leader() : 0; }
   bool shares_memory() const { return !transport_ || transport_->shares_memory(); }
   const Traffic& traffic() const { return traffic_; }
   // Traffic::peak_bytes counts from now on.
@@ -74,14 +76,17 @@ class Communicator {
   void set_names_ranks(bool on) { names_ranks_ = on; }
 
   // Every rank gets the failure of the lowest rank that has one, its message ending with the rank.
-  // `operation`: what the caller does, of at most 31 bytes; not the same on all ranks: kUsage on
-  // all.
-  NMB_EXPORT Status agree(const Status& status, std::string_view operation = {});
+  // `operation`: what the caller does, of at most 31 bytes, and `file`: with which of those that
+  // number_file() has numbered; not the same on all ranks: kUsage on all.
+  NMB_EXPORT Status agree(const Status& status, std::string_view operation = {},
+                          std::uint64_t file = 0);
   // work() of rank 0 alone, its Status on every rank, without the rank: a target that exists.
   template <class Work>
   Status first(Work work) {
     return of_first(rank_ == 0 ? Status(work()) : Status());
   }
+  // Of a file that ranks open together, from 1: the same on all, as they open the same.
+  std::uint64_t number_file() { return ++files_; }
   // How often agree() or first() has ended with a failure, as on all ranks.
   std::uint64_t agreed_failures() const { return agreed_failures_; }
   // All ranks have called it.
@@ -110,22 +115,36 @@ class Communicator {
   // The network has failed by this rank: every rank's next operation says so.
   NMB_EXPORT void fail(const Status& why);
 
+  // Lets go of `what` when other ranks know of the failure (see Transport).
+  void keep(std::shared_ptr<const void> what) {
+    if (transport_) transport_->keep(std::move(what));
+  }
+
   // Bytes of a parcel, empty, with room for `length` and what send() puts behind them.
   NMB_EXPORT std::vector<std::byte> parcel_bytes(std::size_t length);
 
  private:
-  // Messages of one operation. Operations are numbered alike on all ranks.
+  // Messages of one operation. Operations are numbered alike on all ranks; the low bits of a tag
+  // say what it does.
   using Tag = std::uint64_t;
+  enum class Operation : Tag { kReduce, kScan, kBroadcast, kBroadcastValue, kBarrier, kExchange };
+  static constexpr int kOperationBits = 3;
 
-  Tag next_tag() { return ++operations_; }
+  Tag next_tag(Operation what) {
+    return (++operations_ << kOperationBits) | static_cast<Tag>(what);
+  }
   Status send(int to, Tag tag, std::vector<std::byte> bytes);
   NMB_EXPORT Status send_copy(int to, Tag tag, std::span<const std::byte> bytes);
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
   Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
   NMB_EXPORT Status of_first(const Status& status);
   Status take_arrival();
+  // Ranks that make another call send messages that this one does not wait for.
+  Status check_same(Tag tag);
+  // They would wait for this rank for ever: the network fails.
+  NMB_EXPORT Status other_call(int from);
   struct OnTheWay;
-  Status pass_on(OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight);
+  Status pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight);
   void hold(std::uint64_t bytes);
   // Values are std::string or trivially copyable.
   template <class T>
@@ -144,18 +163,11 @@ class Communicator {
       return std::string(reinterpret_cast<const char*>(message.bytes().data()),
                          message.bytes().size());
     } else {
-      return value_of<T>(message);
+      T value;
+      if (message.bytes().size() != sizeof value) return other_call(from);
+      std::memcpy(&value, message.bytes().data(), sizeof value);
+      return value;
     }
-  }
-  template <class T>
-  static Result<T> value_of(const Message& message) {
-    T value;
-    if (message.bytes().size() != sizeof value)
-      return Status(Code::kUsage, "found a message of another length from rank " +
-                                      std::to_string(message.from()) +
-                                      ", expected the same collective calls on all ranks");
-    std::memcpy(&value, message.bytes().data(), sizeof value);
-    return value;
   }
 
   // A message longer than Transport::max_message() arrives in parts.
@@ -169,7 +181,8 @@ class Communicator {
   int rank_ = 0;
   int size_ = 1;
   bool names_ranks_ = true;
-  Tag operations_ = 0;
+  std::uint64_t operations_ = 0;
+  std::uint64_t files_ = 0;
   std::uint64_t agreed_failures_ = 0;
   std::map<Tag, std::vector<Message>> waiting_;  // arrived, not asked for yet
   std::map<int, Partial> partial_;
@@ -181,7 +194,7 @@ class Communicator {
 template <class T, class Combine>
 Result<T> Communicator::all_reduce(T value, Combine combine) {
   if (size_ == 1) return value;
-  const Tag tag = next_tag();
+  const Tag tag = next_tag(Operation::kReduce);
   // A binomial tree towards rank 0: ranks [rank, rank + step) are combined.
   for (int step = 1; step < size_; step *= 2) {
     if (rank_ & step) {
@@ -198,7 +211,7 @@ Result<T> Communicator::all_reduce(T value, Combine combine) {
 
 template <class T, class Combine>
 Result<T> Communicator::scan_before(T value, T first, Combine combine) {
-  const Tag tag = next_tag();
+  const Tag tag = next_tag(Operation::kScan);
   T before = first;
   bool any = false;
   // `value` covers ranks (rank - step, rank], `before` those of them below this one.
@@ -217,7 +230,7 @@ Result<T> Communicator::scan_before(T value, T first, Combine combine) {
 template <class T>
 Result<T> Communicator::broadcast_value(int root, T value) {
   if (size_ == 1) return value;
-  const Tag tag = next_tag();
+  const Tag tag = next_tag(Operation::kBroadcastValue);
   // A binomial tree: ranks are counted from the root.
   const int me = (rank_ - root + size_) % size_;
   int step = 1;

@@ -60,10 +60,15 @@ class Transport {
   virtual void fail(const Status& why) = 0;
   // CPU seconds spent in next() with no message there.
   virtual double waiting_seconds() const = 0;
+  // Keeps `what` at least until other ranks know that the network has failed, or have ended.
+  void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
   // How files are made and opened by MPI-IO; null where the ranks are not of MPI.
   virtual const MpiIo* mpi_io() const { return nullptr; }
 
   const std::shared_ptr<MessageMemory>& memory() const { return memory_; }
+
+ protected:
+  std::vector<std::shared_ptr<const void>> kept_;
 
  private:
   std::shared_ptr<MessageMemory> memory_ = std::make_shared<MessageMemory>();

@@ -124,6 +124,27 @@ Status Communicator::take_arrival() {
   return {};
 }
 
+Status Communicator::other_call(int from) {
+  const Status status(Code::kUsage, "found another collective call on rank " +
+                                        std::to_string(from) + " than on rank " +
+                                        std::to_string(rank_) +
+                                        ", expected the same collective calls on all ranks");
+  fail(status);
+  // It may have failed before, which this rank has not heard: then it has gone another way by that.
+  const Status first = transport_->next().status();
+  return first.ok() ? status : first;
+}
+
+Status Communicator::check_same(Tag tag) {
+  // All messages of an operation have been taken when it ends.
+  const auto first = waiting_.begin();
+  if (first != waiting_.end() && first->first < tag) return other_call(first->second[0].from());
+  const auto next = waiting_.upper_bound(tag);
+  if (next != waiting_.end() && next->first >> kOperationBits == tag >> kOperationBits)
+    return other_call(next->second[0].from());
+  return {};
+}
+
 Result<Message> Communicator::receive(int from, Tag tag) {
   for (;;) {
     if (auto found = waiting_.find(tag); found != waiting_.end()) {
@@ -138,6 +159,7 @@ Result<Message> Communicator::receive(int from, Tag tag) {
         return out;
       }
     }
+    NMB_TRY(check_same(tag));
     NMB_TRY(take_arrival());
   }
 }
@@ -147,7 +169,10 @@ Result<Message> Communicator::receive(int from, Tag tag) {
 Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message>* out) {
   if (count == 0) return {};
   std::vector<Message>& arrived = waiting_[tag];
-  while (arrived.size() < count) NMB_TRY(take_arrival());
+  while (arrived.size() < count) {
+    NMB_TRY(check_same(tag));
+    NMB_TRY(take_arrival());
+  }
   for (Message& message : arrived) {
     held_ -= message.bytes().size();
     out->push_back(std::move(message));
@@ -160,13 +185,17 @@ void Communicator::fail(const Status& why) {
   if (transport_) transport_->fail(why);
 }
 
-Status Communicator::agree(const Status& status, std::string_view operation) {
+Status Communicator::agree(const Status& status, std::string_view operation, std::uint64_t file) {
   if (size_ == 1) return status;
   struct Deed {
     int rank = -1;
     std::array<char, 32> what{};
-    std::string text() const {
-      return (what[0] == 0 ? "something else" : std::string(what.data())) + " on rank " +
+    std::uint64_t file = 0;
+    bool is(const Deed& other) const { return what == other.what && file == other.file; }
+    // among: the other one that is told of.
+    std::string text(const Deed& among) const {
+      return (what[0] == 0 ? "something else" : std::string(what.data())) +
+             (what == among.what ? " of file " + std::to_string(file) : "") + " on rank " +
              std::to_string(rank);
     }
   };
@@ -174,18 +203,19 @@ Status Communicator::agree(const Status& status, std::string_view operation) {
     int failed;         // the lowest rank that failed
     Deed first, other;  // of the lowest rank, and of the lowest that does not do the same
   };
-  View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}}, {}};
+  View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());
   std::copy(operation.begin(), operation.end(), mine.first.what.begin());
   NMB_ASSIGN(const View all, all_reduce(mine, [](const View& a, const View& b) {
                View both = a;
                both.failed = std::min(a.failed, b.failed);
-               if (a.other.rank < 0) both.other = b.first.what != a.first.what ? b.first : b.other;
+               if (a.other.rank < 0) both.other = b.first.is(a.first) ? b.other : b.first;
                return both;
              }));
   if (all.other.rank >= 0 || all.failed != std::numeric_limits<int>::max()) ++agreed_failures_;
   if (all.other.rank >= 0)
-    return Status(Code::kUsage, "found " + all.other.text() + " and " + all.first.text() +
+    return Status(Code::kUsage, "found " + all.other.text(all.first) + " and " +
+                                    all.first.text(all.other) +
                                     ", expected the same collective call on all ranks");
   if (all.failed == std::numeric_limits<int>::max()) return {};
   std::vector<std::byte> bytes;
@@ -210,7 +240,7 @@ Status Communicator::of_first(const Status& status) {
 }
 
 Status Communicator::barrier() {
-  const Tag tag = next_tag();
+  const Tag tag = next_tag(Operation::kBarrier);
   // Dissemination: after the round of `step` a rank knows of 2 * step - 1 before it.
   for (int step = 1; step < size_; step *= 2) {
     NMB_TRY(send((rank_ + step) % size_, tag, {}));
@@ -221,7 +251,7 @@ Status Communicator::barrier() {
 
 Status Communicator::broadcast(int root, std::vector<std::byte>* bytes) {
   if (size_ == 1) return {};
-  const Tag tag = next_tag();
+  const Tag tag = next_tag(Operation::kBroadcast);
   const int me = (rank_ - root + size_) % size_;
   int step = 1;
   for (; step < size_; step *= 2) {

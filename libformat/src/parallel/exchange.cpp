@@ -120,8 +120,8 @@ struct Communicator::OnTheWay {
 };
 
 // straight: how many long parcels are on the way to this rank.
-Status Communicator::pass_on(OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight) {
-  const Tag tag = next_tag();
+Status Communicator::pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrived,
+                             std::uint32_t* straight) {
   OnTheWay here = std::move(own);
   add_up(here.counts);
   hold(here.size());
@@ -169,7 +169,8 @@ Status Communicator::pass_on(OnTheWay own, std::vector<Message>* arrived, std::u
 }
 
 Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels) {
-  const Tag tag = next_tag();
+  // Of what is passed on, and of long parcels, which are taken after that.
+  const Tag passed = next_tag(Operation::kExchange), tag = next_tag(Operation::kExchange);
   std::vector<Message> arrived;
   const auto memory = transport_ ? transport_->memory() : nullptr;
   std::stable_sort(parcels.begin(), parcels.end(),
@@ -217,7 +218,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
       own.counts.push_back({distance, static_cast<std::uint32_t>(post.parcels.size())});
   }
   std::uint32_t straight = 0;
-  NMB_TRY(pass_on(std::move(own), &arrived, &straight));
+  NMB_TRY(pass_on(passed, std::move(own), &arrived, &straight));
   const std::size_t passed_on = arrived.size();
   NMB_TRY(receive_all(tag, straight, &arrived));
   // All at once are in the caller's hands.

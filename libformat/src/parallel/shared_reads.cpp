@@ -58,6 +58,7 @@ Status SharedReads::together(const std::function<Status()>& work) const {
     status = work();
     set_recording(false);
     MessageWriter out;
+    out.put(number_);
     out.put_bytes(status_bytes(status));
     out.put(size_.load());
     for (const auto& [offset, read] : reads_) {
@@ -69,8 +70,13 @@ Status SharedReads::together(const std::function<Status()>& work) const {
   NMB_TRY(ranks_.broadcast(0, &bytes));
   if (ranks_.rank() != 0) {
     MessageReader in(bytes);
-    status = status_from(in.get_bytes());
-    {
+    if (in.get<std::uint64_t>() != number_)
+      status = Status(Code::kUsage,
+                      "found another file that ranks read together on rank 0, expected the same "
+                      "collective call on all ranks");
+    else
+      status = status_from(in.get_bytes());
+    if (status.ok()) {
       std::lock_guard lock(mutex_);
       size_ = in.get<std::uint64_t>();
       following_ = true;

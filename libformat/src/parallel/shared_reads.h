@@ -19,7 +19,7 @@ class SharedReads final : public ByteSource {
  public:
   // `ranks` outlives it.
   SharedReads(std::shared_ptr<const ByteSource> file, Communicator& ranks)
-      : file_(std::move(file)), ranks_(ranks), size_(file_->size()) {}
+      : file_(std::move(file)), ranks_(ranks), number_(ranks.number_file()), size_(file_->size()) {}
 
   std::uint64_t size() const override { return size_; }
   // Within together() what rank 0 was told last, and has read last.
@@ -38,6 +38,7 @@ class SharedReads final : public ByteSource {
  private:
   std::shared_ptr<const ByteSource> file_;
   Communicator& ranks_;
+  const std::uint64_t number_;  // the same on all ranks
   mutable std::atomic<std::uint64_t> size_;
   mutable std::mutex mutex_;
   mutable bool recording_ = false;

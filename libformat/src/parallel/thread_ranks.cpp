@@ -10,6 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "parallel/collective_call.h"
+
 namespace nmb {
 
 namespace {
@@ -120,13 +122,8 @@ struct RankThread {
 
   void run() {
     Communicator communicator(std::move(transport));
-    try {
-      status = (*body)(communicator);
-    } catch (const std::bad_alloc&) {
-      status = Status(Code::kLimit, "out of memory");
-    } catch (const std::exception& error) {
-      status = Status(Code::kUsage, std::string("found an exception: ") + error.what());
-    }
+    status = collective_call(communicator, out_of_memory_on(communicator.rank()),
+                             [&] { return (*body)(communicator); });
     if (!status.ok()) communicator.fail(status);
   }
 };

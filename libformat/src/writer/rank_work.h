@@ -115,8 +115,8 @@ class RankWork {
   const Communicator& communicator() const { return ranks_; }
 
   // All fail if one has.
-  Status agree(const Status& status, std::string_view operation = {}) {
-    return ranks_.agree(status, operation);
+  Status agree(const Status& status, std::string_view operation = {}, std::uint64_t file = 0) {
+    return ranks_.agree(status, operation, file);
   }
   // work(): this rank's part, a Status.
   template <class Work>

@@ -8,11 +8,16 @@
 
 namespace nmb {
 
+namespace {
+constexpr std::string_view kEnd = "the end of a writer";
+}
+
 WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& with,
                        Communicator* several, const Aggregation& how)
     : options(with),
       ranks(several ? *several : alone),
       traffic_before(ranks.communicator().traffic()),
+      number(ranks.communicator().number_file()),
       agreed_failures(ranks.communicator().agreed_failures()),
       out_of_memory(out_of_memory_on(ranks.own()).in_file(output->name())),
       file(std::make_unique<CountedOutput>(std::move(output), counts)),
@@ -23,12 +28,13 @@ WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& 
 
 WriterCore::~WriterCore() {
   buffer.drop();
-  if (!file) return;
+  if (!file || !ranks.is_first() || committed.is_none()) return;
   // What this writer did not commit goes; where that fails, it stays as an abandoned range.
-  if (!ranks.is_first() || committed.is_none() || next.slot_begun ||
-      next.cursor == round_up(committed.kept_length, 8))
-    return;
-  (void)file->truncate(committed.kept_length).ok();
+  if (!next.slot_begun && next.cursor != round_up(committed.kept_length, 8))
+    (void)file->truncate(committed.kept_length).ok();
+  // Other ranks may still put values into their places: until they know, no other writer may have
+  // these.
+  if (others_go_on) ranks.communicator().keep(std::move(file));
 }
 
 Status WriterCore::keep(Status status) {
@@ -42,16 +48,21 @@ Status WriterCore::keep(Status status) {
 
 void WriterCore::leave() {
   Communicator& all = ranks.communicator();
-  // All ranks know this failure already, so none of them waits for this one.
-  if (ranks.is_alone() || !file || failed_together || all.agreed_failures() != agreed_failures)
-    return;
+  // Where it has failed together, all ranks know, and none of them waits for this one.
+  if (ranks.is_alone() || !file || failed_together) return;
+  // Ranks that give it up, or that share another failure, all come here, if none goes on.
+  const bool ends_together = abandoned || all.agreed_failures() != agreed_failures;
+  const bool by_exception = std::uncaught_exceptions() > 0;
+  if (!by_exception && ends_together && all.agree({}, kEnd, number).ok()) return;
+  others_go_on = true;
   // Who catches an exception says what it was.
-  if (std::uncaught_exceptions() > 0) return;
-  if (!failure.ok()) return all.fail(failure);
-  if (abandoned && all.agree({}, "abandon()").ok()) return;
-  all.fail(Status(Code::kUsage, file->name(), kNoOffset, "",
-                  "found the writer of rank " + std::to_string(ranks.own()) +
-                      " gone, expected close() on all ranks (abandon() where all give it up)"));
+  if (by_exception) return;
+  all.fail(!failure.ok()
+               ? failure
+               : Status(Code::kUsage, file->name(), kNoOffset, "",
+                        "found the writer of rank " + std::to_string(ranks.own()) +
+                            " gone, expected close() on all ranks (abandon() where all give it "
+                            "up)"));
 }
 
 void WriterCore::shut() {

@@ -72,6 +72,7 @@ struct WriterCore {
   WriterOptions options;
   RankWork ranks;
   const Traffic traffic_before;
+  const std::uint64_t number;           // of this file among those of the ranks
   const std::uint64_t agreed_failures;  // ahead of this writer
   Status out_of_memory;                 // made ahead: later there may be no memory for it
   Status failure;                       // what broke the file; ok: still sound
@@ -79,6 +80,7 @@ struct WriterCore {
   PhaseClock clock;
   bool define_mode = true;
   bool abandoned = false;
+  bool others_go_on = false;  // other ranks may, after this one has gone
 
   // --- the way into the file ---
   const std::shared_ptr<CountedOutput::Counts> counts = std::make_shared<CountedOutput::Counts>();
@@ -112,7 +114,7 @@ Status WriterCore::together(std::string_view operation, Work work) {
   // Others may have gone.
   if (failed_together) return failure;
   Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {
-    NMB_TRY(ranks.agree(failure, operation));
+    NMB_TRY(ranks.agree(failure, operation, number));
     return work().in_file(file->name());
   });
   if (!status.ok()) {
