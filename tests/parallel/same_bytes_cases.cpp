@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -636,6 +637,93 @@ RANK_CASE(AGrownBlockIsOpenedByOthers) {
     return expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings");
   };
   return ranks.agree(ranks.rank() == 0 ? check() : Status());
+}
+
+// A block of the file that one rank has renamed, opened by the others before the commit: what they
+// put to it, before or after, is there.
+RANK_CASE(BlocksAreOpenedByTheirNewNamesBeforeTheCommit) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const auto share = static_cast<std::uint64_t>(ranks.size());
+  const std::vector<int> old(8, 5);
+  std::vector<int> mine(8);
+  std::iota(mine.begin(), mine.end(), 100 * (ranks.rank() + 1));
+  for (const bool commits_between : {false, true}) {
+    const std::string path = folder.file(commits_between ? "after.nmb" : "before.nmb");
+    {
+      NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+      Definer definer(*writer);
+      if (ranks.rank() == 0) {
+        const BlockId block = definer.block("old");
+        const DimId dims[] = {definer.dimension(block, "t", kUnlimited),
+                              definer.dimension(block, "x", 8)};
+        definer.variable(block, "f", Type::kInt, std::span(dims).last(1));
+        definer.variable(block, "v", Type::kInt, dims);
+      }
+      NMB_TRY(ranks.agree(definer.status()));
+      NMB_TRY(writer->end_define());
+      if (ranks.rank() == 0) {
+        NMB_ASSIGN(const BlockId block, writer->find_block("old"));
+        for (std::uint64_t i = 0; i < share; ++i)
+          NMB_TRY(writer->put(block, 1, {{i, 0}, {1, 8}, {}}, std::span<const int>(old)));
+      }
+      NMB_TRY(writer->close());
+    }
+    {
+      NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, small_pieces(), ranks));
+      if (ranks.rank() == 0) {
+        NMB_ASSIGN(const BlockId block, writer->find_block("old"));
+        NMB_TRY(writer->rename_block(block, "new"));
+      }
+      NMB_TRY(writer->end_define());
+      const std::string_view name = "new";
+      NMB_ASSIGN(const std::vector<BlockId> opened, writer->open_blocks(std::span(&name, 1)));
+      if (commits_between) NMB_TRY(writer->sync());
+      const auto rank = static_cast<std::uint64_t>(ranks.rank());
+      NMB_TRY(writer->put(opened[0], 1, {{rank, 0}, {1, 8}, {}}, std::span<const int>(mine)));
+      NMB_TRY(writer->put_all(opened[0], 1, {{share + rank, 0}, {1, 8}, {}},
+                              std::span<const int>(mine)));
+      NMB_TRY(writer->close());
+    }
+    auto check = [&]() -> Status {
+      NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(path));
+      NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block("new"));
+      NMB_ASSIGN(const std::vector<int> values, block->read_all<int>(1));
+      NMB_TRY(expect(values.size() == 2 * share * 8, "all records"));
+      for (std::uint64_t i = 0; i < values.size(); ++i)
+        NMB_TRY(expect(values[i] == static_cast<int>(100 * (i / 8 % share + 1) + i % 8),
+                       "the values of each rank"));
+      return expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings");
+    };
+    NMB_TRY(ranks.agree(ranks.rank() == 0 ? check() : Status()));
+  }
+  return {};
+}
+
+// The handle of a block that another rank has removed is of no other block of its name.
+RANK_CASE(AHandleOfARemovedBlockFindsNoNewOne) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  NMB_ASSIGN(const std::unique_ptr<Writer> writer,
+             Writer::create(folder.file("f.nmb"), small_pieces(), ranks));
+  Definer definer(*writer);
+  const bool removes = ranks.rank() == ranks.size() - 1;
+  auto define = [&] { definer.variable(definer.block("b"), "v", Type::kInt, {}); };
+  define();
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  NMB_TRY(writer->sync());
+  NMB_ASSIGN(const BlockId stale, writer->find_block("b"));
+  NMB_TRY(writer->redefine());
+  if (removes) {
+    NMB_TRY(writer->remove_block(stale));
+    define();
+  }
+  NMB_TRY(ranks.agree(definer.status()));
+  NMB_TRY(writer->end_define());
+  NMB_TRY(writer->sync());
+  const int value = 1;
+  const Status status = writer->put(stale, 0, {}, std::span<const int>(&value, 1));
+  NMB_TRY(expect(status.code() == (removes ? Code::kUsage : Code::kNotFound), status.text()));
+  return writer->close();
 }
 
 }  // namespace

@@ -108,6 +108,8 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
                                         in_quotes(w.blocks.name(request.at_keeper)) +
                                         ", whose values come with the next commit, expected sync() "
                                         "before");
+      // A block that was renamed or packed has not been looked at.
+      NMB_TRY(load_definitions(w, request.at_keeper));
       NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
       if (!block.sharing) {
         block.sharing = std::make_unique<Sharing>();

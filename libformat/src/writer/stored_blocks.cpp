@@ -20,9 +20,10 @@ Status refresh(WriterCore& w, BlockId id) {
     return {};
   block.forget_sharing();
   NMB_ASSIGN(std::optional<BlockEntry> entry, w.committed.reader->index().find(w.blocks.name(id)));
-  if (!entry)
+  if (!entry || entry->order != block.next.order)
     return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
-                  "found no block " + in_quotes(w.blocks.name(id)) + " any more");
+                  "found no block " + in_quotes(w.blocks.name(id)) + " any more" +
+                      (entry ? ", but a new one of that name" : ""));
   if (entry->digest != block.next.digest) {
     if (block.partial)
       return Status(Code::kUnsupported, "found shared block " + in_quotes(w.blocks.name(id)) +
