@@ -435,5 +435,30 @@ TEST_F(WriterGrowthTest, ManyGenerationsAreAsAModelSays) {
   }
 }
 
+// Every third element of a block without values: what lies between takes no piece of its own.
+TEST_F(WriterGrowthTest, StridedValuesInAHoleShareTheirPieces) {
+  constexpr std::uint64_t kLength = 100'000;
+  {
+    const auto writer = create();
+    const BlockId block = *writer->define_block("b");
+    const DimId x = *writer->def_dim(block, "x", kLength);
+    ASSERT_TRUE(writer->def_var(block, "v", Type::kByte, {{x}}).ok());
+    ASSERT_TRUE(writer->end_define().ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  {
+    const auto writer = open_to_put();
+    const std::vector<signed char> values((kLength + 2) / 3, 7);
+    const Hyperslab slab{{0}, {values.size()}, {3}};
+    ASSERT_TRUE(writer->put(*writer->find_block("b"), 0, slab, std::span(values)).ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  const auto reader = *Reader::open(path());
+  EXPECT_LE(reader->extent_pieces(**reader->find("b"))->size(), kLength / 65536 + 2);
+  const std::vector<signed char> all = *(*reader->block("b"))->read_all<signed char>(0);
+  for (std::uint64_t i = 0; i < kLength; ++i) ASSERT_EQ(all[i], i % 3 == 0 ? 7 : -127) << i;
+  EXPECT_TRUE(findings_of(std::filesystem::path(path())).empty());
+}
+
 }  // namespace
 }  // namespace nmb::test

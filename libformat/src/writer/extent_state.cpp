@@ -149,6 +149,11 @@ ExtentState::FreshPiece ExtentState::fresh_piece_at(std::uint64_t offset) const 
   return piece_of(segment, offset);
 }
 
+bool ExtentState::is_gap(std::uint64_t from, std::uint64_t to) const {
+  const std::size_t next = first_segment_at(from);
+  return next == segments_.size() || segments_[next].logical >= to;
+}
+
 bool ExtentState::is_fresh(std::uint64_t from, std::uint64_t to) const {
   if (from < std::min(to, loaded_from_)) return false;
   for (std::size_t i = first_segment_at(from); from < to; ++i) {
@@ -239,13 +244,17 @@ std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> inter
   return wanted.all();
 }
 
-// With what is new between them, and ahead of the end, where it is short: padding of records, and
-// small variables that were not put.
+// With what nothing is stored of between them, and with what is new ahead of the first and behind
+// the last, where it is short: padding of records, small variables that were not put, elements that
+// a stride leaves out.
 std::vector<Interval> ExtentState::with_small_gaps(std::span<const Interval> intervals) const {
   std::vector<Interval> out;
   for (Interval interval : intervals) {
     const std::uint64_t before = std::max(out.empty() ? 0 : out.back().end, first_new_);
     if (interval.begin > before && interval.begin - before < kSmallGap) interval.begin = before;
+    if (!out.empty() && interval.begin - out.back().end < kSmallGap &&
+        is_gap(out.back().end, interval.begin))
+      interval.begin = out.back().end;
     if (!out.empty() && out.back().end == interval.begin)
       out.back().end = interval.end;
     else

@@ -47,7 +47,7 @@ using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t t
 class ExtentState {
  public:
   ExtentState(std::uint32_t piece_size, CommittedPieces committed)
-      : piece_size_(piece_size), committed_(std::move(committed)), written_(piece_size) {}
+      : piece_size_(piece_size), committed_(std::move(committed)) {}
 
   // A run that was set apart for [0, length) and not committed.
   void start_run(std::uint64_t length, std::uint64_t position);
@@ -158,6 +158,8 @@ class ExtentState {
   Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
                       WriteBuffer& file) const;
   bool has_cut() const;
+  // No segment has any of [from, to).
+  bool is_gap(std::uint64_t from, std::uint64_t to) const;
   std::vector<Interval> without_fresh(std::span<const Interval> intervals) const;
   std::vector<Interval> with_small_gaps(std::span<const Interval> intervals) const;
   void plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,

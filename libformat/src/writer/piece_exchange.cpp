@@ -137,7 +137,7 @@ struct PieceExchange::Round {
 };
 
 Written& PieceExchange::written_for(const Sharing::Handle& keeper) {
-  return written_.try_emplace({keeper.rank, keeper.id}, piece_size_).first->second;
+  return written_[{keeper.rank, keeper.id}];
 }
 
 // Collective. It ends where a rank would have more than kRoundBytes.

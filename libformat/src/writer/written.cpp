@@ -1,19 +1,19 @@
 // What was written of an extent (see writer/written.h).
 #include "writer/written.h"
 
-#include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace nmb {
 
 void Written::forget_sums(std::uint64_t from, std::uint64_t to) {
-  if (sums_.empty()) return;
-  // A piece lies in one window.
-  auto it = sums_.lower_bound(from / piece_size_ * piece_size_);
-  while (it != sums_.end() && it->first < to) {
-    const bool touched = it->first + it->second.length > from;
-    it = touched ? sums_.erase(it) : std::next(it);
+  // No two of the pieces overlap.
+  auto it = sums_.upper_bound(from);
+  if (it != sums_.begin()) {
+    const auto before = std::prev(it);
+    if (before->first + before->second.length > from) it = before;
   }
+  while (it != sums_.end() && it->first < to) it = sums_.erase(it);
 }
 
 void Written::put(MessageWriter& out) const {

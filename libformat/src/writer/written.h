@@ -14,8 +14,6 @@ namespace nmb {
 // Not thread-safe.
 class Written {
  public:
-  explicit Written(std::uint32_t piece_size) : piece_size_(piece_size) {}
-
   // Bytes whose sums are not known.
   void add(std::uint64_t from, std::uint64_t to) {
     forget_sums(from, to);
@@ -52,7 +50,6 @@ class Written {
   };
   void forget_sums(std::uint64_t from, std::uint64_t to);
 
-  std::uint32_t piece_size_;
   IntervalSet bytes_;
   std::map<std::uint64_t, Sum> sums_;  // by where the piece begins
 };
