@@ -86,8 +86,8 @@ RANK_CASE(MpiIoRefusesOptionsThatDifferBetweenRanks) {
   if (!ranks.mpi_io() || ranks.size() == 1) return {};
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   WriterOptions options = mpi_io();
-  options.hints = {{"cb_nodes", std::to_string(ranks.rank())}};
-  NMB_TRY(expect_refusal(ranks, folder, options, "expected \"cb_nodes=0\" as on rank 0"));
+  options.hints = {{"cb_nodes", std::to_string(ranks.rank() + 1)}};
+  NMB_TRY(expect_refusal(ranks, folder, options, "expected \"cb_nodes=1\" as on rank 0"));
   options = mpi_io();
   if (ranks.rank() == 0) options.io = Io::kPosix;
   return expect_refusal(ranks, folder, options, "found I/O mpiio");
@@ -157,6 +157,16 @@ RANK_CASE(CbNodesSaysHowManyRanksOpenTheFile) {
     NMB_TRY(writer->close());
   }
   return {};
+}
+
+// MPI libraries divide by it.
+RANK_CASE(MpiIoRefusesNoRanksToWrite) {
+  if (!ranks.mpi_io()) return {};
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  WriterOptions options = mpi_io();
+  options.hints = {{"cb_nodes", "0"}};
+  const Status status = Writer::create(folder.file("f.nmb"), options, ranks).status();
+  return expect_failure_of_all(ranks, status, Code::kUsage, "cb_nodes=0");
 }
 
 RANK_CASE(MpiIoRefusesATargetThatIsThere) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/ranks_on_nodes.h"
+
 namespace nmb {
 namespace {
 
@@ -99,7 +101,30 @@ TEST(Aggregation, WritersLeadNodes) {
   EXPECT_EQ(owners, (std::set<int>{0, 4, 9}));
   for (int rank = 0; rank < 16; ++rank) {
     EXPECT_EQ(how.writes(rank, 16), owners.count(rank) == 1) << rank;
-    EXPECT_EQ(how.of_values().writes(rank, 16), std::ranges::count(how.leaders, rank) == 1) << rank;
+    EXPECT_EQ(how.of_values().writes(rank, 16), std::ranges::count(how.candidates, rank) == 1)
+        << rank;
+  }
+}
+
+// More writers than nodes, whose ranks come by turns: as many on each node as can be.
+TEST(Aggregation, WritersAreSpreadOverNodes) {
+  for (const int aggregators : {2, 3, 4, 5}) {
+    std::vector<int> writers;
+    const Status status = test::run_ranks_on_nodes(
+        6, 2,
+        [&](Communicator& ranks) -> Status {
+          WriterOptions options;
+          options.aggregators = aggregators;
+          NMB_ASSIGN(const Aggregation how, agree_on_aggregation(ranks, ".", false, options));
+          if (ranks.rank() == 0) writers = how.writer_ranks(ranks.size());
+          return {};
+        },
+        test::Placement::kByTurns);
+    ASSERT_TRUE(status.ok()) << status.text();
+    ASSERT_EQ(writers.size(), static_cast<std::size_t>(aggregators));
+    EXPECT_TRUE(std::ranges::is_sorted(writers));
+    const auto on_second = std::ranges::count_if(writers, [](int rank) { return rank % 2 == 1; });
+    EXPECT_EQ(on_second, aggregators / 2) << aggregators;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "wire/endian.h"
 #include "wire/system_error.h"
@@ -64,6 +65,29 @@ Result<std::vector<int>> leaders_of(Communicator& ranks) {
   std::vector<int> leaders(all.size() / sizeof(int));
   std::memcpy(leaders.data(), all.data(), all.size());
   return leaders;
+}
+
+// `count` ranks, ascending, as many of each node as can be. Collective.
+Result<std::vector<int>> spread_over_nodes(Communicator& ranks, int count) {
+  const int mine = ranks.node_leader();
+  NMB_ASSIGN(const std::string all,
+             ranks.all_reduce(
+                 std::string(reinterpret_cast<const char*>(&mine), sizeof mine),
+                 [](const std::string& below, const std::string& above) { return below + above; }));
+  std::map<int, int> on_node;                // ranks of each node so far
+  std::vector<std::pair<int, int>> by_turn;  // place on its node, rank
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    int leader = 0;
+    std::memcpy(&leader, all.data() + static_cast<std::size_t>(rank) * sizeof leader,
+                sizeof leader);
+    by_turn.emplace_back(on_node[leader]++, rank);
+  }
+  std::ranges::sort(by_turn);
+  std::vector<int> chosen;
+  for (const auto& [turn, rank] : std::span(by_turn).first(static_cast<std::size_t>(count)))
+    chosen.push_back(rank);
+  std::ranges::sort(chosen);
+  return chosen;
 }
 
 }  // namespace
@@ -127,9 +151,12 @@ Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string&
   Aggregation how = choose_aggregation(found.file_system, ranks.size(), nodes);
   if (aggregators > 0) how.writers = how.value_writers = std::min(aggregators, ranks.size());
   if (options.alignment > 0) how.stripe = options.alignment;
-  // More than one writer a node are spread over all ranks.
-  if (nodes > 1 && std::max(how.writers, how.value_writers) <= nodes)
-    how.leaders = std::move(leaders);
+  const int most = std::max(how.writers, how.value_writers);
+  if (nodes == 1 || most == ranks.size()) return how;
+  how.candidates = std::move(leaders);
+  if (most > nodes) {
+    NMB_ASSIGN(how.candidates, spread_over_nodes(ranks, most));
+  }
   return how;
 }
 

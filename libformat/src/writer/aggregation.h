@@ -27,12 +27,12 @@ struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
   int value_writers = 1;
-  // The lowest rank of each node, ascending: the writers are among them. Empty: they are spread
-  // evenly over all ranks.
-  std::vector<int> leaders{};
+  // The ranks among which the writers are, ascending: the lowest of each node, or more of each.
+  // Empty: all ranks.
+  std::vector<int> candidates{};
 
   // The same for values.
-  Aggregation of_values() const { return {value_writers, stripe, value_writers, leaders}; }
+  Aggregation of_values() const { return {value_writers, stripe, value_writers, candidates}; }
 
   int rank_of(std::uint64_t at, int ranks) const {
     return writer(static_cast<int>(at / stripe % static_cast<std::uint64_t>(writers)), ranks);
@@ -45,9 +45,9 @@ struct Aggregation {
   }
   bool writes(int rank, int ranks) const {
     const std::int64_t all = among(ranks);
-    const auto found = std::ranges::lower_bound(leaders, rank);
-    if (!leaders.empty() && (found == leaders.end() || *found != rank)) return false;
-    const std::int64_t place = leaders.empty() ? rank : found - leaders.begin();
+    const auto found = std::ranges::lower_bound(candidates, rank);
+    if (!candidates.empty() && (found == candidates.end() || *found != rank)) return false;
+    const std::int64_t place = candidates.empty() ? rank : found - candidates.begin();
     // The first writer at `place` or behind it.
     const std::int64_t i = (place * writers + all - 1) / all;
     return i < writers && i * all / writers == place;
@@ -55,15 +55,16 @@ struct Aggregation {
 
  private:
   std::int64_t among(int ranks) const {
-    return leaders.empty() ? ranks : static_cast<std::int64_t>(leaders.size());
+    return candidates.empty() ? ranks : static_cast<std::int64_t>(candidates.size());
   }
   int writer(int i, int ranks) const {
     const std::int64_t place = i * among(ranks) / writers;
-    return leaders.empty() ? static_cast<int>(place) : leaders[static_cast<std::size_t>(place)];
+    return candidates.empty() ? static_cast<int>(place)
+                              : candidates[static_cast<std::size_t>(place)];
   }
 };
 
-// What suits the file system for `ranks` ranks on `nodes` machines, without their leaders.
+// What suits the file system for `ranks` ranks on `nodes` machines, without their candidates.
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes);
 
 // Takes stripes and their size from a Lustre layout, as the extended attribute "lustre.lov" of a

@@ -47,6 +47,10 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   if (options.io != Io::kMpiIo && !options.hints.empty())
     return Status(Code::kUsage,
                   "found hint \"" + options.hints[0].first + "\", expected hints with MPI-IO only");
+  for (const auto& [key, value] : options.hints)
+    if (key == "cb_nodes" && value.find_first_not_of('0') == value.npos)
+      return Status(Code::kUsage,
+                    "found hint cb_nodes=" + value + ", expected a number of ranks from 1 on");
   if (options.aggregators < 0)
     return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
                                     " aggregators, expected 0 or more");
