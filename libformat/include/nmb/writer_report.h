@@ -23,8 +23,8 @@ struct WriterReport {
   // Calls and bytes of the output file.
   std::uint64_t writes = 0;  // calls
   std::uint64_t bytes_written = 0;
-  std::uint64_t reads = 0;  // calls
-  std::uint64_t bytes_read = 0;
+  std::uint64_t reads = 0;       // calls
+  std::uint64_t bytes_read = 0;  // asked for, also where the file has ended
 
   // The higher of each number: with all_reduce(), that of the rank which has most.
   NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
