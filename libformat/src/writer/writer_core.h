@@ -38,7 +38,7 @@ struct PutRequest {
 };
 
 // Names of blocks, by the last end_define() of several ranks.
-struct SharedNames {
+struct MatchedNames {
   NameSlices slices;
   OwnedNames owned;
   bool move = false;  // a rank has defined, removed or renamed a block since the last commit
@@ -95,7 +95,7 @@ struct WriterCore {
   CommittedState committed;
   NextGeneration next{committed.superblock, stripes};
   BlockSet blocks;
-  SharedNames names;
+  MatchedNames names;
   // Stored bodies, so that the commit need not encode them again. A compressed one is a small part
   // of the definitions that are in memory anyway; others are kept up to a smaller limit.
   GrowArray<std::byte> retained;
