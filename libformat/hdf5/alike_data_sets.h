@@ -13,8 +13,9 @@
 #include "attributes_in.h"
 #include "file_in.h"
 #include "global_heap_in.h"
-#include "hdf5_id.h"
+#include "handle.h"
 #include "nmb/hdf5_section.h"
+#include "nmb/status.h"
 #include "object_header_in.h"
 #include "types_in.h"
 
@@ -42,12 +43,12 @@ class AlikeDataSets {
   void begin_block() { ++block_; }
 
   // The data set whose header is at `address`, where one like it is known. nothing: it is for the
-  // library to read. Throws Failure as attributes_in().
-  std::optional<DataSetIn> read(std::uint64_t address, TypesIn& types);
+  // library to read.
+  Result<std::optional<DataSetIn>> read(std::uint64_t address, TypesIn& types);
 
   // What the library told of the data set that read() was asked for last. told: nothing, if it is
   // of another kind than DataSetIn's.
-  void learn(hid_t data_set, const std::optional<DataSetIn>& told, TypesIn& types);
+  Status learn(hid_t data_set, const std::optional<DataSetIn>& told, TypesIn& types);
 
  private:
   // How the values of an attribute lie in its message.
@@ -55,7 +56,7 @@ class AlikeDataSets {
   struct Attribute {
     std::size_t message;  // its number in the header
     AttributeIn told;     // without values
-    Id type;              // in memory
+    Handle type;          // in memory
     Form form;
     std::uint64_t step;     // bytes of a value in memory
     std::uint64_t element;  // of a sequence: bytes of one
@@ -63,15 +64,16 @@ class AlikeDataSets {
   };
   struct Kind {
     bool known = false;  // else the library reads all of them
-    Id type;
+    Handle type;
     DataSetIn told;  // without attributes
     std::vector<Attribute> attributes;
     std::uint64_t block = 0;  // that the codes in `told` are of
   };
 
-  std::optional<Kind> kind_of(hid_t data_set, const DataSetIn& told, TypesIn& types);
-  std::optional<DataSetIn> apply(Kind& kind, TypesIn& types);
-  bool read_values(const Attribute& attribute, const TypesIn& types, AttributeIn* out);
+  // Not known: it is not one that apply() could tell of.
+  Result<Kind> kind_of(hid_t data_set, const DataSetIn& told, TypesIn& types);
+  Result<std::optional<DataSetIn>> apply(Kind& kind, TypesIn& types);
+  Result<bool> read_values(const Attribute& attribute, const TypesIn& types, AttributeIn* out);
 
   const FileIn& file_;
   ObjectHeaderIn header_;

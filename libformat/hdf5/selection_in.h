@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "nmb/status.h"
+
 namespace nmb::hdf5 {
 
 enum class Extent {
@@ -14,9 +16,8 @@ enum class Extent {
   kOfVirtual,  // lengths that may grow are what HDF5 finds of the sources: 0 is kept
 };
 
-// What H5Sencode gives of the selection, made again from its blocks. object: for messages. Throws
-// Failure.
-std::vector<std::byte> encoded_selection(hid_t space, const std::string& object,
-                                         Extent extent = Extent::kOwn);
+// What H5Sencode gives of the selection, made again from its blocks. kLimit: too many of them.
+Result<std::vector<std::byte>> encoded_selection(hid_t space, const std::string& object,
+                                                 Extent extent = Extent::kOwn);
 
 }  // namespace nmb::hdf5

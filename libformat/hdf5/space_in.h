@@ -7,13 +7,14 @@
 #include <string>
 
 #include "nmb/hdf5_section.h"
+#include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
-// object: for the message. Throws Failure.
-Space space_in(hid_t id, const std::string& object);
+// object: for messages, as in all files that read.
+Result<Space> space_in(hid_t id, const std::string& object);
 
-// How many elements it has. Throws Failure (kDamaged): more than 2^64.
-std::uint64_t elements_of(const Space& space, const std::string& object);
+// How many elements it has. kDamaged: more than 2^64.
+Result<std::uint64_t> elements_of(const Space& space, const std::string& object);
 
 }  // namespace nmb::hdf5
