@@ -11,7 +11,6 @@
 #include "nmb/classic_header.h"
 #include "resource_limits.h"
 #include "scales_in.h"
-#include "selection_in.h"
 #include "space_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"

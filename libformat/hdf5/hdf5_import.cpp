@@ -1,7 +1,7 @@
-// Walks an HDF5 file, group by group (see import.h). Objects are met in the order of links, all of
-// a group ahead of those of its groups (spec/hdf5_section.md): the first link to an object is where
-// it is, others lead there.
-#include "import.h"
+// Walks an HDF5 file, group by group (see hdf5_import.h). Objects are met in the order of links,
+// all of a group ahead of those of its groups (spec/hdf5_section.md): the first link to an object
+// is where it is, others lead there.
+#include "hdf5_import.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,8 +18,8 @@
 #include "hdf5_error.h"
 #include "hdf5_visitor.h"
 #include "resource_limits.h"
-#include "selection_in.h"
 #include "send_message.h"
+#include "space_in.h"
 #include "wire/items.h"
 
 namespace nmb::hdf5 {
