@@ -52,34 +52,34 @@ Result<std::optional<DataSetIn>> AlikeDataSets::read(std::uint64_t address, Type
   return apply(found->second, types);
 }
 
-Status AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& told, TypesIn& types) {
+Status AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& found, TypesIn& types) {
   if (!understood_ || kinds_.size() == kMostKinds || kinds_.contains(header_.pattern())) return {};
   Kind kind;
-  if (told) {
-    NMB_ASSIGN(kind, kind_of(data_set, *told, types));
+  if (found) {
+    NMB_ASSIGN(kind, kind_of(data_set, *found, types));
   }
   if (kind.known) {
-    // What it gives for this one must be what the library told.
+    // It must give what the library found.
     NMB_ASSIGN(const std::optional<DataSetIn> again, apply(kind, types));
-    kind.known = again == told;
+    kind.known = again == found;
   }
   kinds_.emplace(header_.pattern(), std::move(kind));
   return {};
 }
 
-Result<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSetIn& told,
+Result<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSetIn& found,
                                                    TypesIn& types) {
   const std::string object = "data set";
   Kind kind;
   kind.block = block_;
   NMB_ASSIGN(kind.type, read_handle(H5Dget_type(data_set), object));
-  kind.told = told;
-  kind.told.attributes.clear();
+  kind.first = found;
+  kind.first.attributes.clear();
   const TypeTable& table = types.table();
-  for (const AttributeIn& a : told.attributes) {
+  for (const AttributeIn& a : found.attributes) {
     Attribute attribute{0, a, {}, Form::kAsInMemory, memory_size(table, a.type), 0, false};
-    attribute.told.values.clear();
-    attribute.told.scales.clear();
+    attribute.first.values.clear();
+    attribute.first.scales.clear();
     while (attribute.message < header_.attribute_count() &&
            header_.attribute(attribute.message).name != a.name)
       ++attribute.message;
@@ -107,13 +107,13 @@ Result<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSet
 
 Result<std::optional<DataSetIn>> AlikeDataSets::apply(Kind& kind, TypesIn& types) {
   if (kind.block != block_) {
-    NMB_ASSIGN(kind.told.type, types.code_of(kind.type.get()));
+    NMB_ASSIGN(kind.first.type, types.code_of(kind.type.get()));
     for (Attribute& attribute : kind.attributes) {
-      NMB_ASSIGN(attribute.told.type, types.code_of(attribute.type.get()));
+      NMB_ASSIGN(attribute.first.type, types.code_of(attribute.type.get()));
     }
     kind.block = block_;
   }
-  DataSetIn out = kind.told;
+  DataSetIn out = kind.first;
   out.space = header_.space();
   out.offset = header_.values_offset();
   std::uint64_t bytes = types.table().value_size(out.type);
@@ -123,7 +123,7 @@ Result<std::optional<DataSetIn>> AlikeDataSets::apply(Kind& kind, TypesIn& types
   out.attributes.reserve(kind.attributes.size());
   for (const Attribute& attribute : kind.attributes) {
     NMB_ASSIGN(const bool read,
-               read_values(attribute, types, &out.attributes.emplace_back(attribute.told)));
+               read_values(attribute, types, &out.attributes.emplace_back(attribute.first)));
     if (!read) return std::optional<DataSetIn>();
   }
   return std::optional<DataSetIn>(std::move(out));

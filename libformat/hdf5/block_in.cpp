@@ -76,6 +76,19 @@ bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
 }
 
+// HDF5 has no other layout than chunks for what may grow.
+void set_layout_of_copy(const Space& space, Creation* creation) {
+  creation->layout = Layout::kContiguous;
+  creation->allocation = Allocation::kLate;
+  if (space.lengths == space.maximum) return;
+  creation->layout = Layout::kChunked;
+  creation->allocation = Allocation::kIncremental;
+  creation->chunk.clear();
+  constexpr std::uint64_t kMost = 1024;  // elements of a dimension
+  for (const std::uint64_t n : space.lengths)
+    creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
+}
+
 }  // namespace
 
 BlockIn::BlockIn(FileIn& file, std::string name)
@@ -320,19 +333,6 @@ Status BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   NMB_TRY(add_attributes(std::move(found.attributes), variable, &metadata_, true));
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
   return {};
-}
-
-// HDF5 has no other layout than chunks for what may grow.
-void set_layout_of_copy(const Space& space, Creation* creation) {
-  creation->layout = Layout::kContiguous;
-  creation->allocation = Allocation::kLate;
-  if (space.lengths == space.maximum) return;
-  creation->layout = Layout::kChunked;
-  creation->allocation = Allocation::kIncremental;
-  creation->chunk.clear();
-  constexpr std::uint64_t kMost = 1024;  // elements of a dimension
-  for (const std::uint64_t n : space.lengths)
-    creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
 }
 
 // Bytes of all values.
@@ -673,7 +673,7 @@ bool BlockIn::has_default_links() const {
   return true;
 }
 
-Result<BlockIn::Told> BlockIn::finish() {
+Result<BlockIn::Content> BlockIn::finish() {
   if (!has_default_links()) {
     Property p = property(Property::Number::kLinks, kGlobal);
     p.links = std::move(links_);
@@ -690,23 +690,23 @@ Result<BlockIn::Told> BlockIn::finish() {
   Result<std::vector<std::byte>> body = encode_extended_body(metadata_, 0);
   if (!body.ok()) return body.status().of_object("group /" + name_);
 
-  Told told;
-  told.body = std::move(*body);
-  ItemsOut head(&told.head);
+  Content content;
+  content.body = std::move(*body);
+  ItemsOut head(&content.head);
   head.put_text(name_);
   head.pad();
   head.put(extent_end_);
-  head.put(std::uint64_t{told.body.size()});
+  head.put(std::uint64_t{content.body.size()});
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.offset < b.offset; });
-  ItemsOut runs(&told.runs);
+  ItemsOut runs(&content.runs);
   for (const Run& run : runs_) {
     runs.put(run.offset);
     runs.put(run.length);
     runs.put(run.source);
     runs.put(static_cast<std::uint64_t>(run.from));
   }
-  return told;
+  return content;
 }
 
 }  // namespace nmb::hdf5

@@ -40,11 +40,11 @@ class BlockIn {
   // The code that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // The content of the block's message, in three parts. The block is of no use then.
-  struct Told {
+  // The content of the block's message, in three parts. The last call.
+  struct Content {
     std::vector<std::byte> head, body, runs;
   };
-  Result<Told> finish();
+  Result<Content> finish();
 
  private:
   struct Run {

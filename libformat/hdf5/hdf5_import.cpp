@@ -143,8 +143,8 @@ class Importer {
               : describe_link(group, found, path, &link));
       block.add_link(std::move(link));
     }
-    NMB_ASSIGN(const BlockIn::Told told, block.finish());
-    NMB_TRY(send_message(Message::kBlock, {told.head, told.body, told.runs}));
+    NMB_ASSIGN(const BlockIn::Content content, block.finish());
+    NMB_TRY(send_message(Message::kBlock, {content.head, content.body, content.runs}));
     for (const std::string& name : groups) {
       const std::string child = join(path, name);
       NMB_ASSIGN(const Handle next, read_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), child));
