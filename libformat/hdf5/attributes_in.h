@@ -11,6 +11,7 @@
 
 #include "file_in.h"
 #include "nmb/hdf5_section.h"
+#include "nmb/status.h"
 #include "types_in.h"
 
 namespace nmb::hdf5 {
@@ -32,15 +33,15 @@ struct AttributeIn {
 };
 
 // Those of an object, in the order of their creation if that is tracked, else of their names.
-// path: of the object, for messages. Throws Failure.
-std::vector<AttributeIn> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
-                                       const std::string& path, bool tracked);
+// path: of the object, for messages.
+Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
+                                               const std::string& path, bool tracked);
 
 // Sets values, and scales if it lists_objects(): of `out`, which has the rest, from what HDF5 has
-// in memory. Throws Failure.
-void take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
-                 bool lists_objects, AttributeIn* out);
+// in memory.
+Status take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
+                   bool lists_objects, AttributeIn* out);
 // Whether an attribute of a type in memory tells scales by references to objects.
-bool lists_objects(const std::string& name, hid_t type);
+Result<bool> lists_objects(const std::string& name, hid_t type);
 
 }  // namespace nmb::hdf5

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "nmb/status.h"
 #include "values_in.h"
 
 namespace nmb::hdf5 {
@@ -16,18 +17,18 @@ namespace nmb::hdf5 {
 // Bytes of values that do not lie in the file as they are, behind those of other files.
 class Spool {
  public:
-  // Throws Failure (kIo).
-  explicit Spool(int descriptor);
+  // Bytes go behind those that the file has. kIo.
+  Status open(int descriptor);
   // The most bytes it may have.
   void set_most(std::uint64_t bytes) { most_ = bytes; }
-  // Returns where they are. object: for the message. Throws Failure (kLimit, kNoSpace, kIo).
-  std::uint64_t append(std::span<const std::byte> bytes, const std::string& object);
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Sets bytes apart, which read as zero until they are written. Throws Failure (kLimit).
-  std::uint64_t reserve(std::uint64_t bytes, const std::string& object);
+  // Returns where they are. kLimit, kNoSpace, kIo.
+  Result<std::uint64_t> append(std::span<const std::byte> bytes, const std::string& object);
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Sets bytes apart, which read as zero until they are written. kLimit.
+  Result<std::uint64_t> reserve(std::uint64_t bytes, const std::string& object);
 
  private:
-  int descriptor_;
+  int descriptor_ = -1;
   std::uint64_t begin_ = 0;
   std::uint64_t size_ = 0;  // from there on
   std::uint64_t most_ = 0;
@@ -45,8 +46,8 @@ struct FileIn {
   Spool* spool = nullptr;
   bool materialise = false;  // values in other files are read
   References references;
-  std::function<std::string(hid_t object)> path_of;             // an object's first path
-  std::function<std::string(const void* reference)> target_of;  // of a reference to an object
+  std::function<Result<std::string>(hid_t object)> path_of;             // an object's first path
+  std::function<Result<std::string>(const void* reference)> target_of;  // of one to an object
   // The block that the root group becomes: what a path begins with that others follow.
   std::string place;
   std::string placed(const std::string& path_in_file) const;

@@ -1,4 +1,4 @@
-// An HDF5 handle that closes itself, whatever it is of, where failures are Status.
+// An HDF5 handle that closes itself, whatever it is of.
 #pragma once
 
 #include <hdf5.h>

@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,20 +16,31 @@ namespace nmb::hdf5 {
 // HDF5 prints nothing from now on.
 void silence_hdf5();
 
-// What HDF5 found wrong: the innermost message of its error stack, which is cleared, without times
-// and addresses in memory.
-std::string last_hdf5_error();
+// "WHAT: HDF5: REASON". The reason is the innermost message of HDF5's error stack, without times
+// and addresses in memory; the stack is cleared. kNoSpace where the reason is a full device, else
+// `code`.
+Status hdf5_failure(std::string_view what, Code code = Code::kUnsupported);
 
-// kUnsupported with last_hdf5_error(); kNoSpace where
-// that tells of a full device.
-Status hdf5_failure(std::string_view what);
-
-// The same where a call of HDF5 returned a negative number.
+// Calls of HDF5 return a negative number where they fail. Of those that write:
 inline Status check_hdf5(herr_t result, std::string_view what) {
   return result < 0 ? hdf5_failure(what) : Status();
 }
 inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   if (id < 0) return hdf5_failure(what);
+  return Handle(id);
+}
+
+// Of those that read, where a failure is kDamaged:
+inline Status check_read(std::int64_t result, std::string_view object) {
+  return result < 0 ? hdf5_failure(object, Code::kDamaged) : Status();
+}
+template <class T>
+Result<T> read_value(T result, std::string_view object) {
+  if (result < 0) return hdf5_failure(object, Code::kDamaged);
+  return result;
+}
+inline Result<Handle> read_handle(hid_t id, std::string_view object) {
+  if (id < 0) return hdf5_failure(object, Code::kDamaged);
   return Handle(id);
 }
 
@@ -40,7 +52,6 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
   return properties;
 }
 
-// Of what a file has of HDF5's in sections and tables, and should not.
 inline Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
 
 // "data set \"a/b\"", as messages name objects.

@@ -7,6 +7,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "attributes_out.h"
@@ -14,7 +17,9 @@
 #include "hdf5/client/hdf5_form.h"
 #include "hdf5_error.h"
 #include "links_out.h"
+#include "nmb/reader.h"
 #include "object_maker.h"
+#include "send_message.h"
 #include "type_attributes.h"
 #include "values_out.h"
 
@@ -297,9 +302,8 @@ Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& n
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-}  // namespace
-
-Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle style) {
+// Makes the file `path`. kExists: there is one. After any other failure there is none.
+Status export_to(const std::string& path, const Reader& reader, ClassicStyle style) {
   silence_hdf5();
   NMB_TRY(forbid_leaving());
   NamedTypes none;
@@ -326,6 +330,30 @@ Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle s
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
+}
+
+Status convert_file(const std::string& input, const std::string& output, ClassicStyle style,
+                    std::string_view chunk) {
+  if (!chunk.empty()) {
+    Compression asked;
+    NMB_TRY(asked.set_chunk(chunk));
+    style.chunk = std::move(asked.chunk);
+  }
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
+  return export_to(output, *reader, std::move(style)).in_file(input);
+}
+
+}  // namespace
+
+int export_file(const std::string& input, const std::string& output, ClassicStyle style,
+                std::string_view chunk) {
+  // All is closed by the end of this; HDF5 would try again then what has failed.
+  H5dont_atexit();
+  try {
+    return send_end(convert_file(input, output, std::move(style), chunk));
+  } catch (const std::bad_alloc&) {
+    return send_end(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
+  }
 }
 
 }  // namespace nmb::hdf5

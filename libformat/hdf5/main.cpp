@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "export_command.h"
-#include "import.h"
+#include "hdf5_export.h"
+#include "hdf5_import.h"
 #include "resource_limits.h"
 #include "send_message.h"
 #include "serve.h"
@@ -38,10 +38,6 @@ constexpr Command kCommands[] = {
        return nmb::hdf5::import_file(a[0], std::atoi(a[1]), a[2], nmb::hdf5::OtherFiles::kCopied);
      }},
 };
-
-}  // namespace
-
-namespace {
 
 int run(std::span<char*> words) {
   for (const Command& command : kCommands)

@@ -12,15 +12,16 @@
 #include <vector>
 
 #include "nmb/extension.h"
+#include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
 // Where references lead to.
 struct References {
-  // The path of an object by its reference in memory; empty: null or dangling. Throws Failure.
-  std::function<std::string(const void* reference)> object;
+  // The path of an object by its reference in memory; empty: null.
+  std::function<Result<std::string>(const void* reference)> object;
   // What a reference to a region is stored as; empty: null.
-  std::function<std::vector<std::byte>(const void* reference)> region;
+  std::function<Result<std::vector<std::byte>>(const void* reference)> region;
 };
 
 // The bytes that values of variable length lead to.
@@ -52,8 +53,8 @@ struct ReadValues {
 };
 
 // Appends `count` values at `from`, of `type`, to `out`.
-void encode_values(const TypeTable& types, Type type, const References& references,
-                   const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
-                   Heap* heap);
+Status encode_values(const TypeTable& types, Type type, const References& references,
+                     const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
+                     Heap* heap);
 
 }  // namespace nmb::hdf5

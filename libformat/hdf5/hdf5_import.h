@@ -1,15 +1,12 @@
-// The commands `nmb-hdf5 import FILE SPOOL` and `materialise FILE SPOOL`: they tell the groups of
-// an HDF5 file as blocks, and where their values lie (hdf5/client/hdf5_stream.h).
+// The commands `nmb-hdf5 import FILE SPOOL PLACE` and `materialise FILE SPOOL PLACE`: send the
+// groups of an HDF5 file as blocks, and where their values lie (hdf5/client/hdf5_stream.h).
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-namespace nmb::hdf5 {
+#include "hdf5/client/hdf5_file.h"
 
-// What becomes of values of external and virtual data sets: where they lie is told, or they are
-// copied.
-enum class OtherFiles : std::uint8_t { kLeft, kCopied };
+namespace nmb::hdf5 {
 
 // spool: the number of an open file descriptor. place: the name of the block that the root group
 // becomes, which paths of references, hard links and named datatypes begin with. Returns the exit
