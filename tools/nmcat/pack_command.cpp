@@ -23,9 +23,7 @@
 #include "common/ranks.h"
 #include "common/sha256.h"
 #include "common/statistics_option.h"
-#include "common/temporary_name.h"
 #include "common/units.h"
-#include "nmb/extract.h"
 #include "nmb/file_source.h"
 #include "nmb/mpi_ranks.h"
 #include "nmb/output_file.h"
@@ -277,7 +275,10 @@ Status PackCommand::take_output() {
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
-  if (!to_.starts_with("cdf")) return {};
+  if (!to_.starts_with("cdf")) {
+    options_.hdf5.emplace().plain = to_ == "hdf5";
+    return {};
+  }
   if (!compress_.empty() || packs)
     return Status(Code::kUsage,
                   fmt::format("found {} with an output of kind {}, expected {}",
@@ -287,73 +288,28 @@ Status PackCommand::take_output() {
   return {};
 }
 
-// HDF5 is written from an NMB file, which lies beside it meanwhile.
-Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* report,
-                                      Communicator& ranks) {
-  const WriterOptions& writer = options.writer;
-  NMB_TRY(ranks.first(
-      [&] { return check_new_output(options.output, {.overwrite = writer.overwrite}); }));
-  NMB_ASSIGN(const TemporaryName between, TemporaryName::beside(options.output, ".nmb", ranks));
-  PackOptions first = options;
-  first.output = between.path();
-  first.code_pieces = false;
-  first.provenance = nullptr;
-  first.writer.sync = false;
-  // Nobody knows that file.
-  const auto named = [&](const Status& status) {
-    if (status.ok() || status.file() != between.path()) return status;
-    return Status(status.code(), options.output, kNoOffset, status.rule(), status.message());
-  };
-  const Status packed = pack(first, report, ranks);
-  for (std::string& text : report->warnings)
-    if (text.starts_with(between.path() + ": "))
-      text.replace(0, between.path().size(), options.output);
-  NMB_TRY(named(packed));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-  std::vector<Loss> changes;
-  Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
-  NMB_TRY(ranks.agree(losses.status()));
-  NMB_TRY(ranks.first([&] { return warn_of_what_stays(*reader, changes, report); }));
-  if (ranks.rank() == 0)
-    for (const Loss& loss : *losses) losses_.push_back(loss.line());
-  if (!losses->empty() && !lossy_)
-    return Status(
-        Code::kConflict, options.output, kNoOffset, "",
-        fmt::format("found {} that an HDF5 file cannot hold, expected none without "
-                    "--lossy; nothing was written",
-                    losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
-  ExtractOptions extract;
-  extract.overwrite = writer.overwrite;
-  extract.sync = writer.sync;
-  extract.lossy = lossy_;
-  extract.cancel = writer.cancel;
-  extract.plain = to_ == "hdf5";
-  if (options.compression && options.compression->codec == ValueCodec::kDeflate)
-    extract.deflate = options.compression->level;
-  NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
-  if (ranks.rank() == 0) {
-    NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options.output));
-    report->bytes_out = result->size();
-  }
-  return {};
-}
-
 // Blocks have brought their tags and records as far as the file in between.
-Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
-                                       PackReport* report) const {
+Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
+                                  PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
-  NMB_ASSIGN(const LostRecords lost, lost_records(between));
   const std::size_t before = report->warnings.size();
-  for (const Loss& change : changes) report->warnings.push_back(change.line());
+  for (const Loss& change : lost.changes) report->warnings.push_back(change.line());
   if (counts.tags > 0)
     report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
-  if (lost.blocks > 0)
-    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost));
+  if (lost.records.blocks > 0)
+    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost.records));
   const std::size_t warnings = report->warnings.size() - before;
-  if (!options_.strict || warnings == 0) return {};
-  return Status(Code::kConflict, options_.output, kNoOffset, "",
-                fmt::format("{} where none is allowed; nothing was written",
-                            warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
+  if (options_.strict && warnings > 0)
+    return Status(Code::kConflict, options_.output, kNoOffset, "",
+                  fmt::format("{} where none is allowed; nothing was written",
+                              warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
+  for (const Loss& loss : lost.losses) losses_.push_back(loss.line());
+  if (losses_.empty() || lossy_) return {};
+  return Status(
+      Code::kConflict, options_.output, kNoOffset, "",
+      fmt::format("found {} that an HDF5 file cannot hold, expected none without "
+                  "--lossy; nothing was written",
+                  losses_.size() == 1 ? "1 thing" : fmt::format("{} things", losses_.size())));
 }
 
 // All options that decide the bytes of OUT, as they were given.
@@ -585,10 +541,10 @@ Status PackCommand::execute() {
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Blocks of several inputs are planned by one rank: in one process its threads move the values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
-  const auto merge = [this](const PackOptions& options, PackReport* told, Communicator& ranks) {
-    const bool through_nmb = to_ == "nc4" || to_ == "hdf5";
-    return through_nmb ? write_through_nmb(options, told, ranks) : pack(options, told, ranks);
-  };
+  if (options_.hdf5)
+    options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
+      return accept_losses(between, lost, &report);
+    };
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
@@ -598,11 +554,11 @@ Status PackCommand::execute() {
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
-          return merge(options, &report, ranks);
+          return pack(options, &report, ranks);
         }
         if (!ranks.shares_memory()) tells = false;
         PackReport other;
-        return merge(options, &other, ranks);
+        return pack(options, &other, ranks);
       });
   progress.finish();
   if (!tells) return status;

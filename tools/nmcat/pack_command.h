@@ -8,10 +8,8 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
-#include "nmb/classic_view.h"
 #include "nmb/communicator.h"
 #include "nmb/pack.h"
-#include "nmb/reader.h"
 
 namespace nmb::tools {
 
@@ -24,9 +22,7 @@ class PackCommand {
   void offer_agreement(CLI::App& app);
   Status take_agreement();
   Status take_output();
-  Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
-  Status warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
-                            PackReport* report) const;
+  Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();

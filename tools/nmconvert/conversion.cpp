@@ -7,10 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "common/not_written.h"
 #include "common/statistics_option.h"
-#include "common/temporary_name.h"
 #include "nmb/classic_view.h"
 #include "nmb/extract.h"
 #include "nmb/file_kind.h"
@@ -134,17 +134,15 @@ class Converter {
                  Reader::open(file_, {.external = ExternalPaths::kNone}));
       has_view = reader->has_hdf5_view();
     }
-    PackOptions options = pack_options(record_.of.output);
+    PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
     options.refuse_losses = !options_.lossy;
-    options.writer.overwrite = may_replace();
-    options.writer.sync = options_.sync;
     options.writer.hdf5_view =
         has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
-    options.writer.layer = layer();
     options.writer.statistics = statistics_level(record_.of.statistics);
     PackReport report;
-    const Status packed = pack_input(options, &report);
+    const Status packed = pack(options, &report, ranks_);
+    take_report(&report);
     const Status status = take_losses(report, packed);
     if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
       return status;
@@ -152,37 +150,29 @@ class Converter {
                   status.message() + "; INPUT has a view: --hdf5-view off writes OUTPUT without");
   }
 
-  // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
-  // is made beside the output, and removed.
+  // HDF5 of another input, or of an NMB file whose values are to be coded anew.
   Status through_nmb() {
-    NMB_TRY(ranks_.first([&] {
-      return check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false});
-    }));
-    NMB_ASSIGN(const TemporaryName between,
-               TemporaryName::beside(record_.of.output, ".nmb", ranks_));
-    PackOptions options = pack_options(between.path());
-    options.code_pieces = false;
-    options.keep_statistics = false;
-    // Nobody knows that file.
-    const auto named = [&](const Status& status, const std::string& file) {
-      if (status.ok() || status.file() != between.path()) return status;
-      return Status(status.code(), file, kNoOffset, status.rule(), status.message());
-    };
+    PackOptions options = pack_options();
     PackReport report;
-    const Status packed = pack_input(options, &report);
-    for (std::string& text : record_.warnings)
-      if (text.starts_with(between.path() + ": "))
-        text.replace(0, between.path().size(), record_.of.output);
-    NMB_TRY(named(packed, record_.of.output));
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    // Of a whole NMB file, from_nmb() has warned.
-    if (record_.of.block) {
-      for (const PackLoss& loss : report.losses) warn(loss.line());
-      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts()); }));
-      NMB_TRY(ranks_.agree(check_warnings()));
-    }
-    const Status written = named(to_hdf5(*reader, between.path()), record_.of.input);
-    if (!record_.of.block || written.file() != record_.of.input ||
+    bool is_packed = false;
+    Hdf5Output& hdf5 = options.hdf5.emplace();
+    hdf5.plain = record_.of.to == "hdf5";
+    hdf5.check = options_.check;
+    hdf5.source = record_.of.input;
+    hdf5.on_losses = [&](const Reader& between, const Hdf5Losses& lost) -> Status {
+      is_packed = true;
+      take_report(&report);
+      // Of a whole NMB file, from_nmb() has warned.
+      if (record_.of.block) {
+        for (const PackLoss& loss : report.losses) warn(loss.line());
+        NMB_TRY(warn_of_tags(between.tag_counts()));
+        NMB_TRY(check_warnings());
+      }
+      return accept_losses(lost);
+    };
+    const Status written = pack(options, &report, ranks_);
+    take_report(&report);
+    if (!is_packed || !record_.of.block || written.file() != record_.of.input ||
         (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
       return written;
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
@@ -192,15 +182,20 @@ class Converter {
                       "it are below, or convert the whole file");
   }
 
-  Status to_hdf5(const Reader& reader, const std::string& path) {
-    std::vector<Loss> changes;
-    Result<std::vector<Loss>> losses = hdf5_losses(reader, &changes);
-    NMB_TRY(ranks_.agree(losses.status()));
-    for (const Loss& change : changes) warn(change.line());
-    NMB_TRY(ranks_.first([&] { return warn_of_records(reader); }));
-    NMB_TRY(ranks_.agree(check_warnings()));
-    NMB_TRY(check_losses(*losses, "an HDF5 file"));
-    return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
+  Status to_hdf5(const Reader& reader) {
+    ExtractOptions options = extract_options();
+    options.plain = record_.of.to == "hdf5";
+    options.on_losses = [this](const Reader&, const Hdf5Losses& lost) {
+      return accept_losses(lost);
+    };
+    return write_hdf5(reader, record_.of.input, record_.of.output, options, ranks_);
+  }
+
+  Status accept_losses(const Hdf5Losses& lost) {
+    for (const Loss& change : lost.changes) warn(change.line());
+    if (lost.records.blocks > 0) warn(no_place_for_records(lost.records));
+    NMB_TRY(check_warnings());
+    return check_losses(lost.losses, "an HDF5 file");
   }
 
   // Notes what the output will not have. kConflict without --lossy.
@@ -217,10 +212,10 @@ class Converter {
                       " cannot hold, expected none without --lossy; nothing was written");
   }
 
-  PackOptions pack_options(const std::string& output) {
+  PackOptions pack_options() {
     PackOptions options;
     options.inputs = {record_.of.input};
-    options.output = output;
+    options.output = record_.of.output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.block_by = record_.of.block_by;
@@ -235,7 +230,9 @@ class Converter {
       return sources.front().provenance;
     };
     if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
-    options.writer.sync = false;
+    options.writer.overwrite = may_replace();
+    options.writer.sync = options_.sync;
+    options.writer.layer = layer();
     options.writer.threads = threads_;
     options.writer.cancel = options_.cancel;
     options.check = options_.check;
@@ -243,18 +240,17 @@ class Converter {
     return options;
   }
 
-  Status pack_input(const PackOptions& options, PackReport* report) {
-    const Status status = pack(options, report, ranks_);
+  // Takes warnings and conflicts out of it.
+  void take_report(PackReport* report) {
+    const std::vector<std::string> warnings = std::exchange(report->warnings, {});
     // Those of opening an NMB file are among its own.
     std::erase_if(record_.warnings, [&](const std::string& warning) {
-      return std::ranges::find(report->warnings, warning) != report->warnings.end();
+      return std::ranges::find(warnings, warning) != warnings.end();
     });
-    record_.warnings.insert(record_.warnings.end(), report->warnings.begin(),
-                            report->warnings.end());
+    record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
     record_.without_statistics = report->without_statistics;
-    for (const PackConflict& conflict : report->conflicts)
+    for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
       record_.conflicts.push_back(conflict.text());
-    return status;
   }
 
   // Of an NMB output.
@@ -264,7 +260,7 @@ class Converter {
       if (options_.lossy) warn(loss.line());
     }
     if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
-        !report.conflicts.empty())
+        !record_.conflicts.empty())
       return status;
     return refused_losses("the output");
   }
@@ -272,12 +268,6 @@ class Converter {
   Status warn_of_tags(const Result<TagCounts>& counts) {
     NMB_TRY(counts.status());
     if (counts->tags > 0) warn(no_place_for_tags(*counts));
-    return {};
-  }
-
-  Status warn_of_records(const Reader& reader) {
-    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
-    if (lost.blocks > 0) warn(no_place_for_records(lost));
     return {};
   }
 
@@ -298,8 +288,7 @@ class Converter {
     if (!record_.of.block) NMB_TRY(ranks_.first([&] { return warn_of_what_stays(*reader); }));
     NMB_TRY(ranks_.agree(check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
-    if (to_hdf5_file && !record_.of.block && !options_.compression)
-      return to_hdf5(*reader, record_.of.input);
+    if (to_hdf5_file && !record_.of.block && !options_.compression) return to_hdf5(*reader);
     if (to_hdf5_file && !record_.of.block) return through_nmb();
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
@@ -444,13 +433,6 @@ class Converter {
     options.overwrite = may_replace();
     options.sync = options_.sync;
     options.check = options_.check;
-    options.lossy = options_.lossy;
-    options.plain = record_.of.to == "hdf5";
-    if (options_.compression) options.chunk = options_.compression->chunk;
-    if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
-      options.deflate = options_.compression->level;
-      options.shuffle = options_.compression->shuffle;
-    }
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();

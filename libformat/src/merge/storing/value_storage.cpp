@@ -27,7 +27,7 @@ void ValueStorage::begin_input(std::shared_ptr<const ByteSource> file) {
 
 // Of pieces.
 PieceCodec ValueStorage::codec() const {
-  if (!options_.code_pieces) return PieceCodec::kNone;
+  if (options_.hdf5) return PieceCodec::kNone;
   const ValueCodec wanted = options_.compression ? options_.compression->codec : ValueCodec::kKeep;
   return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
          : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
@@ -44,7 +44,7 @@ void ValueStorage::note_dimensions(const Metadata& metadata) {
       if (std::ranges::find(dimensions, *id) == dimensions.end()) continue;
       ChunkUse& use = chunk_uses_[i];
       use.is_known = true;
-      if (options_.code_pieces) continue;
+      if (!options_.hdf5) continue;
       const Dimension dimension = metadata.dimension(*id);
       (dimension.is_record() || length <= dimension.length ? use.is_cut : use.is_clipped) = true;
     }
@@ -56,17 +56,17 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
   const std::string& path = file_->name();
   const Compression& wanted = *options_.compression;
-  if (!options_.code_pieces && wanted.codec == ValueCodec::kZstd)
+  if (options_.hdf5 && wanted.codec == ValueCodec::kZstd)
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
-  if (wanted.codec == ValueCodec::kKeep && (options_.code_pieces || wanted.shuffle))
+  if (wanted.codec == ValueCodec::kKeep && (!options_.hdf5 || wanted.shuffle))
     return Status(Code::kUnsupported, path, kNoOffset, "",
-                  options_.code_pieces
-                      ? "found a classic dataset to be shuffled or cut into chunks, expected one "
-                        "that came from HDF5, or a codec"
-                      : "found a classic dataset to be shuffled, expected one that came from HDF5, "
-                        "or a codec");
-  if (options_.code_pieces && (wanted.shuffle || !wanted.chunk.empty()))
+                  options_.hdf5
+                      ? "found a classic dataset to be shuffled, expected one that came from HDF5, "
+                        "or a codec"
+                      : "found a classic dataset to be shuffled or cut into chunks, expected one "
+                        "that came from HDF5, or a codec");
+  if (!options_.hdf5 && (wanted.shuffle || !wanted.chunk.empty()))
     warnings_.push_back(path +
                         ": found a classic dataset, which is compressed without shuffle and "
                         "chunks");
