@@ -231,7 +231,6 @@ Status PackCommand::take_agreement() {
   const bool tiles = options_.mode == MergeMode::kTiles;
   NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
-  NMB_TRY(needs("--key", joins, "join"));
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
@@ -253,12 +252,11 @@ Status PackCommand::take_agreement() {
 
 // The kind of OUT, by --to or its ending.
 Status PackCommand::take_output() {
-  const bool packs = options_.mode == MergeMode::kPack;
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
     // Blocks are groups, which classic netCDF does not have.
     if (kind == "netcdf")
-      to_ = packs ? "nc4" : "cdf5";
+      to_ = options_.mode == MergeMode::kPack ? "nc4" : "cdf5";
     else if (kind == "classic")
       to_ = "cdf5";
     else
@@ -271,7 +269,7 @@ Status PackCommand::take_output() {
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--dry-run", "--resume", "--append", "--link", "--no-provenance", "--hdf5-view", "--stats"})
+        "--no-provenance", "--hdf5-view", "--stats"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
@@ -279,11 +277,6 @@ Status PackCommand::take_output() {
     options_.hdf5.emplace().plain = to_ == "hdf5";
     return {};
   }
-  if (!compress_.empty() || packs)
-    return Status(Code::kUsage,
-                  fmt::format("found {} with an output of kind {}, expected {}",
-                              packs ? "--mode pack" : "--compress", to_,
-                              packs ? "nc4, hdf5 or nmb, which have groups" : "nmb, nc4 or hdf5"));
   options_.classic = to_ == "cdf1" ? Kind::kCdf1 : to_ == "cdf2" ? Kind::kCdf2 : Kind::kCdf5;
   return {};
 }
@@ -377,6 +370,7 @@ void PackCommand::tell_what_stays() {
                              " and its journal; the same call goes on from there");
 }
 
+// When all other options are known.
 Status PackCommand::gather_inputs() {
   const CommonOptions& common = tool_.options();
   if (!common.files_from.empty()) {
@@ -384,11 +378,20 @@ Status PackCommand::gather_inputs() {
                read_file_list(common.files_from, common.nul_separated));
     options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
   }
-  if (options_.inputs.empty())
-    return Status(Code::kUsage, "found no inputs, expected files or --files-from");
   if (sort_ == "name")
     std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
-  return {};
+  return check_options(options_, {.inputs = "files or --files-from",
+                                  .mode = "--mode",
+                                  .key = "--key",
+                                  .compression = "--compress",
+                                  .dry_run = "--dry-run",
+                                  .statistics = "--stats",
+                                  .resume = "--resume",
+                                  .append = "--append",
+                                  .link = "--link",
+                                  .block_by = "--split-names",
+                                  .hdf5_view = "--hdf5-view",
+                                  .external = "--external"});
 }
 
 // Collective, of several processes: the list may be standard input, which the first one alone has.
@@ -460,24 +463,10 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Values that stay where they are go into no other blocks, and are stored in no other way.
-Status PackCommand::check_link() const {
-  if (options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --link with --mode " + mode_ + ", expected pack");
-  for (const char* option : {"--split-names", "--compress", "--inline"})
-    if (tool_.app().count(option) > 0)
-      return Status(Code::kUsage,
-                    fmt::format("found --link with {}, expected one of them", option));
-  if (options_.external == ExternalPaths::kNone)
-    return Status(Code::kUsage, "found --link with --external none, expected beneath or any");
-  return {};
-}
-
 Status PackCommand::execute() {
   NMB_TRY(take_agreement());
   NMB_TRY(take_output());
   const bool one_process = launched_ranks() <= 1;
-  if (one_process) NMB_TRY(gather_inputs());
   const CommonOptions& common = tool_.options();
   if (!inline_limit_.empty()) {
     NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
@@ -492,10 +481,6 @@ Status PackCommand::execute() {
   }
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
-  if (options_.writer.statistics != StatisticsLevel::kNone && options_.writer.dry_run)
-    return Status(Code::kUsage, "found --dry-run with --stats " + statistics_ +
-                                    ", expected one of them: the length of statistics depends on "
-                                    "values");
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
   if (!unmatched_.empty() && split_names_.empty())
@@ -505,26 +490,21 @@ Status PackCommand::execute() {
     return Status(Code::kUsage, "found --digest, expected --json or --report with it");
   if (options_.append)
     // The file keeps its limit of inline values.
-    for (const char* option : {"--dry-run", "--resume", "-f", "--inline"})
+    for (const char* option : {"-f", "--inline"})
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage,
                       fmt::format("found --append with {}, expected one of them", option));
   if (no_lock_ && !options_.append)
     return Status(Code::kUsage, "found --no-lock, expected --append with it");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
-  if (options_.append && options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --append with --mode " + mode_ + ", expected pack");
-  if (resume_) {
-    if (options_.writer.dry_run)
-      return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");
-    options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
-  }
+  if (resume_) options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
   if (!no_provenance_ && to_ == "nmb")
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};
     };
   options_.external = common.external;
-  if (options_.link) NMB_TRY(check_link());
+  if (options_.link && tool_.app().count("--inline") > 0)
+    return Status(Code::kUsage, "found --link with --inline, expected one of them");
   options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
@@ -534,6 +514,7 @@ Status PackCommand::execute() {
   options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
                                    : codec_ == "zstd" ? MetadataCodec::kZstd
                                                       : MetadataCodec::kZstdDictionary;
+  if (one_process) NMB_TRY(gather_inputs());
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   PackReport report;

@@ -32,7 +32,6 @@ class PackCommand {
   Status check_files();
   Status start_report();
   Status take_io();
-  Status check_link() const;
   std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,

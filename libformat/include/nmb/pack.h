@@ -161,6 +161,18 @@ struct PackOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
+// What messages call options.
+struct PackOptionNames {
+  std::string inputs = "at least one";
+  std::string mode = "mode", kind = "an output of kind", key = "key", compression = "compression";
+  std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
+  std::string append = "append", link = "link", block_by = "block_by", hdf5_view = "hdf5_view";
+  std::string external = "external";
+};
+
+// kUsage: options that do not go together. pack() fails so too.
+NMB_EXPORT Status check_options(const PackOptions& options, const PackOptionNames& names = {});
+
 // Inputs that cannot go together.
 struct PackConflict {
   // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched

@@ -106,6 +106,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
 }  // namespace
 
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
+  NMB_TRY(check_options(options));
   PackOptions settled = options;
   if (!settled.outputs) {
     const auto own = std::make_shared<OutputSet>();

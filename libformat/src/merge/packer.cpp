@@ -93,15 +93,6 @@ class Packer {
   }
 
   Status prepare() {
-    if (options_.inputs.empty())
-      return Status(Code::kUsage, "found no inputs, expected at least one");
-    if (options_.classic && options_.mode == MergeMode::kPack)
-      return Status(Code::kUsage, "found a classic output of pack, expected union or join");
-    if (!options_.key.empty() && options_.mode != MergeMode::kJoin)
-      return Status(Code::kUsage, "found a partition key, expected join with it");
-    if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
-      return Status(Code::kUsage, "found blocks to append that are united, expected pack");
-    if (options_.link) NMB_TRY(check_link());
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
     pool_ =
@@ -158,23 +149,6 @@ class Packer {
       if (!kind.ok()) report_.unreadable.push_back(kind.status().in_file(input));
     }
     return verdict(report_, options_);
-  }
-
-  // Values that stay where they are can be put together in no other way.
-  Status check_link() const {
-    const auto found = [](const std::string& what, const std::string& expected) {
-      return Status(Code::kUsage, "found values to link " + what + ", expected " + expected);
-    };
-    if (options_.mode != MergeMode::kPack || options_.classic)
-      return found("of blocks that are united, joined or put together", "pack");
-    if (!options_.block_by.empty() && options_.block_by != "group")
-      return found("of blocks that are divided", "blocks as they are");
-    if (options_.compression) return found("and to compress", "one of them");
-    if (options_.writer.hdf5_view == Hdf5View::kOn)
-      return found("and an HDF5 view, which cannot show values in other files", "one of them");
-    if (options_.external == ExternalPaths::kNone)
-      return found("and external files not allowed", "one of them");
-    return {};
   }
 
   Status open_output() {
