@@ -96,16 +96,13 @@ class TypesInOrder {
   }
 
   Status copy_attributes(VarId owner, Metadata* to) {
-    Status status;
-    from_.for_each_attribute(owner, [&](const Attribute& a) {
-      const Result<Type> type = status.ok() ? number(a.type) : Result<Type>(status);
-      status = type.status();
-      if (!status.ok() || !to) return;
-      status = TypeTable::is_extended(*type)
-                   ? to->add_extended_attribute(owner, a.name, *type, a.count, a.values)
-                   : to->add_attribute(owner, a.name, *type, a.values);
+    return from_.try_each_attribute(owner, [&](const Attribute& a) -> Status {
+      NMB_ASSIGN(const Type type, number(a.type));
+      if (!to) return {};
+      return TypeTable::is_extended(type)
+                 ? to->add_extended_attribute(owner, a.name, type, a.count, a.values)
+                 : to->add_attribute(owner, a.name, type, a.values);
     });
-    return status;
   }
 
   Result<Type> number(Type type) {

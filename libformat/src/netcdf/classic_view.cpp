@@ -328,14 +328,12 @@ class ClassicMaker {
 
   // name: of the variable as it is written; empty: of the block.
   Status define_attributes(VarId from, VarId to, const std::string& name) {
-    Status status;
     std::uint32_t number = 0;
-    from_.for_each_attribute(from, [&](const Attribute& attribute) {
+    return from_.try_each_attribute(from, [&](const Attribute& attribute) {
       const std::uint32_t own = number++;
-      if (status.ok() && !view_.hides(from, attribute.name))
-        status = define_attribute(from, own, attribute, to, name);
+      return view_.hides(from, attribute.name) ? Status()
+                                               : define_attribute(from, own, attribute, to, name);
     });
-    return status;
   }
 
   Status define_attribute(VarId from, std::uint32_t number, const Attribute& attribute, VarId to,

@@ -173,11 +173,9 @@ class TypeChanger {
 
   // Of a variable that had the type `was` and has `is` now.
   Status add_attributes(VarId owner, VarId own, std::string_view name, Type was, Type is) {
-    Status status;
-    from_.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (status.ok()) status = add_attribute(attribute, own, name, was, is);
+    return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return add_attribute(attribute, own, name, was, is);
     });
-    return status;
   }
 
   Status add_attribute(const Attribute& attribute, VarId own, std::string_view name, Type was,

@@ -128,12 +128,9 @@ Status SplitDataset::make_rest(const Input& input) {
   const Metadata& from = input.metadata;
   Metadata metadata;
   metadata.check_names_at_once();
-  Status status;
-  from.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    if (status.ok())
-      status = metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
-  });
-  NMB_TRY(status);
+  NMB_TRY(from.try_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    return metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
+  }));
   ++stamp_;
   drops_first_dimension_ = cuts_names_ = false;
   NMB_TRY(copy_variables(from, rest_, "", NamesLike(), &metadata));
@@ -259,15 +256,13 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
       NMB_TRY(clash("variable name", group, selection.names[i], added.status()));
       continue;
     }
-    Status status;
-    from.for_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
-      if (!status.ok()) return;
-      status = to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
-      if (!status.ok())
-        status = clash("attribute name", group,
-                       std::string(selection.names[i]) + "@" + std::string(attribute.name), status);
-    });
-    NMB_TRY(status);
+    NMB_TRY(from.try_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
+      const Status one =
+          to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
+      if (one.ok()) return one;
+      return clash("attribute name", group,
+                   std::string(selection.names[i]) + "@" + std::string(attribute.name), one);
+    }));
   }
   return {};
 }
