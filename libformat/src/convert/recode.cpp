@@ -14,7 +14,6 @@
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
-#include "wire/shared_range.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -360,10 +359,10 @@ class Recoder {
     const bool is_hole = now && now->kind == StorageKind::kNone;
     std::optional<ChunkTable> same;
     if (is_chunked(now) && now->chunk == storage->chunk)
-      same.emplace(std::make_shared<SharedRange>(block_.extent, block_.metadata.begin(variable),
+      same.emplace(std::make_shared<RangeSource>(block_.extent, block_.metadata.begin(variable),
                                                  now->region_length),
                    *now, size);
-    const SharedRange plain(array.source, array.shape.begin,
+    const RangeSource plain(array.source, array.shape.begin,
                             array.source->size() - array.shape.begin);
     const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk,
                              unstored_value(properties_, variable, size));

@@ -148,18 +148,15 @@ class PaddedArray final : public ArraySource {
   std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
 };
 
-class NamedArray final : public ByteSource {
+class NamedArray final : public ByteSourceLayer {
  public:
   NamedArray(Source source, std::string object)
-      : source_(std::move(source)), object_(std::move(object)) {}
-  std::uint64_t size() const override { return source_->size(); }
-  const std::string& name() const override { return source_->name(); }
+      : ByteSourceLayer(std::move(source)), object_(std::move(object)) {}
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return source_->read_at(offset, out).of_object(object_);
+    return base()->read_at(offset, out).of_object(object_);
   }
 
  private:
-  const Source source_;
   const std::string object_;
 };
 

@@ -20,7 +20,6 @@
 #include "nmb/netcdf_view.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -225,7 +224,7 @@ class ClassicMaker {
                                           std::to_string(source->size()) +
                                           " bytes of values, expected " + std::to_string(bytes) +
                                           " from " + std::to_string(shape.begin) + " on");
-      source = std::make_shared<SharedRange>(std::move(source), shape.begin, bytes);
+      source = std::make_shared<RangeSource>(std::move(source), shape.begin, bytes);
     }
     if (!type.is_changed) return source;
     return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());

@@ -19,7 +19,6 @@
 #include "netcdf/laid_values.h"
 #include "netcdf/type_widening.h"
 #include "wire/endian.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -152,7 +151,7 @@ class TypeChanger {
                                         std::to_string(size) + " bytes of values, expected " +
                                         std::to_string(slice) + " from " +
                                         std::to_string(shape.begin) + " on");
-    return Source(std::make_shared<SharedRange>(dataset_->extent, shape.begin, slice));
+    return Source(std::make_shared<RangeSource>(dataset_->extent, shape.begin, slice));
   }
 
   // With the fill value, where a type holds that too.

@@ -10,30 +10,12 @@
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/owned_bytes.h"
-#include "wire/shared_range.h"
+#include "wire/repeated_value.h"
 #include "wire/swap_values.h"
 
 namespace nmb {
 
 namespace {
-
-// Bytes that repeat one value.
-class FillSource final : public ByteSource {
- public:
-  FillSource(std::vector<std::byte> value, std::uint64_t size, std::string name)
-      : value_(std::move(value)), size_(size), name_(std::move(name)) {}
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return name_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    for (std::byte& b : out) b = value_[offset++ % value_.size()];
-    return {};
-  }
-
- private:
-  const std::vector<std::byte> value_;
-  const std::uint64_t size_;
-  const std::string name_;
-};
 
 // Values with their bytes in the other order.
 class SwappedSource final : public ByteSource {
@@ -118,15 +100,16 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
                                         " bytes of values, expected " + std::to_string(length) +
                                         " from " + std::to_string(v.begin) + " on");
     return std::shared_ptr<const ByteSource>(
-        std::make_shared<SharedRange>(extent, v.begin, length));
+        std::make_shared<RangeSource>(extent, v.begin, length));
   };
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
     if (unstored.elsewhere) return Status(Code::kUnsupported, "found values in other files");
     if (storage->kind == StorageKind::kNone || bytes == 0) {
-      array.source = std::make_shared<FillSource>(std::move(unstored.value), bytes, extent->name());
+      array.source =
+          std::make_shared<RepeatedValue>(std::move(unstored.value), bytes, extent->name());
       if (extension->types.needs_heap(v.type))
-        array.region = std::make_shared<OwnedBytes>(std::move(unstored.region), extent->name());
+        array.region = owned_bytes(std::move(unstored.region), extent->name());
     } else {
       NMB_TRY(check_filters(storage->filters));
       NMB_ASSIGN(std::shared_ptr<const ByteSource> region, range(storage->region_length));

@@ -6,7 +6,6 @@
 
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -40,7 +39,7 @@ Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& sto
                                           const Tell& tell, std::uint64_t* left_out) {
   const Variable variable = block.metadata.variable(storage.variable);
   const ChunkTable table(
-      std::make_shared<SharedRange>(block.extent, variable.begin, storage.region_length), storage,
+      std::make_shared<RangeSource>(block.extent, variable.begin, storage.region_length), storage,
       block.metadata.value_size(variable.type));
   const bool decode = !unknown_filter(storage.filters);
   std::uint64_t chunks = 1;

@@ -16,7 +16,6 @@
 #include "nmb/verify.h"
 #include "wire/owned_bytes.h"
 #include "wire/pooled_file.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -84,7 +83,7 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   }
   const std::uint64_t header_length = header.layout.header_length;
   const auto values =
-      std::make_shared<SharedRange>(file, header_length, file->size() - header_length);
+      std::make_shared<RangeSource>(file, header_length, file->size() - header_length);
   Dataset dataset = dataset_of(std::move(header), values);
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
@@ -94,9 +93,9 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
     std::vector<std::byte> body(header_length);
     NMB_TRY(file->read_at(0, body));
     held_room_ -= header_length;
-    block.packed.body = std::make_shared<OwnedBytes>(std::move(body), file->name());
+    block.packed.body = owned_bytes(std::move(body), file->name());
   } else {
-    block.packed.body = std::make_shared<SharedRange>(file, 0, header_length);
+    block.packed.body = std::make_shared<RangeSource>(file, 0, header_length);
   }
   block.packed.extent_length = values->size();
   block.packed.origin = origin(index, header_length);
@@ -257,7 +256,7 @@ std::string InputReader::place_of(const std::string& group) const {
 template <class VisitGroup>
 Status InputReader::for_each_group(const std::vector<hdf5::GroupBlock>& groups,
                                    const std::string& file, VisitGroup visit_group) {
-  const auto values = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
+  const auto values = owned_bytes(std::vector<std::byte>(), file);
   for (const hdf5::GroupBlock& group : groups) {
     NMB_ASSIGN(ClassicHeader header,
                decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
@@ -319,13 +318,13 @@ Result<bool> InputReader::read_entry(std::size_t index,
   const std::shared_ptr<const Block> source = loaded;
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
   std::shared_ptr<const ByteSource> values;
-  if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(reader, entry);
+  if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(ExtentOfBlock{reader, entry});
   NMB_ASSIGN(MovedBlock moved, moved_block(index, *loaded, values, file->name()));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   std::shared_ptr<const ByteSource> body;
   if (moves) {
-    body = std::make_shared<OwnedBytes>(moved.body, file->name());
+    body = owned_bytes(moved.body, file->name());
     const std::uint64_t length = values ? values->size() : 0;
     NMB_ASSIGN(loaded, hdf5::decode_group({entry.name, std::move(moved.body), length, values, {}},
                                           file->name()));
@@ -333,9 +332,9 @@ Result<bool> InputReader::read_entry(std::size_t index,
              reader->totals().blocks <= kFewBlocks) {
     NMB_ASSIGN(std::vector<std::byte> bytes, reader->body(entry));
     held_room_ -= bytes.size();
-    body = std::make_shared<OwnedBytes>(std::move(bytes), file->name());
+    body = owned_bytes(std::move(bytes), file->name());
   } else {
-    body = std::make_shared<LazyBody>(reader, entry);
+    body = std::make_shared<LazyBody>(BodyOfBlock{reader, entry});
   }
   InputBlock block(*loaded);
   const bool becomes_root = options_.only_block == entry.name && !only_is_group_;
@@ -547,7 +546,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
   }
   block.load = dataset.metadata.memory() + group.body.size();
   count_objects(dataset, &block.packed);
-  const auto body = std::make_shared<OwnedBytes>(std::move(group.body), file);
+  const auto body = owned_bytes(std::move(group.body), file);
   block.packed.body = body;
   block.packed.extent_length = group.extent_length;
   block.packed.extent = block.values = group.extent;

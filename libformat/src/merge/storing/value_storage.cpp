@@ -91,7 +91,7 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
                             PackedBlock* block) {
   if (!dataset.extent) {
     Dataset without_values = dataset;
-    without_values.extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file_->name());
+    without_values.extent = owned_bytes(std::vector<std::byte>(), file_->name());
     return recode(without_values, first_made_up, block);
   }
   if (!recoded_) {
@@ -108,7 +108,7 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
   if (!coded) return {};
   has_zstd_chunks_ =
       has_zstd_chunks_ || (coded->has_zstd && options_.compression->codec == ValueCodec::kZstd);
-  block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file_->name());
+  block->body = owned_bytes(std::move(coded->body), file_->name());
   block->extent_length = coded->extent_length;
   block->extent = coded->extent_length > 0 ? std::move(coded->extent) : nullptr;
   block->holes.clear();

@@ -12,8 +12,8 @@
 #include "model/attribute_differences.h"
 #include "model/name_rules.h"
 #include "netcdf/laid_values.h"
-#include "netcdf/repeated_value.h"
 #include "wire/checked.h"
+#include "wire/repeated_value.h"
 
 namespace nmb {
 

@@ -10,7 +10,6 @@
 #include "nmb/classic_header.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -189,7 +188,7 @@ Result<std::shared_ptr<const ByteSource>> DescribedInputs::values_of(MessageRead
       return values_;
     case DescribedValues::kFile: {
       const auto offset = in->get<std::uint64_t>(), size = in->get<std::uint64_t>();
-      values_ = std::make_shared<SharedRange>(file_, offset, size);
+      values_ = std::make_shared<RangeSource>(file_, offset, size);
       return values_;
     }
     case DescribedValues::kSent:

@@ -8,7 +8,6 @@
 #include "values/chunk_table.h"
 #include "values/statistics/block_counter.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -123,7 +122,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   const std::uint64_t region = storage.region_length;
   if (chunked.begin > extent->size() || region > extent->size() - chunked.begin)
     return Status(Code::kDamaged, "found chunks outside of the extent, expected them within");
-  const ChunkTable table(std::make_shared<SharedRange>(extent, chunked.begin, region), storage,
+  const ChunkTable table(std::make_shared<RangeSource>(extent, chunked.begin, region), storage,
                          slot.form.size());
   std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < storage.chunk.size(); ++i)
