@@ -59,6 +59,20 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
 
 PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
+  offer_files(app);
+  offer_agreement(app);
+  offer_blocks(app);
+  offer_storage(app);
+  offer_run(app);
+  tool.offer_file_list(app);
+  tool.offer_threads(app);
+  tool.offer_memory(app);
+  tool.offer_strict(app);
+  tool.offer_json(app);
+  offer_progress(tool, app);
+}
+
+void PackCommand::offer_files(CLI::App& app) {
   app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
   app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
   app.add_option("--to", to_,
@@ -77,7 +91,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
                  "{stem}/{group} where there are groups; {group} for union, join and tiles)")
       ->type_name("TEMPLATE");
-  offer_agreement(app);
+}
+
+void PackCommand::offer_blocks(CLI::App& app) {
   app.add_option("--split-names", split_names_,
                  "divide variables into blocks by the first capture; what follows the match is the "
                  "new name")
@@ -100,6 +116,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
          "order of inputs: given (default); name, natural numeric; values:VAR, by the first "
          "value of a variable")
       ->type_name("ORDER");
+}
+
+void PackCommand::offer_storage(CLI::App& app) {
   app.add_option("--metadata-codec", codec_,
                  "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks "
                  "are many and small)")
@@ -136,8 +155,11 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
       "--link", options_.link,
       "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
       "rest; inputs lie in the folder of OUT or below");
-  tool.offer_external(app);
+  tool_.offer_external(app);
   offer_hdf5_view(app, &hdf5_view_);
+}
+
+void PackCommand::offer_run(CLI::App& app) {
   app.add_flag("--append", options_.append,
                "pack: add to OUT, an NMB file that is there; what it has stays as it is");
   app.add_flag("--no-lock", no_lock_,
@@ -169,12 +191,6 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                "write an HDF5 or netCDF-4 OUT without what it cannot hold, user blocks of several "
                "inputs; each is told");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
-  tool.offer_file_list(app);
-  tool.offer_threads(app);
-  tool.offer_memory(app);
-  tool.offer_strict(app);
-  tool.offer_json(app);
-  offer_progress(tool, app);
 }
 
 // What must agree where inputs have blocks of one name.
@@ -463,11 +479,7 @@ Status PackCommand::take_io() {
   return {};
 }
 
-Status PackCommand::execute() {
-  NMB_TRY(take_agreement());
-  NMB_TRY(take_output());
-  const bool one_process = launched_ranks() <= 1;
-  const CommonOptions& common = tool_.options();
+Status PackCommand::take_storage() {
   if (!inline_limit_.empty()) {
     NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
     if (limit > 65536)
@@ -482,10 +494,27 @@ Status PackCommand::execute() {
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
-  NMB_TRY(take_io());
+  options_.external = tool_.options().external;
+  if (options_.link && tool_.app().count("--inline") > 0)
+    return Status(Code::kUsage, "found --link with --inline, expected one of them");
+  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
+  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
+                                   : codec_ == "zstd" ? MetadataCodec::kZstd
+                                                      : MetadataCodec::kZstdDictionary;
+  return take_io();
+}
+
+Status PackCommand::take_blocks() {
   if (!unmatched_.empty() && split_names_.empty())
     return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+  options_.unique_groups = !unique_.empty();
+  options_.keep_unmatched = !unmatched_.empty();
+  return {};
+}
+
+Status PackCommand::take_run() {
+  const CommonOptions& common = tool_.options();
   if (!digest_.empty() && !common.json && report_path_.empty())
     return Status(Code::kUsage, "found --digest, expected --json or --report with it");
   if (options_.append)
@@ -502,47 +531,56 @@ Status PackCommand::execute() {
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};
     };
-  options_.external = common.external;
-  if (options_.link && tool_.app().count("--inline") > 0)
-    return Status(Code::kUsage, "found --link with --inline, expected one of them");
-  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
-  options_.unique_groups = !unique_.empty();
-  options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();
-  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
-                                   : codec_ == "zstd" ? MetadataCodec::kZstd
-                                                      : MetadataCodec::kZstdDictionary;
-  if (one_process) NMB_TRY(gather_inputs());
-  const Status added = add_outputs();
-  Progress progress(tool_, "moving values");
+  return {};
+}
+
+Status PackCommand::execute() {
+  NMB_TRY(take_agreement());
+  NMB_TRY(take_output());
+  NMB_TRY(take_storage());
+  NMB_TRY(take_blocks());
+  NMB_TRY(take_run());
+  if (launched_ranks() <= 1) NMB_TRY(gather_inputs());
   PackReport report;
   bool tells = true;
+  const Status status = merge(&report, &tells);
+  return tells ? conclude(report, status) : status;
+}
+
+// *tells: false if another process says what is to be said.
+Status PackCommand::merge(PackReport* report, bool* tells) {
+  const Status added = add_outputs();
+  Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Blocks of several inputs are planned by one rank: in one process its threads move the values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
-      return accept_losses(between, lost, &report);
+      return accept_losses(between, lost, report);
     };
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
-        if (!one_process) NMB_TRY(gather_inputs_of_first(ranks));
+        if (launched_ranks() > 1) NMB_TRY(gather_inputs_of_first(ranks));
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
-          return pack(options, &report, ranks);
+          return pack(options, report, ranks);
         }
-        if (!ranks.shares_memory()) tells = false;
+        if (!ranks.shares_memory()) *tells = false;
         PackReport other;
         return pack(options, &other, ranks);
       });
   progress.finish();
-  if (!tells) return status;
+  return status;
+}
+
+Status PackCommand::conclude(const PackReport& report, const Status& status) {
   const auto names_report = [&](const Status& failure) {
     return failure.code() == Code::kUsage && failure.file() == report_path_;
   };

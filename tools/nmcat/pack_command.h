@@ -19,9 +19,16 @@ class PackCommand {
   Status execute();
 
  private:
+  void offer_files(CLI::App& app);
   void offer_agreement(CLI::App& app);
+  void offer_blocks(CLI::App& app);
+  void offer_storage(CLI::App& app);
+  void offer_run(CLI::App& app);
   Status take_agreement();
   Status take_output();
+  Status take_storage();
+  Status take_blocks();
+  Status take_run();
   Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
@@ -32,6 +39,8 @@ class PackCommand {
   Status check_files();
   Status start_report();
   Status take_io();
+  Status merge(PackReport* report, bool* tells);
+  Status conclude(const PackReport& report, const Status& status);
   std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,

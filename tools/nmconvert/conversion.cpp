@@ -288,45 +288,57 @@ class Converter {
     if (!record_.of.block) NMB_TRY(ranks_.first([&] { return warn_of_what_stays(*reader); }));
     NMB_TRY(ranks_.agree(check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
-    if (to_hdf5_file && !record_.of.block && !options_.compression) return to_hdf5(*reader);
-    if (to_hdf5_file && !record_.of.block) return through_nmb();
-    std::optional<BlockEntry> entry;
-    if (const std::optional<std::string>& block = record_.of.block) {
-      NMB_ASSIGN(entry, reader->find(*block));
-      if (!entry)
-        return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                      "found no block \"" + printable(*block) + "\"");
-      if (to_hdf5_file) return through_nmb();
+    if (to_hdf5_file && !record_.of.block)
+      return options_.compression ? through_nmb() : to_hdf5(*reader);
+    NMB_ASSIGN(const BlockEntry entry, chosen_block(*reader));
+    if (to_hdf5_file) return through_nmb();
+    if (record_.of.block) {
       NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts(entry)); }));
       NMB_TRY(ranks_.agree(check_warnings()));
-    } else if (reader->totals().blocks != 1) {
-      NMB_ASSIGN(entry, reader->find(""));
-      if (!is_extended(entry))
-        return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                      "found " + std::to_string(reader->totals().blocks) +
-                          " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
-                          "them");
-    } else {
-      NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
-        entry = only;
-        return false;
-      }));
     }
+    return classic_from_nmb(*reader, entry);
+  }
+
+  // The block that becomes a classic file.
+  Result<BlockEntry> chosen_block(const Reader& reader) const {
+    std::optional<BlockEntry> entry;
+    if (const std::optional<std::string>& block = record_.of.block) {
+      NMB_ASSIGN(entry, reader.find(*block));
+      if (entry) return *std::move(entry);
+      return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                    "found no block \"" + printable(*block) + "\"");
+    }
+    if (reader.totals().blocks != 1) {
+      NMB_ASSIGN(entry, reader.find(""));
+      if (is_extended(entry)) return *std::move(entry);
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    "found " + std::to_string(reader.totals().blocks) +
+                        " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
+                        "them");
+    }
+    NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
+      entry = only;
+      return false;
+    }));
+    return *std::move(entry);
+  }
+
+  Status classic_from_nmb(const Reader& reader, const BlockEntry& entry) {
     const ExtractOptions extract = extract_options();
     if (!is_extended(entry) &&
-        (!extract.kind || entry->kind == static_cast<std::uint16_t>(*extract.kind)))
-      return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
+        (!extract.kind || entry.kind == static_cast<std::uint16_t>(*extract.kind)))
+      return extract_block(reader, entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
     FileDimensions dimensions;
     const auto load = [&]() -> Status {
-      NMB_ASSIGN(block, reader->block(*entry));
-      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(*reader)).of(*block));
+      NMB_ASSIGN(block, reader.block(entry));
+      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(reader)).of(*block));
       if (record_.of.block || !is_extended(entry)) return {};
-      return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
-        if (other.name == entry->name) return true;
+      return reader.for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+        if (other.name == entry.name) return true;
         NMB_TRY(lose_group(
-            other, [&] { return reader->block(other); }, &losses));
+            other, [&] { return reader.block(other); }, &losses));
         return true;
       });
     };
