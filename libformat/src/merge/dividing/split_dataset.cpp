@@ -67,15 +67,20 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
     group_of[v] = last;
     names_[v] = (*parts)->rest;
   }
+  order_by_group(group_of);
+  return has_conflict || !groups_.empty();
+}
+
+// group_of: by variable, or kStays.
+void SplitDataset::order_by_group(const std::vector<std::uint32_t>& group_of) {
   first_.assign(groups_.size() + 1, 0);
   for (std::uint32_t g : group_of)
     if (g != kStays) ++first_[g + 1];
   for (std::size_t g = 0; g < groups_.size(); ++g) first_[g + 1] += first_[g];
   ordered_.resize(first_.back());
   std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (VarId v = 0; v < variables; ++v)
+  for (VarId v = 0; v < group_of.size(); ++v)
     if (group_of[v] != kStays) ordered_[next[group_of[v]]++] = v;
-  return has_conflict || !groups_.empty();
 }
 
 Result<bool> SplitDataset::sort_along_dimension(const Input& input) {

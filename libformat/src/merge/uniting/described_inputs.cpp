@@ -38,6 +38,36 @@ BlockFacts get_facts(MessageReader* in) {
   return facts;
 }
 
+// But for values.
+DescribedBlock::Parts get_parts(MessageReader* in) {
+  DescribedBlock::Parts parts;
+  parts.begins = numbers_in<std::uint64_t>(in->get_bytes());
+  parts.record_size = in->get<std::uint64_t>();
+  parts.records = in->get<std::uint64_t>();
+  parts.has_default_fill = get_optional<bool>(in);
+  parts.is_record_unused = in->get<bool>();
+  parts.same_as = numbers_in<std::uint64_t>(in->get_bytes());
+  parts.levels = numbers_in<std::uint32_t>(in->get_bytes());
+  for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
+    Loss& loss = parts.losses.emplace_back();
+    loss.object = in->get_text();
+    loss.text = in->get_text();
+  }
+  for (auto left = in->get<std::uint64_t>(); left > 0; --left)
+    parts.lost_fill_values.emplace_back(in->get_text());
+  return parts;
+}
+
+HeldValues::Pieces get_pieces(MessageReader* in) {
+  HeldValues::Pieces pieces;
+  for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
+    const auto offset = in->get<std::uint64_t>();
+    const auto bytes = in->get_bytes();
+    pieces.emplace(offset, std::vector<std::byte>(bytes.begin(), bytes.end()));
+  }
+  return pieces;
+}
+
 InputExtras get_extras(MessageReader* in) {
   InputExtras extras;
   if (in->get<bool>()) extras.rows = std::make_shared<KeptRows>();
@@ -148,27 +178,8 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                      {.values_follow = false}));
     known->metadata = std::make_shared<Metadata>(std::move(header.metadata));
   }
-  DescribedBlock::Parts parts;
-  parts.begins = numbers_in<std::uint64_t>(rest.get_bytes());
-  parts.record_size = rest.get<std::uint64_t>();
-  parts.records = rest.get<std::uint64_t>();
-  parts.has_default_fill = get_optional<bool>(&rest);
-  parts.is_record_unused = rest.get<bool>();
-  parts.same_as = numbers_in<std::uint64_t>(rest.get_bytes());
-  parts.levels = numbers_in<std::uint32_t>(rest.get_bytes());
-  for (auto left = rest.get<std::uint64_t>(); left > 0; --left) {
-    Loss& loss = parts.losses.emplace_back();
-    loss.object = rest.get_text();
-    loss.text = rest.get_text();
-  }
-  for (auto left = rest.get<std::uint64_t>(); left > 0; --left)
-    parts.lost_fill_values.emplace_back(rest.get_text());
-  HeldValues::Pieces pieces;
-  for (auto left = rest.get<std::uint64_t>(); left > 0; --left) {
-    const auto offset = rest.get<std::uint64_t>();
-    const auto bytes = rest.get_bytes();
-    pieces.emplace(offset, std::vector<std::byte>(bytes.begin(), bytes.end()));
-  }
+  DescribedBlock::Parts parts = get_parts(&rest);
+  HeldValues::Pieces pieces = get_pieces(&rest);
   NMB_ASSIGN(parts.values, values_of(&rest));
   if (!pieces.empty())
     parts.values = std::make_shared<HeldValues>(std::move(parts.values), std::move(pieces));
