@@ -14,6 +14,7 @@
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/memory_room.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -369,8 +370,9 @@ class Recoder {
 
     const std::uint64_t spooled = spool_->size(), table_bytes = chunks * ChunkRow::kLength;
     std::uint64_t end = table_bytes;
-    const auto window = static_cast<std::size_t>(
-        std::min(chunks, std::max<std::uint64_t>(options_.threads, kCodedAtOnce / chunk_bytes)));
+    const auto window = static_cast<std::size_t>(std::min(
+        chunks,
+        std::max<std::uint64_t>(options_.threads, memory_room(kCodedAtOnce) / chunk_bytes)));
     struct Coded {
       std::vector<std::byte> bytes;
       std::uint32_t mask = 0;

@@ -25,6 +25,7 @@
 #include "nmb/lost_records.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "wire/memory_room.h"
 #include "wire/read_back_output.h"
 
 namespace nmb {
@@ -90,7 +91,7 @@ class Packer {
   // Rank 0 unites what inputs have in common; each other rank describes for it the inputs that it
   // reads.
   void prepare_unions() {
-    const std::uint64_t held = kHeldBytes / static_cast<std::uint64_t>(ranks_.size());
+    const std::uint64_t held = memory_room(kHeldBytes) / static_cast<std::uint64_t>(ranks_.size());
     ReceivedFrom from = inputs_.from();
     if (ranks_.rank() != 0) {
       describer_.emplace(options_, conflicts_, report_, from.views, held);

@@ -6,6 +6,7 @@
 
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
@@ -73,7 +74,8 @@ Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& sto
 std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_t first,
                                            const std::vector<ChunkRow>& rows, bool decode) const {
   std::vector<Status> outcomes(rows.size());
-  const std::uint64_t at_once = std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes());
+  const std::uint64_t at_once =
+      std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes());
   const auto threads =
       static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads_, 1u), at_once));
   for_each_on_threads(threads, rows.size(), [&] {

@@ -23,6 +23,7 @@
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "wire/memory_room.h"
 #include "wire/spool_file.h"
 
 namespace nmb {
@@ -182,13 +183,13 @@ class InputReader {
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
   std::size_t end_ = ~std::size_t{0};
-  std::uint64_t held_room_ = kHeldBytes;             // of headers of inputs
-  bool is_placed_ = false;                           // the one that is read
-  bool is_surveyed_ = false;                         // by Options::survey
-  MadeUpNumbers::First made_up_;                     // of an HDF5 input
-  std::optional<FileDimensionsReader> dimensions_;   // of an NMB input
-  std::string placed_below_;                         // where the groups of an HDF5 input will be
-  std::shared_ptr<const DimensionLengths> lengths_;  // of that
+  std::uint64_t held_room_ = memory_room(kHeldBytes);  // of headers of inputs
+  bool is_placed_ = false;                             // the one that is read
+  bool is_surveyed_ = false;                           // by Options::survey
+  MadeUpNumbers::First made_up_;                       // of an HDF5 input
+  std::optional<FileDimensionsReader> dimensions_;     // of an NMB input
+  std::string placed_below_;                           // where the groups of an HDF5 input will be
+  std::shared_ptr<const DimensionLengths> lengths_;    // of that
   // Of Options::only_block: a group comes with the blocks below it and keeps its path, a classic
   // dataset comes alone and becomes the root. A group without content of its own is stored as an
   // empty classic dataset: the blocks below it alone tell it from one.

@@ -8,6 +8,7 @@
 #include "values/chunk_table.h"
 #include "values/statistics/block_counter.h"
 #include "wire/checked.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
@@ -130,7 +131,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   std::uint64_t budget = kMostDecoded + kMostTimes * region;
   if (budget / kMostTimes < region) budget = ~std::uint64_t{0};
   const auto at_once = static_cast<unsigned>(std::min<std::uint64_t>(
-      threads, std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes())));
+      threads, std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes())));
   Local all;
   begin(slot, &all);
   for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {
