@@ -15,9 +15,9 @@
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "netcdf/array_source.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/type_widening.h"
+#include "values/array_source.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "netcdf/array_source.h"
 #include "netcdf/type_widening.h"
 #include "nmb/byte_source.h"
 #include "nmb/types.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
