@@ -9,7 +9,6 @@
 #include <memory>
 #include <utility>
 
-#include "common/not_written.h"
 #include "common/statistics_option.h"
 #include "nmb/classic_view.h"
 #include "nmb/extract.h"
@@ -23,6 +22,7 @@
 #include "nmb/text.h"
 #include "nmb/verify.h"
 #include "nmb/write_hdf5.h"
+#include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
 
 namespace nmb::tools {
@@ -44,7 +44,11 @@ class Converter {
  public:
   Converter(const ConversionOptions& options, Communicator& ranks, unsigned threads,
             ConversionRecord* record)
-      : options_(options), ranks_(ranks), threads_(threads), record_(*record) {}
+      : options_(options),
+        ranks_(ranks),
+        threads_(threads),
+        record_(*record),
+        notes_(options, record) {}
 
   Status run() {
     const Conversion& what = record_.of;
@@ -142,8 +146,8 @@ class Converter {
     options.writer.statistics = statistics_level(record_.of.statistics);
     PackReport report;
     const Status packed = pack(options, &report, ranks_);
-    take_report(&report);
-    const Status status = take_losses(report, packed);
+    notes_.take_report(&report);
+    const Status status = notes_.take_losses(report, packed);
     if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
       return status;
     return Status(status.code(), status.file(), status.offset(), status.rule(),
@@ -161,17 +165,17 @@ class Converter {
     hdf5.source = record_.of.input;
     hdf5.on_losses = [&](const Reader& between, const Hdf5Losses& lost) -> Status {
       is_packed = true;
-      take_report(&report);
+      notes_.take_report(&report);
       // Of a whole NMB file, from_nmb() has warned.
       if (record_.of.block) {
-        for (const PackLoss& loss : report.losses) warn(loss.line());
-        NMB_TRY(warn_of_tags(between.tag_counts()));
-        NMB_TRY(check_warnings());
+        for (const PackLoss& loss : report.losses) notes_.warn(loss.line());
+        NMB_TRY(notes_.warn_of_tags(between.tag_counts()));
+        NMB_TRY(notes_.check_warnings());
       }
-      return accept_losses(lost);
+      return notes_.accept_losses(lost);
     };
     const Status written = pack(options, &report, ranks_);
-    take_report(&report);
+    notes_.take_report(&report);
     if (!is_packed || !record_.of.block || written.file() != record_.of.input ||
         (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
       return written;
@@ -186,30 +190,9 @@ class Converter {
     ExtractOptions options = extract_options();
     options.plain = record_.of.to == "hdf5";
     options.on_losses = [this](const Reader&, const Hdf5Losses& lost) {
-      return accept_losses(lost);
+      return notes_.accept_losses(lost);
     };
     return write_hdf5(reader, record_.of.input, record_.of.output, options, ranks_);
-  }
-
-  Status accept_losses(const Hdf5Losses& lost) {
-    for (const Loss& change : lost.changes) warn(change.line());
-    if (lost.records.blocks > 0) warn(no_place_for_records(lost.records));
-    NMB_TRY(check_warnings());
-    return check_losses(lost.losses, "an HDF5 file");
-  }
-
-  // Notes what the output will not have. kConflict without --lossy.
-  Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
-    for (const Loss& loss : losses) record_.losses.push_back(loss.line());
-    return record_.losses.empty() || options_.lossy ? Status() : refused_losses(target);
-  }
-
-  Status refused_losses(const std::string& target) const {
-    const std::size_t count = record_.losses.size();
-    return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                  "found " + std::to_string(count) +
-                      (count == 1 ? " thing that " : " things that ") + target +
-                      " cannot hold, expected none without --lossy; nothing was written");
   }
 
   PackOptions pack_options() {
@@ -240,43 +223,6 @@ class Converter {
     return options;
   }
 
-  // Takes warnings and conflicts out of it.
-  void take_report(PackReport* report) {
-    const std::vector<std::string> warnings = std::exchange(report->warnings, {});
-    // Those of opening an NMB file are among its own.
-    std::erase_if(record_.warnings, [&](const std::string& warning) {
-      return std::ranges::find(warnings, warning) != warnings.end();
-    });
-    record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
-    record_.without_statistics = report->without_statistics;
-    for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
-      record_.conflicts.push_back(conflict.text());
-  }
-
-  // Of an NMB output.
-  Status take_losses(const PackReport& report, const Status& status) {
-    for (const PackLoss& loss : report.losses) {
-      record_.losses.push_back(loss.line());
-      if (options_.lossy) warn(loss.line());
-    }
-    if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
-        !record_.conflicts.empty())
-      return status;
-    return refused_losses("the output");
-  }
-
-  Status warn_of_tags(const Result<TagCounts>& counts) {
-    NMB_TRY(counts.status());
-    if (counts->tags > 0) warn(no_place_for_tags(*counts));
-    return {};
-  }
-
-  Status warn_of_what_stays(const Reader& reader) {
-    NMB_ASSIGN(const std::vector<std::string> lines, not_written_lines(reader));
-    for (const std::string& line : lines) warn(line);
-    return {};
-  }
-
   Status from_nmb() {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                Reader::open(file_, {.cache_bytes = options_.cache_bytes,
@@ -284,17 +230,18 @@ class Converter {
                                     .external = options_.external}));
     NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
-    for (const Finding& warning : reader->warnings()) warn(warning.text());
-    if (!record_.of.block) NMB_TRY(ranks_.first([&] { return warn_of_what_stays(*reader); }));
-    NMB_TRY(ranks_.agree(check_warnings()));
+    for (const Finding& warning : reader->warnings()) notes_.warn(warning.text());
+    if (!record_.of.block)
+      NMB_TRY(ranks_.first([&] { return notes_.warn_of_what_stays(*reader); }));
+    NMB_TRY(ranks_.agree(notes_.check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
     if (to_hdf5_file && !record_.of.block)
       return options_.compression ? through_nmb() : to_hdf5(*reader);
     NMB_ASSIGN(const BlockEntry entry, chosen_block(*reader));
     if (to_hdf5_file) return through_nmb();
     if (record_.of.block) {
-      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts(entry)); }));
-      NMB_TRY(ranks_.agree(check_warnings()));
+      NMB_TRY(ranks_.first([&] { return notes_.warn_of_tags(reader->tag_counts(entry)); }));
+      NMB_TRY(ranks_.agree(notes_.check_warnings()));
     }
     return classic_from_nmb(*reader, entry);
   }
@@ -387,7 +334,7 @@ class Converter {
         classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
     losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
-    NMB_TRY(check_losses(losses, "a classic file"));
+    NMB_TRY(notes_.accept_losses(losses, "a classic file"));
     const Status written = write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
     if (written.code() != Code::kConflict || !options_.lossy) return written;
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
@@ -422,8 +369,8 @@ class Converter {
   Status from_classic() {
     NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
-      if (remark.rule == "R-CH-6") warn(remark.text());
-    NMB_TRY(check_warnings());
+      if (remark.rule == "R-CH-6") notes_.warn(remark.text());
+    NMB_TRY(notes_.check_warnings());
     const Kind kind = classic_kind(record_.of.to).value_or(dataset->kind());
     return to_classic(std::move(dataset), kind, {});
   }
@@ -451,20 +398,11 @@ class Converter {
     return options;
   }
 
-  void warn(const std::string& text) { record_.warnings.push_back(file_->name() + ": " + text); }
-
-  Status check_warnings() const {
-    const std::size_t count = record_.warnings.size();
-    if (!options_.strict || count == 0) return {};
-    return Status(Code::kConflict, record_.of.output, kNoOffset, "",
-                  std::to_string(count) + (count == 1 ? " warning" : " warnings") +
-                      " where none is allowed; nothing was written");
-  }
-
   const ConversionOptions& options_;
   Communicator& ranks_;
   const unsigned threads_;
   ConversionRecord& record_;
+  ConversionNotes notes_;
   std::shared_ptr<const FileSource> file_;
   std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
   bool compare_ = false;
