@@ -170,7 +170,7 @@ class ExtendedDataset {
   }
 
   std::shared_ptr<const nmb::Dataset> dataset(std::string name = "") {
-    return dataset(std::make_shared<OwnedBytes>(extent_, "made.nmb"), std::move(name));
+    return dataset(owned_bytes(extent_, "made.nmb"), std::move(name));
   }
   // The values from another source.
   std::shared_ptr<const nmb::Dataset> dataset(std::shared_ptr<const ByteSource> extent,

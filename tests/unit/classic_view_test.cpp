@@ -611,7 +611,7 @@ TEST(ClassicView, IsWrittenAsAnyClassicKind) {
 
 TEST(ClassicView, ClassicDatasetStaysAsItIs) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->extent = std::make_shared<OwnedBytes>(ByteVector(), "f.nc");
+  dataset->extent = owned_bytes(ByteVector(), "f.nc");
   const Result<ClassicView> view = classic_view(dataset, Kind::kCdf1);
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->dataset, dataset);
@@ -648,7 +648,7 @@ class Integers {
     for (VarId v = 0; v < values_.size(); ++v)
       std::ranges::copy(values_[v],
                         extent.begin() + static_cast<std::ptrdiff_t>(dataset->shape(v)->begin));
-    dataset->extent = std::make_shared<OwnedBytes>(std::move(extent), "f.nc");
+    dataset->extent = owned_bytes(std::move(extent), "f.nc");
     const Result<ClassicView> view = classic_view(dataset, target);
     EXPECT_TRUE(view.ok()) << view.status().text();
     return *view;

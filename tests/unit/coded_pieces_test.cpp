@@ -73,7 +73,7 @@ class CodedPiecesTest : public testing::Test {
       out.pieces.push_back({window.size(), codecs[i], stored.size(), all.size()});
       all.insert(all.end(), stored.begin(), stored.end());
     }
-    out.stored = std::make_shared<OwnedBytes>(std::move(all), "pieces");
+    out.stored = owned_bytes(std::move(all), "pieces");
     return out;
   }
   void write(bool hole = false) {
@@ -132,7 +132,7 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
     }
     auto writer = *Writer::create(path(), options_);
     const BlockId block = define(*writer);
-    const auto source = std::make_shared<OwnedBytes>(std::move(all), "pieces");
+    const auto source = owned_bytes(std::move(all), "pieces");
     ASSERT_TRUE(writer->take_pieces(block, std::move(pieces), source).ok());
     ASSERT_TRUE(writer->close().ok());
     check();
@@ -310,10 +310,9 @@ TEST_F(CodedPiecesTest, RecordsGrowBehindThem) {
     pieces.push_back({window.size(), PieceCodec::kZstd, stored.size(), all.size()});
     all.insert(all.end(), stored.begin(), stored.end());
   }
-  ASSERT_TRUE(writer
-                  ->take_pieces(coded_block, std::move(pieces),
-                                std::make_shared<OwnedBytes>(std::move(all), "pieces"))
-                  .ok());
+  ASSERT_TRUE(
+      writer->take_pieces(coded_block, std::move(pieces), owned_bytes(std::move(all), "pieces"))
+          .ok());
   ASSERT_TRUE(writer->close().ok());
   check();
   writer = *Writer::open(path(), options_);

@@ -344,8 +344,7 @@ TEST_F(ExternalFilesTest, ChangesAreFound) {
 TEST_F(ExternalFilesTest, BytesWithoutAFolderHaveNoExternalFiles) {
   write("a", "head valuesAB");
   ASSERT_EQ(link({"a"}).text(), "ok");
-  const auto bytes =
-      std::make_shared<OwnedBytes>(test::read_file(at("v.nmb")), at("v.nmb").string());
+  const auto bytes = owned_bytes(test::read_file(at("v.nmb")), at("v.nmb").string());
   auto reader = *Reader::open(bytes);
   EXPECT_EQ((*reader->block("b0"))->read_all<std::uint8_t>(0).status().code(), Code::kUnsupported);
 }

@@ -13,7 +13,7 @@ namespace {
 KeyColumn column(const std::vector<std::int64_t>& values, Type type = Type::kShort) {
   std::vector<std::byte> bytes(values.size() * type_size(type));
   convert_to_external(MemoryType::kInt64, values.data(), values.size(), type, bytes.data());
-  return {std::make_shared<OwnedBytes>(std::move(bytes), "column"), type, values.size()};
+  return {owned_bytes(std::move(bytes), "column"), type, values.size()};
 }
 
 std::vector<std::uint64_t> numbers(const std::shared_ptr<PartitionKey>& key, std::size_t input,

@@ -23,9 +23,7 @@
 #include "common/ranks.h"
 #include "common/sha256.h"
 #include "common/statistics_option.h"
-#include "common/temporary_name.h"
 #include "common/units.h"
-#include "nmb/extract.h"
 #include "nmb/file_source.h"
 #include "nmb/mpi_ranks.h"
 #include "nmb/output_file.h"
@@ -61,6 +59,20 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
 
 PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
+  offer_files(app);
+  offer_agreement(app);
+  offer_blocks(app);
+  offer_storage(app);
+  offer_run(app);
+  tool.offer_file_list(app);
+  tool.offer_threads(app);
+  tool.offer_memory(app);
+  tool.offer_strict(app);
+  tool.offer_json(app);
+  offer_progress(tool, app);
+}
+
+void PackCommand::offer_files(CLI::App& app) {
   app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
   app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
   app.add_option("--to", to_,
@@ -79,7 +91,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                  "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
                  "{stem}/{group} where there are groups; {group} for union, join and tiles)")
       ->type_name("TEMPLATE");
-  offer_agreement(app);
+}
+
+void PackCommand::offer_blocks(CLI::App& app) {
   app.add_option("--split-names", split_names_,
                  "divide variables into blocks by the first capture; what follows the match is the "
                  "new name")
@@ -102,6 +116,9 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
          "order of inputs: given (default); name, natural numeric; values:VAR, by the first "
          "value of a variable")
       ->type_name("ORDER");
+}
+
+void PackCommand::offer_storage(CLI::App& app) {
   app.add_option("--metadata-codec", codec_,
                  "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks "
                  "are many and small)")
@@ -138,8 +155,11 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
       "--link", options_.link,
       "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
       "rest; inputs lie in the folder of OUT or below");
-  tool.offer_external(app);
+  tool_.offer_external(app);
   offer_hdf5_view(app, &hdf5_view_);
+}
+
+void PackCommand::offer_run(CLI::App& app) {
   app.add_flag("--append", options_.append,
                "pack: add to OUT, an NMB file that is there; what it has stays as it is");
   app.add_flag("--no-lock", no_lock_,
@@ -171,12 +191,6 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
                "write an HDF5 or netCDF-4 OUT without what it cannot hold, user blocks of several "
                "inputs; each is told");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
-  tool.offer_file_list(app);
-  tool.offer_threads(app);
-  tool.offer_memory(app);
-  tool.offer_strict(app);
-  tool.offer_json(app);
-  offer_progress(tool, app);
 }
 
 // What must agree where inputs have blocks of one name.
@@ -233,7 +247,6 @@ Status PackCommand::take_agreement() {
   const bool tiles = options_.mode == MergeMode::kTiles;
   NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
-  NMB_TRY(needs("--key", joins, "join"));
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
@@ -255,12 +268,11 @@ Status PackCommand::take_agreement() {
 
 // The kind of OUT, by --to or its ending.
 Status PackCommand::take_output() {
-  const bool packs = options_.mode == MergeMode::kPack;
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
     // Blocks are groups, which classic netCDF does not have.
     if (kind == "netcdf")
-      to_ = packs ? "nc4" : "cdf5";
+      to_ = options_.mode == MergeMode::kPack ? "nc4" : "cdf5";
     else if (kind == "classic")
       to_ = "cdf5";
     else
@@ -273,87 +285,40 @@ Status PackCommand::take_output() {
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--dry-run", "--resume", "--append", "--link", "--no-provenance", "--hdf5-view", "--stats"})
+        "--no-provenance", "--hdf5-view", "--stats"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
-  if (!to_.starts_with("cdf")) return {};
-  if (!compress_.empty() || packs)
-    return Status(Code::kUsage,
-                  fmt::format("found {} with an output of kind {}, expected {}",
-                              packs ? "--mode pack" : "--compress", to_,
-                              packs ? "nc4, hdf5 or nmb, which have groups" : "nmb, nc4 or hdf5"));
+  if (!to_.starts_with("cdf")) {
+    options_.hdf5.emplace().plain = to_ == "hdf5";
+    return {};
+  }
   options_.classic = to_ == "cdf1" ? Kind::kCdf1 : to_ == "cdf2" ? Kind::kCdf2 : Kind::kCdf5;
   return {};
 }
 
-// HDF5 is written from an NMB file, which lies beside it meanwhile.
-Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* report,
-                                      Communicator& ranks) {
-  const WriterOptions& writer = options.writer;
-  NMB_TRY(ranks.first(
-      [&] { return check_new_output(options.output, {.overwrite = writer.overwrite}); }));
-  NMB_ASSIGN(const TemporaryName between, TemporaryName::beside(options.output, ".nmb", ranks));
-  PackOptions first = options;
-  first.output = between.path();
-  first.code_pieces = false;
-  first.provenance = nullptr;
-  first.writer.sync = false;
-  // Nobody knows that file.
-  const auto named = [&](const Status& status) {
-    if (status.ok() || status.file() != between.path()) return status;
-    return Status(status.code(), options.output, kNoOffset, status.rule(), status.message());
-  };
-  const Status packed = pack(first, report, ranks);
-  for (std::string& text : report->warnings)
-    if (text.starts_with(between.path() + ": "))
-      text.replace(0, between.path().size(), options.output);
-  NMB_TRY(named(packed));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-  std::vector<Loss> changes;
-  Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
-  NMB_TRY(ranks.agree(losses.status()));
-  NMB_TRY(ranks.first([&] { return warn_of_what_stays(*reader, changes, report); }));
-  if (ranks.rank() == 0)
-    for (const Loss& loss : *losses) losses_.push_back(loss.line());
-  if (!losses->empty() && !lossy_)
-    return Status(
-        Code::kConflict, options.output, kNoOffset, "",
-        fmt::format("found {} that an HDF5 file cannot hold, expected none without "
-                    "--lossy; nothing was written",
-                    losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
-  ExtractOptions extract;
-  extract.overwrite = writer.overwrite;
-  extract.sync = writer.sync;
-  extract.lossy = lossy_;
-  extract.cancel = writer.cancel;
-  extract.plain = to_ == "hdf5";
-  if (options.compression && options.compression->codec == ValueCodec::kDeflate)
-    extract.deflate = options.compression->level;
-  NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
-  if (ranks.rank() == 0) {
-    NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options.output));
-    report->bytes_out = result->size();
-  }
-  return {};
-}
-
 // Blocks have brought their tags and records as far as the file in between.
-Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
-                                       PackReport* report) const {
+Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
+                                  PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
-  NMB_ASSIGN(const LostRecords lost, lost_records(between));
   const std::size_t before = report->warnings.size();
-  for (const Loss& change : changes) report->warnings.push_back(change.line());
+  for (const Loss& change : lost.changes) report->warnings.push_back(change.line());
   if (counts.tags > 0)
     report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
-  if (lost.blocks > 0)
-    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost));
+  if (lost.records.blocks > 0)
+    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost.records));
   const std::size_t warnings = report->warnings.size() - before;
-  if (!options_.strict || warnings == 0) return {};
-  return Status(Code::kConflict, options_.output, kNoOffset, "",
-                fmt::format("{} where none is allowed; nothing was written",
-                            warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
+  if (options_.strict && warnings > 0)
+    return Status(Code::kConflict, options_.output, kNoOffset, "",
+                  fmt::format("{} where none is allowed; nothing was written",
+                              warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
+  for (const Loss& loss : lost.losses) losses_.push_back(loss.line());
+  if (losses_.empty() || lossy_) return {};
+  return Status(
+      Code::kConflict, options_.output, kNoOffset, "",
+      fmt::format("found {} that an HDF5 file cannot hold, expected none without "
+                  "--lossy; nothing was written",
+                  losses_.size() == 1 ? "1 thing" : fmt::format("{} things", losses_.size())));
 }
 
 // All options that decide the bytes of OUT, as they were given.
@@ -421,6 +386,7 @@ void PackCommand::tell_what_stays() {
                              " and its journal; the same call goes on from there");
 }
 
+// When all other options are known.
 Status PackCommand::gather_inputs() {
   const CommonOptions& common = tool_.options();
   if (!common.files_from.empty()) {
@@ -428,11 +394,20 @@ Status PackCommand::gather_inputs() {
                read_file_list(common.files_from, common.nul_separated));
     options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
   }
-  if (options_.inputs.empty())
-    return Status(Code::kUsage, "found no inputs, expected files or --files-from");
   if (sort_ == "name")
     std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
-  return {};
+  return check_options(options_, {.inputs = "files or --files-from",
+                                  .mode = "--mode",
+                                  .key = "--key",
+                                  .compression = "--compress",
+                                  .dry_run = "--dry-run",
+                                  .statistics = "--stats",
+                                  .resume = "--resume",
+                                  .append = "--append",
+                                  .link = "--link",
+                                  .block_by = "--split-names",
+                                  .hdf5_view = "--hdf5-view",
+                                  .external = "--external"});
 }
 
 // Collective, of several processes: the list may be standard input, which the first one alone has.
@@ -504,25 +479,7 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Values that stay where they are go into no other blocks, and are stored in no other way.
-Status PackCommand::check_link() const {
-  if (options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --link with --mode " + mode_ + ", expected pack");
-  for (const char* option : {"--split-names", "--compress", "--inline"})
-    if (tool_.app().count(option) > 0)
-      return Status(Code::kUsage,
-                    fmt::format("found --link with {}, expected one of them", option));
-  if (options_.external == ExternalPaths::kNone)
-    return Status(Code::kUsage, "found --link with --external none, expected beneath or any");
-  return {};
-}
-
-Status PackCommand::execute() {
-  NMB_TRY(take_agreement());
-  NMB_TRY(take_output());
-  const bool one_process = launched_ranks() <= 1;
-  if (one_process) NMB_TRY(gather_inputs());
-  const CommonOptions& common = tool_.options();
+Status PackCommand::take_storage() {
   if (!inline_limit_.empty()) {
     NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
     if (limit > 65536)
@@ -536,76 +493,94 @@ Status PackCommand::execute() {
   }
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
-  if (options_.writer.statistics != StatisticsLevel::kNone && options_.writer.dry_run)
-    return Status(Code::kUsage, "found --dry-run with --stats " + statistics_ +
-                                    ", expected one of them: the length of statistics depends on "
-                                    "values");
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
-  NMB_TRY(take_io());
+  options_.external = tool_.options().external;
+  if (options_.link && tool_.app().count("--inline") > 0)
+    return Status(Code::kUsage, "found --link with --inline, expected one of them");
+  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
+  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
+                                   : codec_ == "zstd" ? MetadataCodec::kZstd
+                                                      : MetadataCodec::kZstdDictionary;
+  return take_io();
+}
+
+Status PackCommand::take_blocks() {
   if (!unmatched_.empty() && split_names_.empty())
     return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+  options_.unique_groups = !unique_.empty();
+  options_.keep_unmatched = !unmatched_.empty();
+  return {};
+}
+
+Status PackCommand::take_run() {
+  const CommonOptions& common = tool_.options();
   if (!digest_.empty() && !common.json && report_path_.empty())
     return Status(Code::kUsage, "found --digest, expected --json or --report with it");
   if (options_.append)
     // The file keeps its limit of inline values.
-    for (const char* option : {"--dry-run", "--resume", "-f", "--inline"})
+    for (const char* option : {"-f", "--inline"})
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage,
                       fmt::format("found --append with {}, expected one of them", option));
   if (no_lock_ && !options_.append)
     return Status(Code::kUsage, "found --no-lock, expected --append with it");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
-  if (options_.append && options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --append with --mode " + mode_ + ", expected pack");
-  if (resume_) {
-    if (options_.writer.dry_run)
-      return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");
-    options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
-  }
+  if (resume_) options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
   if (!no_provenance_ && to_ == "nmb")
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};
     };
-  options_.external = common.external;
-  if (options_.link) NMB_TRY(check_link());
-  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
-  options_.unique_groups = !unique_.empty();
-  options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();
-  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
-                                   : codec_ == "zstd" ? MetadataCodec::kZstd
-                                                      : MetadataCodec::kZstdDictionary;
-  const Status added = add_outputs();
-  Progress progress(tool_, "moving values");
+  return {};
+}
+
+Status PackCommand::execute() {
+  NMB_TRY(take_agreement());
+  NMB_TRY(take_output());
+  NMB_TRY(take_storage());
+  NMB_TRY(take_blocks());
+  NMB_TRY(take_run());
+  if (launched_ranks() <= 1) NMB_TRY(gather_inputs());
   PackReport report;
   bool tells = true;
+  const Status status = merge(&report, &tells);
+  return tells ? conclude(report, status) : status;
+}
+
+// *tells: false if another process says what is to be said.
+Status PackCommand::merge(PackReport* report, bool* tells) {
+  const Status added = add_outputs();
+  Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
   // Blocks of several inputs are planned by one rank: in one process its threads move the values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
-  const auto merge = [this](const PackOptions& options, PackReport* told, Communicator& ranks) {
-    const bool through_nmb = to_ == "nc4" || to_ == "hdf5";
-    return through_nmb ? write_through_nmb(options, told, ranks) : pack(options, told, ranks);
-  };
+  if (options_.hdf5)
+    options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
+      return accept_losses(between, lost, report);
+    };
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
-        if (!one_process) NMB_TRY(gather_inputs_of_first(ranks));
+        if (launched_ranks() > 1) NMB_TRY(gather_inputs_of_first(ranks));
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
-          return merge(options, &report, ranks);
+          return pack(options, report, ranks);
         }
-        if (!ranks.shares_memory()) tells = false;
+        if (!ranks.shares_memory()) *tells = false;
         PackReport other;
-        return merge(options, &other, ranks);
+        return pack(options, &other, ranks);
       });
   progress.finish();
-  if (!tells) return status;
+  return status;
+}
+
+Status PackCommand::conclude(const PackReport& report, const Status& status) {
   const auto names_report = [&](const Status& failure) {
     return failure.code() == Code::kUsage && failure.file() == report_path_;
   };

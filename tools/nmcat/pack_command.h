@@ -8,10 +8,8 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
-#include "nmb/classic_view.h"
 #include "nmb/communicator.h"
 #include "nmb/pack.h"
-#include "nmb/reader.h"
 
 namespace nmb::tools {
 
@@ -21,12 +19,17 @@ class PackCommand {
   Status execute();
 
  private:
+  void offer_files(CLI::App& app);
   void offer_agreement(CLI::App& app);
+  void offer_blocks(CLI::App& app);
+  void offer_storage(CLI::App& app);
+  void offer_run(CLI::App& app);
   Status take_agreement();
   Status take_output();
-  Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
-  Status warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
-                            PackReport* report) const;
+  Status take_storage();
+  Status take_blocks();
+  Status take_run();
+  Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
@@ -36,7 +39,8 @@ class PackCommand {
   Status check_files();
   Status start_report();
   Status take_io();
-  Status check_link() const;
+  Status merge(PackReport* report, bool* tells);
+  Status conclude(const PackReport& report, const Status& status);
   std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,

@@ -7,10 +7,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 
-#include "common/not_written.h"
 #include "common/statistics_option.h"
-#include "common/temporary_name.h"
 #include "nmb/classic_view.h"
 #include "nmb/extract.h"
 #include "nmb/file_kind.h"
@@ -23,6 +22,7 @@
 #include "nmb/text.h"
 #include "nmb/verify.h"
 #include "nmb/write_hdf5.h"
+#include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
 
 namespace nmb::tools {
@@ -44,7 +44,11 @@ class Converter {
  public:
   Converter(const ConversionOptions& options, Communicator& ranks, unsigned threads,
             ConversionRecord* record)
-      : options_(options), ranks_(ranks), threads_(threads), record_(*record) {}
+      : options_(options),
+        ranks_(ranks),
+        threads_(threads),
+        record_(*record),
+        notes_(options, record) {}
 
   Status run() {
     const Conversion& what = record_.of;
@@ -134,55 +138,45 @@ class Converter {
                  Reader::open(file_, {.external = ExternalPaths::kNone}));
       has_view = reader->has_hdf5_view();
     }
-    PackOptions options = pack_options(record_.of.output);
+    PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
     options.refuse_losses = !options_.lossy;
-    options.writer.overwrite = may_replace();
-    options.writer.sync = options_.sync;
     options.writer.hdf5_view =
         has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
-    options.writer.layer = layer();
     options.writer.statistics = statistics_level(record_.of.statistics);
     PackReport report;
-    const Status packed = pack_input(options, &report);
-    const Status status = take_losses(report, packed);
+    const Status packed = pack(options, &report, ranks_);
+    notes_.take_report(&report);
+    const Status status = notes_.take_losses(report, packed);
     if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
       return status;
     return Status(status.code(), status.file(), status.offset(), status.rule(),
                   status.message() + "; INPUT has a view: --hdf5-view off writes OUTPUT without");
   }
 
-  // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
-  // is made beside the output, and removed.
+  // HDF5 of another input, or of an NMB file whose values are to be coded anew.
   Status through_nmb() {
-    NMB_TRY(ranks_.first([&] {
-      return check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false});
-    }));
-    NMB_ASSIGN(const TemporaryName between,
-               TemporaryName::beside(record_.of.output, ".nmb", ranks_));
-    PackOptions options = pack_options(between.path());
-    options.code_pieces = false;
-    options.keep_statistics = false;
-    // Nobody knows that file.
-    const auto named = [&](const Status& status, const std::string& file) {
-      if (status.ok() || status.file() != between.path()) return status;
-      return Status(status.code(), file, kNoOffset, status.rule(), status.message());
-    };
+    PackOptions options = pack_options();
     PackReport report;
-    const Status packed = pack_input(options, &report);
-    for (std::string& text : record_.warnings)
-      if (text.starts_with(between.path() + ": "))
-        text.replace(0, between.path().size(), record_.of.output);
-    NMB_TRY(named(packed, record_.of.output));
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    // Of a whole NMB file, from_nmb() has warned.
-    if (record_.of.block) {
-      for (const PackLoss& loss : report.losses) warn(loss.line());
-      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts()); }));
-      NMB_TRY(ranks_.agree(check_warnings()));
-    }
-    const Status written = named(to_hdf5(*reader, between.path()), record_.of.input);
-    if (!record_.of.block || written.file() != record_.of.input ||
+    bool is_packed = false;
+    Hdf5Output& hdf5 = options.hdf5.emplace();
+    hdf5.plain = record_.of.to == "hdf5";
+    hdf5.check = options_.check;
+    hdf5.source = record_.of.input;
+    hdf5.on_losses = [&](const Reader& between, const Hdf5Losses& lost) -> Status {
+      is_packed = true;
+      notes_.take_report(&report);
+      // Of a whole NMB file, from_nmb() has warned.
+      if (record_.of.block) {
+        for (const PackLoss& loss : report.losses) notes_.warn(loss.line());
+        NMB_TRY(notes_.warn_of_tags(between.tag_counts()));
+        NMB_TRY(notes_.check_warnings());
+      }
+      return notes_.accept_losses(lost);
+    };
+    const Status written = pack(options, &report, ranks_);
+    notes_.take_report(&report);
+    if (!is_packed || !record_.of.block || written.file() != record_.of.input ||
         (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
       return written;
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
@@ -192,35 +186,19 @@ class Converter {
                       "it are below, or convert the whole file");
   }
 
-  Status to_hdf5(const Reader& reader, const std::string& path) {
-    std::vector<Loss> changes;
-    Result<std::vector<Loss>> losses = hdf5_losses(reader, &changes);
-    NMB_TRY(ranks_.agree(losses.status()));
-    for (const Loss& change : changes) warn(change.line());
-    NMB_TRY(ranks_.first([&] { return warn_of_records(reader); }));
-    NMB_TRY(ranks_.agree(check_warnings()));
-    NMB_TRY(check_losses(*losses, "an HDF5 file"));
-    return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
+  Status to_hdf5(const Reader& reader) {
+    ExtractOptions options = extract_options();
+    options.plain = record_.of.to == "hdf5";
+    options.on_losses = [this](const Reader&, const Hdf5Losses& lost) {
+      return notes_.accept_losses(lost);
+    };
+    return write_hdf5(reader, record_.of.input, record_.of.output, options, ranks_);
   }
 
-  // Notes what the output will not have. kConflict without --lossy.
-  Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
-    for (const Loss& loss : losses) record_.losses.push_back(loss.line());
-    return record_.losses.empty() || options_.lossy ? Status() : refused_losses(target);
-  }
-
-  Status refused_losses(const std::string& target) const {
-    const std::size_t count = record_.losses.size();
-    return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                  "found " + std::to_string(count) +
-                      (count == 1 ? " thing that " : " things that ") + target +
-                      " cannot hold, expected none without --lossy; nothing was written");
-  }
-
-  PackOptions pack_options(const std::string& output) {
+  PackOptions pack_options() {
     PackOptions options;
     options.inputs = {record_.of.input};
-    options.output = output;
+    options.output = record_.of.output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.block_by = record_.of.block_by;
@@ -235,56 +213,14 @@ class Converter {
       return sources.front().provenance;
     };
     if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
-    options.writer.sync = false;
+    options.writer.overwrite = may_replace();
+    options.writer.sync = options_.sync;
+    options.writer.layer = layer();
     options.writer.threads = threads_;
     options.writer.cancel = options_.cancel;
     options.check = options_.check;
     options.strict = options_.strict;
     return options;
-  }
-
-  Status pack_input(const PackOptions& options, PackReport* report) {
-    const Status status = pack(options, report, ranks_);
-    // Those of opening an NMB file are among its own.
-    std::erase_if(record_.warnings, [&](const std::string& warning) {
-      return std::ranges::find(report->warnings, warning) != report->warnings.end();
-    });
-    record_.warnings.insert(record_.warnings.end(), report->warnings.begin(),
-                            report->warnings.end());
-    record_.without_statistics = report->without_statistics;
-    for (const PackConflict& conflict : report->conflicts)
-      record_.conflicts.push_back(conflict.text());
-    return status;
-  }
-
-  // Of an NMB output.
-  Status take_losses(const PackReport& report, const Status& status) {
-    for (const PackLoss& loss : report.losses) {
-      record_.losses.push_back(loss.line());
-      if (options_.lossy) warn(loss.line());
-    }
-    if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
-        !report.conflicts.empty())
-      return status;
-    return refused_losses("the output");
-  }
-
-  Status warn_of_tags(const Result<TagCounts>& counts) {
-    NMB_TRY(counts.status());
-    if (counts->tags > 0) warn(no_place_for_tags(*counts));
-    return {};
-  }
-
-  Status warn_of_records(const Reader& reader) {
-    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
-    if (lost.blocks > 0) warn(no_place_for_records(lost));
-    return {};
-  }
-
-  Status warn_of_what_stays(const Reader& reader) {
-    NMB_ASSIGN(const std::vector<std::string> lines, not_written_lines(reader));
-    for (const std::string& line : lines) warn(line);
-    return {};
   }
 
   Status from_nmb() {
@@ -294,50 +230,62 @@ class Converter {
                                     .external = options_.external}));
     NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
-    for (const Finding& warning : reader->warnings()) warn(warning.text());
-    if (!record_.of.block) NMB_TRY(ranks_.first([&] { return warn_of_what_stays(*reader); }));
-    NMB_TRY(ranks_.agree(check_warnings()));
+    for (const Finding& warning : reader->warnings()) notes_.warn(warning.text());
+    if (!record_.of.block)
+      NMB_TRY(ranks_.first([&] { return notes_.warn_of_what_stays(*reader); }));
+    NMB_TRY(ranks_.agree(notes_.check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
-    if (to_hdf5_file && !record_.of.block && !options_.compression)
-      return to_hdf5(*reader, record_.of.input);
-    if (to_hdf5_file && !record_.of.block) return through_nmb();
+    if (to_hdf5_file && !record_.of.block)
+      return options_.compression ? through_nmb() : to_hdf5(*reader);
+    NMB_ASSIGN(const BlockEntry entry, chosen_block(*reader));
+    if (to_hdf5_file) return through_nmb();
+    if (record_.of.block) {
+      NMB_TRY(ranks_.first([&] { return notes_.warn_of_tags(reader->tag_counts(entry)); }));
+      NMB_TRY(ranks_.agree(notes_.check_warnings()));
+    }
+    return classic_from_nmb(*reader, entry);
+  }
+
+  // The block that becomes a classic file.
+  Result<BlockEntry> chosen_block(const Reader& reader) const {
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
-      NMB_ASSIGN(entry, reader->find(*block));
-      if (!entry)
-        return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                      "found no block \"" + printable(*block) + "\"");
-      if (to_hdf5_file) return through_nmb();
-      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts(entry)); }));
-      NMB_TRY(ranks_.agree(check_warnings()));
-    } else if (reader->totals().blocks != 1) {
-      NMB_ASSIGN(entry, reader->find(""));
-      if (!is_extended(entry))
-        return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                      "found " + std::to_string(reader->totals().blocks) +
-                          " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
-                          "them");
-    } else {
-      NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
-        entry = only;
-        return false;
-      }));
+      NMB_ASSIGN(entry, reader.find(*block));
+      if (entry) return *std::move(entry);
+      return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                    "found no block \"" + printable(*block) + "\"");
     }
+    if (reader.totals().blocks != 1) {
+      NMB_ASSIGN(entry, reader.find(""));
+      if (is_extended(entry)) return *std::move(entry);
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    "found " + std::to_string(reader.totals().blocks) +
+                        " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
+                        "them");
+    }
+    NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
+      entry = only;
+      return false;
+    }));
+    return *std::move(entry);
+  }
+
+  Status classic_from_nmb(const Reader& reader, const BlockEntry& entry) {
     const ExtractOptions extract = extract_options();
     if (!is_extended(entry) &&
-        (!extract.kind || entry->kind == static_cast<std::uint16_t>(*extract.kind)))
-      return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
+        (!extract.kind || entry.kind == static_cast<std::uint16_t>(*extract.kind)))
+      return extract_block(reader, entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
     FileDimensions dimensions;
     const auto load = [&]() -> Status {
-      NMB_ASSIGN(block, reader->block(*entry));
-      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(*reader)).of(*block));
+      NMB_ASSIGN(block, reader.block(entry));
+      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(reader)).of(*block));
       if (record_.of.block || !is_extended(entry)) return {};
-      return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
-        if (other.name == entry->name) return true;
+      return reader.for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+        if (other.name == entry.name) return true;
         NMB_TRY(lose_group(
-            other, [&] { return reader->block(other); }, &losses));
+            other, [&] { return reader.block(other); }, &losses));
         return true;
       });
     };
@@ -386,7 +334,7 @@ class Converter {
         classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
     losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
-    NMB_TRY(check_losses(losses, "a classic file"));
+    NMB_TRY(notes_.accept_losses(losses, "a classic file"));
     const Status written = write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
     if (written.code() != Code::kConflict || !options_.lossy) return written;
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
@@ -421,8 +369,8 @@ class Converter {
   Status from_classic() {
     NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
-      if (remark.rule == "R-CH-6") warn(remark.text());
-    NMB_TRY(check_warnings());
+      if (remark.rule == "R-CH-6") notes_.warn(remark.text());
+    NMB_TRY(notes_.check_warnings());
     const Kind kind = classic_kind(record_.of.to).value_or(dataset->kind());
     return to_classic(std::move(dataset), kind, {});
   }
@@ -444,33 +392,17 @@ class Converter {
     options.overwrite = may_replace();
     options.sync = options_.sync;
     options.check = options_.check;
-    options.lossy = options_.lossy;
-    options.plain = record_.of.to == "hdf5";
-    if (options_.compression) options.chunk = options_.compression->chunk;
-    if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
-      options.deflate = options_.compression->level;
-      options.shuffle = options_.compression->shuffle;
-    }
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();
     return options;
   }
 
-  void warn(const std::string& text) { record_.warnings.push_back(file_->name() + ": " + text); }
-
-  Status check_warnings() const {
-    const std::size_t count = record_.warnings.size();
-    if (!options_.strict || count == 0) return {};
-    return Status(Code::kConflict, record_.of.output, kNoOffset, "",
-                  std::to_string(count) + (count == 1 ? " warning" : " warnings") +
-                      " where none is allowed; nothing was written");
-  }
-
   const ConversionOptions& options_;
   Communicator& ranks_;
   const unsigned threads_;
   ConversionRecord& record_;
+  ConversionNotes notes_;
   std::shared_ptr<const FileSource> file_;
   std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
   bool compare_ = false;

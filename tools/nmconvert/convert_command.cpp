@@ -16,6 +16,20 @@ namespace nmb::tools {
 
 ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
+  offer_files(app);
+  offer_storage(app);
+  offer_list(app);
+  offer_run(app);
+  tool.offer_threads(app);
+  tool.offer_memory(app);
+  tool.offer_strict(app);
+  tool.offer_json(app);
+  tool.offer_jsonl(app);
+  tool.offer_bytes(app);
+  offer_progress(tool, app);
+}
+
+void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("input", input_, "the file to convert")->type_name("INPUT");
   app.add_option("output", output_, "the file to write")->type_name("OUTPUT");
   app.add_option(
@@ -40,6 +54,9 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
          "of an NMB output, blocks by what the data say: dim:NAME, one for each index along "
          "a dimension, or key:ATT, by the value of an attribute")
       ->type_name("RULE");
+}
+
+void ConvertCommand::offer_storage(CLI::App& app) {
   app.add_option("--compress", compress_,
                  "of an NMB output: none, deflate[:1-9] or zstd[:1-19]; of an HDF5 one, what came "
                  "from HDF5 (default: as in INPUT); HDF5 programs read zstd only with its plug-in")
@@ -71,8 +88,11 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_flag("--materialise", materialise_,
                "copy in what an HDF5 input has in external and virtual data sets; any file that it "
                "names is opened");
-  tool.offer_external(app);
-  tool.offer_file_list(app);
+  tool_.offer_external(app);
+}
+
+void ConvertCommand::offer_list(CLI::App& app) {
+  tool_.offer_file_list(app);
   app.add_option("--out-dir", batch_.folder,
                  "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
       ->type_name("DIR");
@@ -84,6 +104,9 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "add a JSON document, on one line, for each file of a list")
       ->type_name("FILE");
   app.add_flag("--resume", batch_.resume, "leave out what --report proves done");
+}
+
+void ConvertCommand::offer_run(CLI::App& app) {
   app.add_option("--digest", digest_,
                  "sha256: report that of input and output, which are read once more")
       ->type_name("KIND")
@@ -94,13 +117,6 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   app.add_flag("-f,--force", force_, "replace existing outputs");
   app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
-  tool.offer_threads(app);
-  tool.offer_memory(app);
-  tool.offer_strict(app);
-  tool.offer_json(app);
-  tool.offer_jsonl(app);
-  tool.offer_bytes(app);
-  offer_progress(tool, app);
 }
 
 Status ConvertCommand::check_arguments() const {

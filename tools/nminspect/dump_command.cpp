@@ -1,6 +1,7 @@
 // nminspect dump (see dump_command.h).
 #include "nminspect/dump_command.h"
 
+#include <functional>
 #include <utility>
 
 #include "common/json_document.h"
@@ -46,6 +47,25 @@ std::string longer_shape(const NetcdfView& view, VarId id,
     if (shown != stored) return shape_text(shown);
   }
   return {};
+}
+
+// The values may be more than memory holds: they go out behind the document's other keys.
+Status write_with_values(Output& out, const Json& json,
+                         const std::function<Status(const TextSink&)>& write) {
+  std::string head = json.dump(-1, ' ', true);
+  head.back() = ',';
+  head += "\"values\":";
+  bool begun = false;
+  const Status status = write([&](std::string_view part) -> Status {
+    if (!std::exchange(begun, true)) NMB_TRY(out.write(head));
+    return out.write(part);
+  });
+  if (!begun) return status;
+  std::string tail = "}\n";
+  if (!status.ok())
+    tail = ",\"error\":" + Json(json_text(status.text())).dump(-1, ' ', true) + tail;
+  const Status ended = out.write(tail);
+  return status.ok() ? ended : status;
 }
 
 }  // namespace
@@ -106,7 +126,6 @@ Status DumpCommand::run(const InspectedFile& file) {
   };
   if (!tool_.options().json) return write(ValueFormat::kCdl, tool_.out().sink());
 
-  // The values may be more than memory holds: they go out behind the document's other keys.
   Json json = json_document("dump");
   json["file"] = json_text(file.file().name());
   json["block"] = json_text(block);
@@ -114,20 +133,8 @@ Status DumpCommand::run(const InspectedFile& file) {
   json["type"] = type_text(dataset->metadata, dataset->metadata.variable(*id).type);
   json["shape"] = shape.lengths;
   json["slab"] = {{"start", slab.start}, {"count", slab.count}, {"stride", slab.stride}};
-  std::string head = json.dump(-1, ' ', true);
-  head.back() = ',';
-  head += "\"values\":";
-  bool begun = false;
-  const Status status = write(ValueFormat::kJson, [&](std::string_view part) -> Status {
-    if (!std::exchange(begun, true)) NMB_TRY(tool_.out().write(head));
-    return tool_.out().write(part);
-  });
-  if (!begun) return status;
-  std::string tail = "}\n";
-  if (!status.ok())
-    tail = ",\"error\":" + Json(json_text(status.text())).dump(-1, ' ', true) + tail;
-  const Status ended = tool_.out().write(tail);
-  return status.ok() ? ended : status;
+  return write_with_values(tool_.out(), json,
+                           [&](const TextSink& sink) { return write(ValueFormat::kJson, sink); });
 }
 
 }  // namespace nmb::tools

@@ -180,7 +180,7 @@ Status StatsCommand::run(const InspectedFile& file) {
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   StatsListing listing(tool_, histogram_);
   // Nothing goes out where there is nothing to be told.
-  std::uint64_t blocks = 0, without_histogram = 0;
+  std::uint64_t blocks = 0;
   bool begun = false;
   std::vector<BlockEntry> ahead;  // of the first block that has any
   const auto list = [&](const BlockEntry& entry) -> Status {
@@ -212,18 +212,23 @@ Status StatsCommand::run(const InspectedFile& file) {
                               "with --stats",
                               blocks == 1 ? "the block" : fmt::format("{} blocks", blocks)));
   NMB_TRY(listing.end());
-  const std::uint64_t without = listing.without();
+  return tell_missing(file.file().name(), listing.blocks(), listing.without(),
+                      listing.histograms());
+}
+
+// How many of the blocks have no statistics, and how many have histograms.
+Status StatsCommand::tell_missing(const std::string& file, std::uint64_t blocks,
+                                  std::uint64_t without, std::uint64_t histograms) {
   if (without > 0)
-    tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no statistics",
-                                         file.file().name(), without, listing.blocks()));
-  without_histogram = listing.blocks() - without - listing.histograms();
+    tool_.diagnostics().note(
+        fmt::format("{}: {} of {} blocks have no statistics", file, without, blocks));
   if (!histogram_) return {};
-  if (listing.histograms() == 0)
+  if (histograms == 0)
     return Status(Code::kNotFound,
                   "found no histogram, expected a file written with --stats histogram");
-  if (without_histogram > 0)
-    tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no histogram",
-                                         file.file().name(), without_histogram, listing.blocks()));
+  if (const std::uint64_t plain = blocks - without - histograms; plain > 0)
+    tool_.diagnostics().note(
+        fmt::format("{}: {} of {} blocks have no histogram", file, plain, blocks));
   return {};
 }
 

@@ -26,7 +26,9 @@ SummaryCommand::SummaryCommand(Tool& tool)
   tool.offer_bytes(command_);
 }
 
-Status SummaryCommand::run(const InspectedFile& file) {
+namespace {
+
+Result<Json> summary_of(const InspectedFile& file) {
   const Totals& totals = file.totals();
   const Reader* reader = file.reader();
   const std::uint64_t size = file.file().size();
@@ -54,8 +56,14 @@ Status SummaryCommand::run(const InspectedFile& file) {
   json["attributes"] = totals.attributes;
   json["records"] = totals.records;
   json["samples"] = totals.samples;
-  if (tool_.options().json) return write_json(tool_.out(), json);
+  return json;
+}
 
+}  // namespace
+
+Status SummaryCommand::run(const InspectedFile& file) {
+  NMB_ASSIGN(const Json json, summary_of(file));
+  if (tool_.options().json) return write_json(tool_.out(), json);
   Table table(tool_.out(), {{""}, {""}});
   for (const auto& [key, value] : json.items()) {
     if (key == "schema" ||

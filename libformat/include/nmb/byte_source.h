@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "nmb/status.h"
 
@@ -39,6 +41,29 @@ class ByteSource {
   virtual bool may_be_sparse() const { return false; }
 };
 
+// A source around another one: what it does not override, that one does.
+class ByteSourceLayer : public ByteSource {
+ public:
+  explicit ByteSourceLayer(std::shared_ptr<const ByteSource> base) : base_(std::move(base)) {}
+  std::uint64_t size() const override { return base_->size(); }
+  Result<std::uint64_t> refresh() const override { return base_->refresh(); }
+  void forget() const override { base_->forget(); }
+  bool has_writer() const override { return base_->has_writer(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return base_->read_at(offset, out);
+  }
+  const std::string& name() const override { return base_->name(); }
+  const std::string* path() const override { return base_->path(); }
+  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
+    return base_->is_unallocated(offset, length);
+  }
+  bool may_be_sparse() const override { return base_->may_be_sparse(); }
+  const std::shared_ptr<const ByteSource>& base() const { return base_; }
+
+ private:
+  const std::shared_ptr<const ByteSource> base_;
+};
+
 // Bytes in memory that the caller keeps alive.
 class MemorySource final : public ByteSource {
  public:
@@ -54,22 +79,29 @@ class MemorySource final : public ByteSource {
   std::string name_;
 };
 
-// A range of another source, which must outlive it.
+// A source that belongs to the caller, who keeps it alive.
+inline std::shared_ptr<const ByteSource> not_owned(const ByteSource& source) {
+  return {std::shared_ptr<const void>(), &source};
+}
+
+// A range of another source.
 class RangeSource final : public ByteSource {
  public:
-  // offset + size must not exceed base.size().
-  RangeSource(const ByteSource& base, std::uint64_t offset, std::uint64_t size)
-      : base_(base), offset_(offset), size_(size) {}
+  // offset + size must not exceed base->size().
+  RangeSource(std::shared_ptr<const ByteSource> base, std::uint64_t offset, std::uint64_t size)
+      : base_(std::move(base)), offset_(offset), size_(size) {}
   std::uint64_t size() const override { return size_; }
   NMB_EXPORT Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  const std::string& name() const override { return base_.name(); }
+  const std::string& name() const override { return base_->name(); }
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return base_.is_unallocated(offset_ + offset, length);
+    return base_->is_unallocated(offset_ + offset, length);
   }
-  bool may_be_sparse() const override { return base_.may_be_sparse(); }
+  bool may_be_sparse() const override { return base_->may_be_sparse(); }
+  const std::shared_ptr<const ByteSource>& base() const { return base_; }
+  std::uint64_t offset() const { return offset_; }
 
  private:
-  const ByteSource& base_;
+  std::shared_ptr<const ByteSource> base_;
   std::uint64_t offset_;
   std::uint64_t size_;
 };

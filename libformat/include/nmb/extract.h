@@ -17,6 +17,8 @@
 
 namespace nmb {
 
+struct Hdf5Losses;  // nmb/write_hdf5.h
+
 struct ExtractOptions {
   // The kind to write. Empty: the source's own, byte for byte as it was packed; numrecs is brought
   // up to date if records were added.
@@ -29,8 +31,10 @@ struct ExtractOptions {
   const std::atomic<bool>* cancel = nullptr;
   // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  OutputLayer layer;   // around the file
-  bool lossy = false;  // an HDF5 file without what hdf5_losses() tells
+  OutputLayer layer;  // around the file
+  // HDF5 outputs: called on rank 0 before anything is written. A status that is not ok ends the
+  // call. Unset: the call fails with kConflict if the file cannot hold something.
+  std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
   // HDF5 outputs: deflate level (1 to 9; 0: none) and shuffling of arrays of classic blocks that
   // have records or more than 64 KiB.
   int deflate = 0;

@@ -126,6 +126,13 @@ class Metadata {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
       visit(attribute_at(i));
   }
+  // The same until a Status that is not ok, which it returns.
+  template <class Visit>
+  Status try_each_attribute(VarId owner, Visit visit) const {
+    for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
+      NMB_TRY(visit(attribute_at(i)));
+    return {};
+  }
   std::optional<DimId> record_dimension() const {
     return record_dim_ == kNone ? std::nullopt : std::optional<DimId>(record_dim_);
   }

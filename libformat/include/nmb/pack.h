@@ -21,6 +21,9 @@
 
 namespace nmb {
 
+class Reader;
+struct Hdf5Losses;  // nmb/write_hdf5.h
+
 // What becomes of blocks of one name in several inputs.
 enum class MergeMode : std::uint8_t {
   kPack,   // a conflict
@@ -37,6 +40,16 @@ struct PackSource {
   std::string path{};
   std::uint64_t bytes = 0;
   std::vector<std::string> provenance;  // of an NMB file: what it tells (Reader::provenance)
+};
+
+// How an HDF5 output is written; the rest of ExtractOptions follows from other options.
+struct Hdf5Output {
+  bool plain = false;  // ExtractOptions::plain
+  bool check = true;   // ExtractOptions::check
+  // ExtractOptions::on_losses, of the NMB file that lies beside the output.
+  std::function<Status(const Reader& between, const Hdf5Losses&)> on_losses{};
+  // The file that is to blame for what cannot be written as HDF5; "": the output.
+  std::string source{};
 };
 
 struct PackOptions {
@@ -72,6 +85,10 @@ struct PackOptions {
   // `samples`, `compression` and what of `writer` NMB files alone have do
   // not count. kConflict: the kind cannot hold it.
   std::optional<Kind> classic{};
+  // The output is an HDF5 file (nmb/write_hdf5.h). It is made of an NMB file, which lies beside it
+  // until then and to which the other options apply; it has no statistics and no provenance.
+  // Classic blocks get deflate alone, by HDF5.
+  std::optional<Hdf5Output> hdf5{};
   // Of pack: the blocks become a new generation of the output, which is there; what it has stays as
   // it was, whatever happens. A block whose name it has is a conflict.
   bool append = false;
@@ -123,9 +140,6 @@ struct PackOptions {
   // What NMB inputs have and the output will not (PackReport::losses) makes the call fail with
   // kConflict; else each counts as a warning.
   bool refuse_losses = false;
-  // false: with compression, values of classic blocks stay as they are, and zstd of them is
-  // kUnsupported: the file is to become HDF5, which gets deflate by ExtractOptions::deflate.
-  bool code_pieces = true;
   // Values that HDF5 inputs have in other files are copied in: HDF5 opens what these name, and no
   // limits of time and memory hold.
   bool materialise = false;
@@ -146,6 +160,18 @@ struct PackOptions {
   // Called now and then from one thread, with bytes of values moved.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
+
+// What messages call options.
+struct PackOptionNames {
+  std::string inputs = "at least one";
+  std::string mode = "mode", kind = "an output of kind", key = "key", compression = "compression";
+  std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
+  std::string append = "append", link = "link", block_by = "block_by", hdf5_view = "hdf5_view";
+  std::string external = "external";
+};
+
+// kUsage: options that do not go together. pack() fails so too.
+NMB_EXPORT Status check_options(const PackOptions& options, const PackOptionNames& names = {});
 
 // Inputs that cannot go together.
 struct PackConflict {

@@ -14,18 +14,22 @@
 
 namespace nmb {
 
-// What of an NMB file an HDF5 file cannot hold: user blocks of groups other than the root group,
-// unless all others lie below that one. changes, if not null, gets the definitions that HDF5
-// writes in another form, without a loss of values: filter parameters that it replaces. Reads the
-// definitions of all blocks of kind 6. kDamaged; kIo.
-NMB_EXPORT Result<std::vector<Loss>> hdf5_losses(const Reader& reader,
-                                                 std::vector<Loss>* changes = nullptr);
+// What an HDF5 file does not have of an NMB file, or has otherwise.
+struct Hdf5Losses {
+  // It cannot hold: user blocks of groups other than the root group, unless all others lie below
+  // that one.
+  std::vector<Loss> losses{};
+  // Definitions that HDF5 writes in another form, without a loss of values: filter parameters that
+  // it replaces.
+  std::vector<Loss> changes{};
+  LostRecords records{};
+};
 
 // Publishes `path` or leaves what was there untouched. Done by rank 0 of `ranks`; all get the
 // outcome. The HDF5 library works in a process of its own, which opens `input`, the file that
 // `reader` has open. options.kind and threads do not count; options.check: the result is read
 // again, its groups and values are those of `input`, and netCDF sees the dimensions of its sources.
-// kConflict: hdf5_losses() without options.lossy; kDamaged, kUnsupported: what that process says;
+// kConflict: losses without options.on_losses; kDamaged, kUnsupported: what that process says;
 // kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ExtractOptions& options,

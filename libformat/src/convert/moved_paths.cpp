@@ -374,12 +374,10 @@ class BlockMover {
   }
 
   Status move_attributes(VarId owner, Metadata* to) {
-    Status status;
     std::uint32_t number = 0;
-    block_.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (status.ok()) status = move_attribute(owner, number++, attribute, to);
+    return block_.metadata.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return move_attribute(owner, number++, attribute, to);
     });
-    return status;
   }
 
   Status move_attribute(VarId owner, std::uint32_t number, const Attribute& attribute,

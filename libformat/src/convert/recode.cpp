@@ -14,7 +14,7 @@
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
-#include "wire/shared_range.h"
+#include "wire/memory_room.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -360,18 +360,19 @@ class Recoder {
     const bool is_hole = now && now->kind == StorageKind::kNone;
     std::optional<ChunkTable> same;
     if (is_chunked(now) && now->chunk == storage->chunk)
-      same.emplace(std::make_shared<SharedRange>(block_.extent, block_.metadata.begin(variable),
+      same.emplace(std::make_shared<RangeSource>(block_.extent, block_.metadata.begin(variable),
                                                  now->region_length),
                    *now, size);
-    const SharedRange plain(array.source, array.shape.begin,
+    const RangeSource plain(array.source, array.shape.begin,
                             array.source->size() - array.shape.begin);
     const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk,
                              unstored_value(properties_, variable, size));
 
     const std::uint64_t spooled = spool_->size(), table_bytes = chunks * ChunkRow::kLength;
     std::uint64_t end = table_bytes;
-    const auto window = static_cast<std::size_t>(
-        std::min(chunks, std::max<std::uint64_t>(options_.threads, kCodedAtOnce / chunk_bytes)));
+    const auto window = static_cast<std::size_t>(std::min(
+        chunks,
+        std::max<std::uint64_t>(options_.threads, memory_room(kCodedAtOnce) / chunk_bytes)));
     struct Coded {
       std::vector<std::byte> bytes;
       std::uint32_t mask = 0;

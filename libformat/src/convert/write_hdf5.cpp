@@ -96,16 +96,13 @@ class TypesInOrder {
   }
 
   Status copy_attributes(VarId owner, Metadata* to) {
-    Status status;
-    from_.for_each_attribute(owner, [&](const Attribute& a) {
-      const Result<Type> type = status.ok() ? number(a.type) : Result<Type>(status);
-      status = type.status();
-      if (!status.ok() || !to) return;
-      status = TypeTable::is_extended(*type)
-                   ? to->add_extended_attribute(owner, a.name, *type, a.count, a.values)
-                   : to->add_attribute(owner, a.name, *type, a.values);
+    return from_.try_each_attribute(owner, [&](const Attribute& a) -> Status {
+      NMB_ASSIGN(const Type type, number(a.type));
+      if (!to) return {};
+      return TypeTable::is_extended(type)
+                 ? to->add_extended_attribute(owner, a.name, type, a.count, a.values)
+                 : to->add_attribute(owner, a.name, type, a.values);
     });
-    return status;
   }
 
   Result<Type> number(Type type) {
@@ -327,7 +324,12 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   create.sync = options.sync;
   create.cancel = options.cancel;
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
-  if (!options.lossy) NMB_TRY(check_losses(form).in_file(input));
+  if (options.on_losses) {
+    NMB_ASSIGN(LostRecords records, lost_records(reader));
+    NMB_TRY(options.on_losses(reader, {form.losses(), form.changes(), std::move(records)}));
+  } else {
+    NMB_TRY(check_losses(form).in_file(input));
+  }
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
     const Status made = run_export(input, hidden, path, options);
@@ -349,17 +351,9 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
 
 }  // namespace
 
-Result<std::vector<Loss>> hdf5_losses(const Reader& reader, std::vector<Loss>* changes) {
-  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
-  if (changes) *changes = form.changes();
-  return form.losses();
-}
-
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
                   const ExtractOptions& options, Communicator& ranks) {
-  Status status;
-  if (ranks.rank() == 0) status = write_alone(reader, input, path, options);
-  return ranks.agree(status);
+  return ranks.first([&] { return write_alone(reader, input, path, options); });
 }
 
 }  // namespace nmb

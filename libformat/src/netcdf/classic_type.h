@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "netcdf/array_source.h"
 #include "nmb/extension.h"
+#include "values/array_source.h"
 
 namespace nmb {
 

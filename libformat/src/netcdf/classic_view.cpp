@@ -11,16 +11,15 @@
 #include "model/classic_grammar.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
-#include "netcdf/array_source.h"
 #include "netcdf/classic_type.h"
 #include "netcdf/held_types.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
+#include "values/array_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -225,7 +224,7 @@ class ClassicMaker {
                                           std::to_string(source->size()) +
                                           " bytes of values, expected " + std::to_string(bytes) +
                                           " from " + std::to_string(shape.begin) + " on");
-      source = std::make_shared<SharedRange>(std::move(source), shape.begin, bytes);
+      source = std::make_shared<RangeSource>(std::move(source), shape.begin, bytes);
     }
     if (!type.is_changed) return source;
     return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());
@@ -328,14 +327,12 @@ class ClassicMaker {
 
   // name: of the variable as it is written; empty: of the block.
   Status define_attributes(VarId from, VarId to, const std::string& name) {
-    Status status;
     std::uint32_t number = 0;
-    from_.for_each_attribute(from, [&](const Attribute& attribute) {
+    return from_.try_each_attribute(from, [&](const Attribute& attribute) {
       const std::uint32_t own = number++;
-      if (status.ok() && !view_.hides(from, attribute.name))
-        status = define_attribute(from, own, attribute, to, name);
+      return view_.hides(from, attribute.name) ? Status()
+                                               : define_attribute(from, own, attribute, to, name);
     });
-    return status;
   }
 
   Status define_attribute(VarId from, std::uint32_t number, const Attribute& attribute, VarId to,

@@ -15,11 +15,10 @@
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "netcdf/array_source.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/type_widening.h"
+#include "values/array_source.h"
 #include "wire/endian.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -152,7 +151,7 @@ class TypeChanger {
                                         std::to_string(size) + " bytes of values, expected " +
                                         std::to_string(slice) + " from " +
                                         std::to_string(shape.begin) + " on");
-    return Source(std::make_shared<SharedRange>(dataset_->extent, shape.begin, slice));
+    return Source(std::make_shared<RangeSource>(dataset_->extent, shape.begin, slice));
   }
 
   // With the fill value, where a type holds that too.
@@ -173,11 +172,9 @@ class TypeChanger {
 
   // Of a variable that had the type `was` and has `is` now.
   Status add_attributes(VarId owner, VarId own, std::string_view name, Type was, Type is) {
-    Status status;
-    from_.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (status.ok()) status = add_attribute(attribute, own, name, was, is);
+    return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return add_attribute(attribute, own, name, was, is);
     });
-    return status;
   }
 
   Status add_attribute(const Attribute& attribute, VarId own, std::string_view name, Type was,

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "netcdf/array_source.h"
 #include "nmb/types.h"
+#include "values/array_source.h"
 
 namespace nmb {
 

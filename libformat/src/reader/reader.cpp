@@ -18,6 +18,7 @@
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "wire/hash.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
@@ -106,6 +107,7 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);
   state->options = options;
+  state->options.cache_bytes = memory_room(options.cache_bytes);
   state->warnings = std::move(warnings.list);
   return std::unique_ptr<Reader>(new Reader(std::move(state)));
 }

@@ -11,14 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include "wire/memory_room.h"
+
 namespace nmb {
 
-// Holds at most `limit` bytes, or one chunk if that is longer. Thread-safe.
+// Holds at most memory_room(limit) bytes, or one chunk if that is longer. Thread-safe.
 class ChunkCache {
  public:
   using Chunk = std::shared_ptr<const std::vector<std::byte>>;
 
-  explicit ChunkCache(std::uint64_t limit) : limit_(limit) {}
+  explicit ChunkCache(std::uint64_t limit) : limit_(memory_room(limit)) {}
 
   // A number for an array, so that chunks of several can be told apart.
   std::uint64_t add_array() {

@@ -13,22 +13,18 @@
 
 namespace nmb {
 
-class MeteredSource final : public ByteSource {
+class MeteredSource final : public ByteSourceLayer {
  public:
   // `base` and `options` outlive the source.
   MeteredSource(const ByteSource& base, const VerifyOptions& options)
-      : base_(base),
+      : ByteSourceLayer(not_owned(base)),
         rate_(options.rate),
         progress_(options.progress),
         start_(std::chrono::steady_clock::now()) {}
 
-  std::uint64_t size() const override { return base_.size(); }
-  Result<std::uint64_t> refresh() const override { return base_.refresh(); }
-  void forget() const override { base_.forget(); }
-  bool has_writer() const override { return base_.has_writer(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     account(out.size());
-    return base_.read_at(offset, out);
+    return base()->read_at(offset, out);
   }
   // Bytes that are about to be read, here or of a file that belongs to this one.
   void account(std::uint64_t more) const {
@@ -45,17 +41,10 @@ class MeteredSource final : public ByteSource {
                        std::chrono::duration<double>(std::min(seconds, kLongestWait))));
     }
   }
-  const std::string& name() const override { return base_.name(); }
-  const std::string* path() const override { return base_.path(); }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return base_.is_unallocated(offset, length);
-  }
-  bool may_be_sparse() const override { return base_.may_be_sparse(); }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
   static constexpr double kLongestWait = 1e9;  // seconds that a clock can count
-  const ByteSource& base_;
   const std::uint64_t rate_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
   mutable std::mutex telling_;

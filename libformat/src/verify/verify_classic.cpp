@@ -40,7 +40,7 @@ Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
   options.values_follow = false;
   Result<ClassicHeader> header = decode_classic_header(file, options);
   if (header.ok() || header.status().rule() != "R-CH-18") return header;
-  return decode_classic_header(RangeSource(file, 0, header.status().offset()), options);
+  return decode_classic_header(RangeSource(not_owned(file), 0, header.status().offset()), options);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Status MemorySource::read_at(std::uint64_t offset, std::span<std::byte> out) con
 
 Status RangeSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset) return cut(name(), size_, offset, out.size());
-  return base_.read_at(offset_ + offset, out);
+  return base_->read_at(offset_ + offset, out);
 }
 
 }  // namespace nmb

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dump/value_text.h"
+#include "model/attribute_differences.h"
 #include "model/name_rules.h"
 
 namespace nmb {
@@ -22,20 +23,6 @@ std::string rank_text(std::size_t dimensions) {
 
 std::string object_text(std::string_view kind, std::string_view name) {
   return std::string(kind) + " " + in_quotes(name);
-}
-
-bool same_value(const Attribute& a, const Attribute& b) {
-  return a.type == b.type && std::ranges::equal(a.values, b.values);
-}
-
-// Calls visit(const Attribute&) until a Status that is not ok, which it returns.
-template <class Visit>
-Status try_each_attribute(const Metadata& metadata, VarId owner, Visit visit) {
-  Status status;
-  metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-    if (status.ok()) status = visit(attribute);
-  });
-  return status;
 }
 
 }  // namespace
@@ -91,9 +78,9 @@ Status UnitedBlock::check_record_dimension(int rank, const Dimension& dimension)
 }
 
 Status UnitedBlock::add_block_attributes(int rank, const Metadata& definitions) {
-  return try_each_attribute(definitions, kGlobal, [&](const Attribute& found) -> Status {
+  return definitions.try_each_attribute(kGlobal, [&](const Attribute& found) -> Status {
     if (const auto expected = union_.find_attribute(kGlobal, found.name)) {
-      if (same_value(found, *expected)) return {};
+      if (has_same_value(found, *expected)) return {};
       return attribute_conflict(object_text("attribute", found.name), rank, found,
                                 first_rank_of_block_attribute(found.name), *expected);
     }
@@ -119,7 +106,7 @@ Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* id
                : union_.find_variable(found.name);
     if (!id) {
       NMB_ASSIGN(id, union_.add_variable(found.name, found.type, dimensions));
-      NMB_TRY(try_each_attribute(definitions, local, [&](const Attribute& attribute) {
+      NMB_TRY(definitions.try_each_attribute(local, [&](const Attribute& attribute) {
         return union_.add_attribute(*id, attribute.name, attribute.type, attribute.values);
       }));
     } else {
@@ -152,25 +139,21 @@ Status UnitedBlock::check_variable(int rank, const Metadata& definitions, VarId 
 
 Status UnitedBlock::check_attributes(int rank, const Metadata& definitions, VarId local,
                                      VarId id) const {
-  constexpr std::string_view kNone = "no attribute";
-  const auto object = [&](const Attribute& attribute) {
-    return object_text("variable", union_.variable(id).name) + ": " +
-           object_text("attribute", attribute.name);
-  };
-  NMB_TRY(try_each_attribute(definitions, local, [&](const Attribute& found) -> Status {
-    const auto expected = union_.find_attribute(id, found.name);
-    if (expected && same_value(found, *expected)) return {};
+  Status status;
+  const auto differ = [&](const Attribute* found, const Attribute* expected) {
+    if (!status.ok()) return;
+    const std::string object = object_text("variable", union_.variable(id).name) + ": " +
+                               object_text("attribute", (found ? found : expected)->name);
     const int first = first_rank(&Start::variable, id);
-    if (expected) return attribute_conflict(object(found), rank, found, first, *expected);
-    return conflict(object(found), "", rank, value_text(found), first, kNone);
-  }));
-  // All that were found are there, so equal numbers are equal sets.
-  if (definitions.attribute_count(local) == union_.attribute_count(id)) return {};
-  return try_each_attribute(union_, id, [&](const Attribute& expected) -> Status {
-    if (definitions.find_attribute(local, expected.name)) return {};
-    return conflict(object(expected), "", rank, kNone, first_rank(&Start::variable, id),
-                    value_text(expected));
-  });
+    const auto text = [](const Attribute* one) { return one ? value_text(*one) : "no attribute"; };
+    if (found && expected)
+      status = attribute_conflict(object, rank, *found, first, *expected);
+    else
+      status = conflict(object, "", rank, text(found), first, text(expected));
+  };
+  const auto any = [](std::string_view) { return true; };
+  for_each_difference(definitions, local, union_, id, any, has_same_value, differ);
+  return status;
 }
 
 Status UnitedBlock::attribute_conflict(std::string_view object, int rank, const Attribute& found,

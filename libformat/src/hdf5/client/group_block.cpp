@@ -38,7 +38,7 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   block->layout = header.layout;
   block->layout.records = block->records = entry.records;
   block->extent = std::move(group.extent);
-  if (!block->extent) block->extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
+  if (!block->extent) block->extent = owned_bytes(std::vector<std::byte>(), file);
   return std::shared_ptr<const Block>(std::move(block));
 }
 

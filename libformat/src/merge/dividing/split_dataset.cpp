@@ -67,15 +67,20 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
     group_of[v] = last;
     names_[v] = (*parts)->rest;
   }
+  order_by_group(group_of);
+  return has_conflict || !groups_.empty();
+}
+
+// group_of: by variable, or kStays.
+void SplitDataset::order_by_group(const std::vector<std::uint32_t>& group_of) {
   first_.assign(groups_.size() + 1, 0);
   for (std::uint32_t g : group_of)
     if (g != kStays) ++first_[g + 1];
   for (std::size_t g = 0; g < groups_.size(); ++g) first_[g + 1] += first_[g];
   ordered_.resize(first_.back());
   std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (VarId v = 0; v < variables; ++v)
+  for (VarId v = 0; v < group_of.size(); ++v)
     if (group_of[v] != kStays) ordered_[next[group_of[v]]++] = v;
-  return has_conflict || !groups_.empty();
 }
 
 Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
@@ -128,12 +133,9 @@ Status SplitDataset::make_rest(const Input& input) {
   const Metadata& from = input.metadata;
   Metadata metadata;
   metadata.check_names_at_once();
-  Status status;
-  from.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    if (status.ok())
-      status = metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
-  });
-  NMB_TRY(status);
+  NMB_TRY(from.try_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    return metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
+  }));
   ++stamp_;
   drops_first_dimension_ = cuts_names_ = false;
   NMB_TRY(copy_variables(from, rest_, "", NamesLike(), &metadata));
@@ -259,15 +261,13 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
       NMB_TRY(clash("variable name", group, selection.names[i], added.status()));
       continue;
     }
-    Status status;
-    from.for_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
-      if (!status.ok()) return;
-      status = to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
-      if (!status.ok())
-        status = clash("attribute name", group,
-                       std::string(selection.names[i]) + "@" + std::string(attribute.name), status);
-    });
-    NMB_TRY(status);
+    NMB_TRY(from.try_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
+      const Status one =
+          to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
+      if (one.ok()) return one;
+      return clash("attribute name", group,
+                   std::string(selection.names[i]) + "@" + std::string(attribute.name), one);
+    }));
   }
   return {};
 }

@@ -86,6 +86,7 @@ class SplitDataset {
   static constexpr std::uint32_t kStays = ~std::uint32_t{0};
 
   Result<bool> sort_variables(const Input& input);
+  void order_by_group(const std::vector<std::uint32_t>& group_of);
   Result<bool> sort_along_dimension(const Input& input);
   Status make_groups(const Input& input);
   Status make_indexes(const Input& input);

@@ -30,7 +30,7 @@ Status HeldValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
       return {};
     }
   }
-  return base_->read_at(offset, out);
+  return base()->read_at(offset, out);
 }
 
 Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,

@@ -14,26 +14,18 @@
 
 namespace nmb {
 
-class HeldValues final : public ByteSource {
+class HeldValues final : public ByteSourceLayer {
  public:
   // By offset; pieces do not overlap.
   using Pieces = std::map<std::uint64_t, std::vector<std::byte>>;
 
   HeldValues(std::shared_ptr<const ByteSource> base, Pieces pieces)
-      : base_(std::move(base)), pieces_(std::move(pieces)) {}
+      : ByteSourceLayer(std::move(base)), pieces_(std::move(pieces)) {}
 
-  std::uint64_t size() const override { return base_->size(); }
-  const std::string& name() const override { return base_->name(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return base_->is_unallocated(offset, length);
-  }
-  bool may_be_sparse() const override { return base_->may_be_sparse(); }
-  const std::shared_ptr<const ByteSource>& base() const { return base_; }
   const Pieces& pieces() const { return pieces_; }
 
  private:
-  const std::shared_ptr<const ByteSource> base_;
   const Pieces pieces_;
 };
 

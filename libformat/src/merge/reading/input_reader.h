@@ -23,6 +23,7 @@
 #include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "wire/memory_room.h"
 #include "wire/spool_file.h"
 
 namespace nmb {
@@ -135,13 +136,22 @@ class InputReader {
   Status read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
                       const Visit& visit);
   Status read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+  struct NmbInput {
+    std::size_t index;  // in the list of inputs
+    std::shared_ptr<const ByteSource> file;
+    std::shared_ptr<const Reader> reader;
+  };
+  Result<std::shared_ptr<const Reader>> open_nmb(const std::shared_ptr<const ByteSource>& file);
+  Status read_only_block(const NmbInput& in, const Visit& visit);
+  Status survey(const NmbInput& in);
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
   Status find_losses(const Reader& reader);
   Status keep_rows(const Block& block, PackedBlock* packed);
-  Result<bool> read_entry(std::size_t index, const std::shared_ptr<const ByteSource>& file,
-                          const std::shared_ptr<const Reader>& reader, const BlockEntry& entry,
-                          const Visit& visit);
+  Result<bool> read_entry(const NmbInput& in, const BlockEntry& entry, const Visit& visit);
+  Result<std::shared_ptr<const ByteSource>> body_of(const NmbInput& in, const BlockEntry& entry);
+  Status describe(const NmbInput& in, const Block& source, InputBlock* block);
+  Status add_stored_values(const NmbInput& in, const BlockEntry& entry, InputBlock* block);
   Status note_lengths(const Reader& reader);
   Status note_lengths(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
   Status note_made_up(const std::vector<hdf5::GroupBlock>& groups, const std::string& file);
@@ -157,6 +167,8 @@ class InputReader {
   Result<MovedBlock> mapped_block(const Dataset& block, const std::string& name,
                                   const std::string& file);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
+  Result<Dataset> decoded(const hdf5::GroupBlock& group, const std::string& file);
+  Status map_group(const std::string& file, hdf5::GroupBlock* group, Dataset* dataset);
   Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
                           std::uint64_t blocks, const Visit& visit);
   std::string origin(std::size_t index, std::uint64_t begin,
@@ -171,13 +183,13 @@ class InputReader {
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was begun
   std::size_t started_index_ = 0;
   std::size_t end_ = ~std::size_t{0};
-  std::uint64_t held_room_ = kHeldBytes;             // of headers of inputs
-  bool is_placed_ = false;                           // the one that is read
-  bool is_surveyed_ = false;                         // by Options::survey
-  MadeUpNumbers::First made_up_;                     // of an HDF5 input
-  std::optional<FileDimensionsReader> dimensions_;   // of an NMB input
-  std::string placed_below_;                         // where the groups of an HDF5 input will be
-  std::shared_ptr<const DimensionLengths> lengths_;  // of that
+  std::uint64_t held_room_ = memory_room(kHeldBytes);  // of headers of inputs
+  bool is_placed_ = false;                             // the one that is read
+  bool is_surveyed_ = false;                           // by Options::survey
+  MadeUpNumbers::First made_up_;                       // of an HDF5 input
+  std::optional<FileDimensionsReader> dimensions_;     // of an NMB input
+  std::string placed_below_;                           // where the groups of an HDF5 input will be
+  std::shared_ptr<const DimensionLengths> lengths_;    // of that
   // Of Options::only_block: a group comes with the blocks below it and keeps its path, a classic
   // dataset comes alone and becomes the root. A group without content of its own is stored as an
   // empty classic dataset: the blocks below it alone tell it from one.

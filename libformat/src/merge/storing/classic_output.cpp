@@ -16,7 +16,7 @@ namespace {
 std::shared_ptr<const ByteSource> or_empty(std::shared_ptr<const ByteSource> values,
                                            const ByteSource& file) {
   if (values) return values;
-  return std::make_shared<OwnedBytes>(std::vector<std::byte>(), file.name());
+  return owned_bytes(std::vector<std::byte>(), file.name());
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Names that inputs share (see merge/storing/shared_names.h).
 #include "merge/storing/shared_names.h"
 
-#include <algorithm>
 #include <functional>
-#include <optional>
 #include <span>
+#include <string_view>
 
+#include "model/attribute_differences.h"
 #include "nmb/classic_header.h"
 
 namespace nmb {
@@ -48,23 +48,17 @@ bool SharedNames::note_parent(const std::string& name, const Metadata& attribute
 
 void SharedNames::compare_attributes(const std::string& name, const Parent& first,
                                      const Parent& second) {
-  auto differ = [&](const Attribute& attribute, const char* found) {
-    conflicts_.add_at(second.occurrence, "attributes", name + "@" + std::string(attribute.name),
-                      first.occurrence.input, second.occurrence.input, found,
-                      "equal ones; --block-name '{stem}/{group}' keeps them apart");
-  };
-  auto same = [](const Attribute& a, const Attribute& b) {
-    return a.type == b.type && std::ranges::equal(a.values, b.values);
-  };
-  second.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    std::optional<Attribute> other = first.metadata.find_attribute(kGlobal, attribute.name);
-    if (!other || !same(*other, attribute))
-      differ(attribute, "global attributes that differ for one block");
-  });
-  first.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    if (!second.metadata.find_attribute(kGlobal, attribute.name))
-      differ(attribute, "a global attribute that is missing in the second file");
-  });
+  for_each_difference(
+      second.metadata, kGlobal, first.metadata, kGlobal, [](std::string_view) { return true; },
+      has_same_value,
+      [&](const Attribute* found, const Attribute* expected) {
+        const std::string_view attribute = (found ? found : expected)->name;
+        conflicts_.add_at(second.occurrence, "attributes", name + "@" + std::string(attribute),
+                          first.occurrence.input, second.occurrence.input,
+                          found ? "global attributes that differ for one block"
+                                : "a global attribute that is missing in the second file",
+                          "equal ones; --block-name '{stem}/{group}' keeps them apart");
+      });
 }
 
 Status SharedNames::compare_with_other_ranks() {

@@ -636,7 +636,7 @@ Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSi
   block.packed.variables = group.metadata.variable_count();
   block.packed.attributes = group.metadata.attribute_count();
   block.packed.records = group.records;
-  block.packed.body = std::make_shared<OwnedBytes>(std::move(body), group.extent->name());
+  block.packed.body = owned_bytes(std::move(body), group.extent->name());
   block.packed.extent_length = group.extent->size();
   if (block.packed.extent_length > 0) block.packed.extent = block.values = group.extent;
   return sink.take_whole(entry.name, block);

@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "dump/value_text.h"
 #include "merge/uniting/member_array.h"
 #include "merge/uniting/value_comparison.h"
+#include "model/attribute_differences.h"
 #include "model/name_rules.h"
 #include "netcdf/laid_values.h"
-#include "netcdf/repeated_value.h"
 #include "wire/checked.h"
+#include "wire/repeated_value.h"
 
 namespace nmb {
 
@@ -35,10 +37,12 @@ bool has_type_of_variable(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-// Found and expected, of attributes that are not the same.
-std::pair<std::string, std::string> difference(const Attribute& found, const Attribute& expected) {
-  if (found.type != expected.type) return {typed_text(found), typed_text(expected)};
-  ValueDifference texts = value_difference(found, expected);
+// Found and expected, of attributes that are not the same; nullptr: there is none.
+std::pair<std::string, std::string> difference(const Attribute* found, const Attribute* expected) {
+  if (!found) return {kNoneText, value_text(*expected)};
+  if (!expected) return {value_text(*found), kNoneText};
+  if (found->type != expected->type) return {typed_text(*found), typed_text(*expected)};
+  ValueDifference texts = value_difference(*found, *expected);
   return {std::move(texts.found) + texts.remark, std::move(texts.expected)};
 }
 
@@ -270,7 +274,7 @@ void DatasetUnion::compare_records(const Member& member, const Dimension& found,
 
 // Of types that differ: where these may, the same numbers.
 bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
-  if (found.type == expected.type) return std::ranges::equal(found.values, expected.values);
+  if (found.type == expected.type) return has_same_value(found, expected);
   const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
   return rules_.widens && wide &&
          widened_values(found.values, found.type, *wide) ==
@@ -294,60 +298,48 @@ bool DatasetUnion::is_strict(std::string_view attribute) const {
 bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId known,
                                     bool may_skip) {
   bool agree = true;
-  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
-    // What is left out is told once.
-    if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
-    mismatch(may_skip, "attribute", object_of(known, name), std::move(found), std::move(expected),
-             first_of(known, name));
+  const auto counts = [&](std::string_view name) {
+    return is_strict(name) && !is_dropped(known, name);
   };
-  metadata.for_each_attribute(local, [&](const Attribute& found) {
-    if (!is_strict(found.name) || is_dropped(known, found.name)) return;
-    const auto expected = all_.metadata.find_attribute(known, found.name);
-    if (!expected) {
-      // Of the block each may have some of its own.
-      if (known != kGlobal) differ(found.name, value_text(found), kNoneText);
-    } else if (!is_same(found, *expected)) {
-      auto [is, was] = difference(found, *expected);
-      differ(found.name, std::move(is), std::move(was));
-    }
-  });
-  if (known == kGlobal) return agree;
-  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
-    if (is_strict(expected.name) && !metadata.find_attribute(local, expected.name))
-      differ(expected.name, kNoneText, value_text(expected));
-  });
+  for_each_difference(metadata, local, all_.metadata, known, counts,
+                      std::bind_front(&DatasetUnion::is_same, this),
+                      [&](const Attribute* found, const Attribute* expected) {
+                        // Of the block each may have some of its own.
+                        if (known == kGlobal && !(found && expected)) return;
+                        // What is left out is told once.
+                        if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
+                        const std::string_view name = (found ? found : expected)->name;
+                        auto [is, was] = difference(found, expected);
+                        mismatch(may_skip, "attribute", object_of(known, name), std::move(is),
+                                 std::move(was), first_of(known, name));
+                      });
   return agree;
 }
 
 // Those that only some have are kept too.
 Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, VarId known) {
   Status status;
-  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
-    tell(What::kDiffers, "attribute", object_of(known, name), std::move(found), std::move(expected),
-         first_of(known, name), here());
-  };
-  metadata.for_each_attribute(local, [&](const Attribute& found) {
-    if (!status.ok() || is_dropped(known, found.name)) return;
-    if (const auto expected = all_.metadata.find_attribute(known, found.name)) {
-      if (is_same(found, *expected)) return;
-      auto [is, was] = difference(found, *expected);
-      return differ(found.name, std::move(is), std::move(was));
-    }
-    const std::string object = object_of(known, found.name);
-    if (here() > 0) differ(found.name, value_text(found), kNoneText);
-    status =
-        add_attribute(known, local == kGlobal ? found.type : metadata.variable(local).type, found);
-    if (!status.ok())
-      status = clash("attribute name", object, status, here());
-    else
-      attribute_members_.emplace(object, here());
-  });
-  NMB_TRY(status);
-  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
-    if (!metadata.find_attribute(local, expected.name))
-      differ(expected.name, kNoneText, value_text(expected));
-  });
-  return {};
+  const auto counts = [&](std::string_view name) { return !is_dropped(known, name); };
+  for_each_difference(
+      metadata, local, all_.metadata, known, counts, std::bind_front(&DatasetUnion::is_same, this),
+      [&](const Attribute* found, const Attribute* expected) {
+        if (!status.ok()) return;
+        const std::string_view name = (found ? found : expected)->name;
+        const std::string object = object_of(known, name);
+        if (expected || here() > 0) {
+          auto [is, was] = difference(found, expected);
+          tell(What::kDiffers, "attribute", object, std::move(is), std::move(was),
+               first_of(known, name), here());
+        }
+        if (expected) return;
+        const Type of_variable = local == kGlobal ? found->type : metadata.variable(local).type;
+        status = add_attribute(known, of_variable, *found);
+        if (status.ok())
+          attribute_members_.emplace(object, here());
+        else
+          status = clash("attribute name", object, status, here());
+      });
+  return status;
 }
 
 // --- variables ---
@@ -399,14 +391,13 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   if (!id.ok()) return clash("variable name", found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
   add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
-  Status status;
-  from.for_each_attribute(local, [&](const Attribute& attribute) {
-    if (!status.ok() || is_dropped(local, attribute.name)) return;
-    status = all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
-    if (!status.ok())
-      status = clash("attribute name", object_of(*id, attribute.name), status, here());
+  return from.try_each_attribute(local, [&](const Attribute& attribute) -> Status {
+    if (is_dropped(local, attribute.name)) return {};
+    const Status added =
+        all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
+    return added.ok() ? added
+                      : clash("attribute name", object_of(*id, attribute.name), added, here());
   });
-  return status;
 }
 
 // Whether a type holds what all have of it, and it is known what their values mean.

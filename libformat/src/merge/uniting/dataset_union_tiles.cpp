@@ -6,9 +6,9 @@
 
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/value_comparison.h"
-#include "netcdf/repeated_value.h"
 #include "netcdf/tiled_values.h"
 #include "nmb/values.h"
+#include "wire/repeated_value.h"
 
 namespace nmb {
 

@@ -9,7 +9,6 @@
 #include "nmb/classic_header.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -119,7 +118,7 @@ Status InputDescriber::put_values(const std::shared_ptr<const ByteSource>& value
     rest->put(DescribedValues::kAsBefore);
     return {};
   }
-  if (const auto* range = dynamic_cast<const SharedRange*>(values.get());
+  if (const auto* range = dynamic_cast<const RangeSource*>(values.get());
       range && range->base() == file_) {
     rest->put(DescribedValues::kFile);
     rest->put(range->offset());

@@ -7,11 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "netcdf/array_source.h"
 #include "netcdf/type_widening.h"
 #include "nmb/byte_source.h"
 #include "nmb/types.h"
-#include "wire/shared_range.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -26,18 +25,10 @@ struct MemberValues {
   bool maps_fill = false;  // as widened_array() has it
 };
 
-class MemberArray final : public ByteSource {
+class MemberArray final : public ByteSourceLayer {
  public:
-  explicit MemberArray(MemberValues parts) : parts_(std::move(parts)), array_(array_of(parts_)) {}
-  std::uint64_t size() const override { return array_->size(); }
-  const std::string& name() const override { return array_->name(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return array_->read_at(offset, out);
-  }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return array_->is_unallocated(offset, length);
-  }
-  bool may_be_sparse() const override { return array_->may_be_sparse(); }
+  explicit MemberArray(MemberValues parts)
+      : ByteSourceLayer(array_of(parts)), parts_(std::move(parts)) {}
   const MemberValues& parts() const { return parts_; }
 
  private:
@@ -48,13 +39,12 @@ class MemberArray final : public ByteSource {
     shape.record_size = parts.record_size;
     Source array = parts.is_record && parts.bytes > 0
                        ? record_array(parts.values, shape, parts.bytes)
-                       : std::make_shared<SharedRange>(parts.values, parts.begin, parts.bytes);
+                       : std::make_shared<RangeSource>(parts.values, parts.begin, parts.bytes);
     if (parts.type == parts.to) return array;
     return widened_array(std::move(array), parts.type, parts.to, parts.maps_fill);
   }
 
   const MemberValues parts_;
-  const Source array_;
 };
 
 }  // namespace nmb

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "netcdf/array_source.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
+#include "values/array_source.h"
 
 namespace nmb {
 

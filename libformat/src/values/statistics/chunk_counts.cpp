@@ -8,7 +8,7 @@
 #include "values/chunk_table.h"
 #include "values/statistics/block_counter.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
@@ -123,7 +123,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   const std::uint64_t region = storage.region_length;
   if (chunked.begin > extent->size() || region > extent->size() - chunked.begin)
     return Status(Code::kDamaged, "found chunks outside of the extent, expected them within");
-  const ChunkTable table(std::make_shared<SharedRange>(extent, chunked.begin, region), storage,
+  const ChunkTable table(std::make_shared<RangeSource>(extent, chunked.begin, region), storage,
                          slot.form.size());
   std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < storage.chunk.size(); ++i)
@@ -131,7 +131,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   std::uint64_t budget = kMostDecoded + kMostTimes * region;
   if (budget / kMostTimes < region) budget = ~std::uint64_t{0};
   const auto at_once = static_cast<unsigned>(std::min<std::uint64_t>(
-      threads, std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes())));
+      threads, std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes())));
   Local all;
   begin(slot, &all);
   for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {

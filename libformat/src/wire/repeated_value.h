@@ -1,4 +1,4 @@
-// RepeatedValue: one value again and again: fill values where a dataset has none.
+// RepeatedValue: bytes that repeat one value.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,14 @@ namespace nmb {
 // Thread-safe.
 class RepeatedValue final : public ByteSource {
  public:
-  explicit RepeatedValue(std::vector<std::byte> value) : value_(std::move(value)) {}
-  std::uint64_t size() const override { return ~std::uint64_t{0}; }
+  explicit RepeatedValue(std::vector<std::byte> value, std::uint64_t size = ~std::uint64_t{0},
+                         std::string name = "fill values")
+      : value_(std::move(value)), size_(size), name_(std::move(name)) {}
+  std::uint64_t size() const override { return size_; }
   const std::string& name() const override { return name_; }
   const std::vector<std::byte>& value() const { return value_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (out.empty()) return {};
     std::size_t at = offset % value_.size(), done = 0;
     for (; done < std::min(value_.size(), out.size()); ++done) {
       out[done] = value_[at];
@@ -37,7 +40,8 @@ class RepeatedValue final : public ByteSource {
 
  private:
   const std::vector<std::byte> value_;
-  const std::string name_ = "fill values";
+  const std::uint64_t size_;
+  const std::string name_;
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Sources of arrays (see array_source.h).
-#include "netcdf/array_source.h"
+// Sources of arrays (see values/array_source.h).
+#include "values/array_source.h"
 
 #include <algorithm>
 #include <memory>
@@ -66,18 +66,19 @@ class ConvertedArray final : public ArraySource {
   Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
     const std::uint64_t to_bytes = conversion_.to_bytes;
     const std::uint64_t first = offset / to_bytes, within = offset % to_bytes;
-    const std::uint64_t whole = out.size() / to_bytes;
-    if (within != 0 || whole == 0) {
-      std::vector<std::byte> value(to_bytes);
-      NMB_TRY(read_whole(first, value));
-      const auto part =
-          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), to_bytes - within));
-      std::copy_n(value.begin() + static_cast<std::ptrdiff_t>(within), part, out.begin());
-      return part;
+    const std::uint64_t count = (within + out.size() + to_bytes - 1) / to_bytes;
+    const bool is_whole = within == 0 && out.size() % to_bytes == 0;
+    const std::uint64_t most =
+        is_whole && conversion_.in_place ? count : kBuffer / conversion_.from_bytes;
+    const std::uint64_t length = std::clamp<std::uint64_t>(most, 1, count) * to_bytes;
+    if (is_whole) {
+      NMB_TRY(read_whole(first, out.first(length)));
+      return length;
     }
-    const std::uint64_t most = conversion_.in_place ? whole : kBuffer / conversion_.from_bytes;
-    const std::uint64_t part = std::clamp<std::uint64_t>(most, 1, whole) * to_bytes;
-    NMB_TRY(read_whole(first, out.first(part)));
+    const auto values = std::make_unique_for_overwrite<std::byte[]>(length);
+    NMB_TRY(read_whole(first, {values.get(), length}));
+    const std::size_t part = std::min<std::size_t>(out.size(), length - within);
+    std::copy_n(values.get() + within, part, out.begin());
     return part;
   }
   // Whole values from `first` on.
@@ -148,18 +149,15 @@ class PaddedArray final : public ArraySource {
   std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
 };
 
-class NamedArray final : public ByteSource {
+class NamedArray final : public ByteSourceLayer {
  public:
   NamedArray(Source source, std::string object)
-      : source_(std::move(source)), object_(std::move(object)) {}
-  std::uint64_t size() const override { return source_->size(); }
-  const std::string& name() const override { return source_->name(); }
+      : ByteSourceLayer(std::move(source)), object_(std::move(object)) {}
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return source_->read_at(offset, out).of_object(object_);
+    return base()->read_at(offset, out).of_object(object_);
   }
 
  private:
-  const Source source_;
   const std::string object_;
 };
 

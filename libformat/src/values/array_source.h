@@ -1,5 +1,5 @@
-// Arrays of values on their way to a classic file: sources that change how another one's bytes lie
-// (docs/hdf5.md, "To classic netCDF"). Thread-safe as what they read from.
+// Arrays of values: sources that change how another one's bytes lie, as on the way to a classic
+// file (docs/hdf5.md, "To classic netCDF"). Thread-safe as what they read from.
 #pragma once
 
 #include <cstddef>
