@@ -62,114 +62,107 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
 PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
   app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
-  app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
+  app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
   app.add_option("--to", to_,
-                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending; .nc: "
-                 "cdf5, for pack nc4; else nmb)")
+                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; "
+                 ".nc means cdf5, with pack nc4; no known ending means nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
   app.add_option(
          "--mode", mode_,
-         "how inputs are merged: pack, each a block (default); union, blocks of one name "
-         "are one; join, the same, and values follow one another along a dimension; tiles, each "
-         "has the part of a grid that its attributes domain_decomposition tell")
+         "how to merge inputs: pack (default): each input becomes its own block; union: blocks of "
+         "the same name become one; join: the same, and values are concatenated along a dimension; "
+         "tiles: each input has a part of a grid, described by its attributes domain_decomposition")
       ->type_name("MODE")
       ->check(one_of({"pack", "union", "join", "tiles"}));
   app.add_option("--block-name", options_.block_name,
-                 "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
-                 "{stem}/{group} where there are groups; {group} for union, join and tiles)")
+                 "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; "
+                 "{stem}/{group} for inputs with groups; {group} for union, join and tiles)")
       ->type_name("TEMPLATE");
   offer_agreement(app);
   app.add_option("--split-names", split_names_,
-                 "divide variables into blocks by the first capture; what follows the match is the "
-                 "new name")
+                 "divide variables into blocks by the first capture of REGEX; the part of the name "
+                 "after the match is the new name")
       ->type_name("REGEX");
   app.add_option("--unmatched", unmatched_,
-                 "keep: variables that --split-names does not match stay in the block above "
+                 "keep: leave variables that --split-names does not match in the block above "
                  "(default: a conflict)")
       ->type_name("WHAT")
       ->check(one_of({"keep"}));
-  app.add_option("--unique", unique_, "{group}: the same inner name in two inputs is a conflict")
+  app.add_option("--unique", unique_, "{group}: the same group name in two inputs is a conflict")
       ->type_name("WHAT")
       ->check(one_of({"{group}"}));
   app.add_option("--samples", options_.samples,
-                 "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; "
-                 "blocks of NMB files "
-                 "keep theirs)")
+                 "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
+                 "block with variables; blocks of NMB files keep theirs)")
       ->type_name("RULE");
-  app.add_option(
-         "--sort", sort_,
-         "order of inputs: given (default); name, natural numeric; values:VAR, by the first "
-         "value of a variable")
+  app.add_option("--sort", sort_,
+                 "order of inputs: given (default); name: natural numeric order; values:VAR: by "
+                 "the first value of a variable")
       ->type_name("ORDER");
   app.add_option("--metadata-codec", codec_,
-                 "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks "
-                 "are many and small)")
+                 "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
+                 "if blocks are many and small)")
       ->type_name("CODEC")
       ->check(one_of({"none", "zstd", "zstd-dictionary"}));
   app.add_option("--compress", compress_,
-                 "how values are stored: none, deflate[:1-9] or zstd[:1-19] (default: as they are; "
-                 "what is compressed in an NMB or HDF5 input stays so)")
+                 "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
+                 "values that are compressed in an NMB or HDF5 input stay so)")
       ->type_name("CODEC[:LEVEL]");
   offer_statistics(app, &statistics_);
-  app.add_option(
-         "--inline", inline_limit_,
-         "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
+  app.add_option("--inline", inline_limit_,
+                 "store values of at most BYTES beside the metadata of their block (default: 4096, "
+                 "at most 65536)")
       ->type_name("BYTES");
   app.add_option("--aggregators", options_.writer.aggregators,
-                 "ranks that write metadata and index (default: what suits the file system)")
+                 "number of ranks that write metadata and index (default: chosen by file system)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option(
-         "--align", alignment_,
-         "stripes of the file, as 1M: values of at least so many bytes begin at a multiple, "
-         "and one of several ranks writes the metadata of a stripe; a power of 2 from 4096 "
-         "to 1G (default: what suits the file system)")
+  app.add_option("--align", alignment_,
+                 "stripe size of the file, for example 1M: values of at least this size begin at a "
+                 "multiple of it, and one rank writes the metadata of a stripe; a power of 2 from "
+                 "4096 to 1G (default: chosen by file system)")
       ->type_name("BYTES");
-  app.add_option("--io", io_,
-                 "how OUT is written: posix (default) or mpiio, by the MPI library of mpiexec")
+  app.add_option("--io", io_, "how to write OUT: posix (default) or mpiio (needs mpiexec)")
       ->type_name("HOW")
       ->check(one_of({"posix", "mpiio"}));
   app.add_option("--hint", hints_,
-                 "with mpiio: for the MPI library, as striping_factor=8; once for each")
+                 "hint for the MPI library, with --io mpiio, for example striping_factor=8; may be "
+                 "repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_flag(
-      "--link", options_.link,
-      "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
-      "rest; inputs lie in the folder of OUT or below");
+  app.add_flag("--link", options_.link,
+               "pack: leave values in the inputs; OUT has the metadata and refers to the values; "
+               "inputs must lie in the folder of OUT or below");
   tool.offer_external(app);
   offer_hdf5_view(app, &hdf5_view_);
   app.add_flag("--append", options_.append,
-               "pack: add to OUT, an NMB file that is there; what it has stays as it is");
+               "pack: add blocks to OUT, an existing NMB file; its contents do not change");
   app.add_flag("--no-lock", no_lock_,
-               "with --append: write also where the file system has no locks; nothing else writes "
-               "to OUT");
+               "with --append: write even if the file system has no locks; use it only if nothing "
+               "else writes to OUT");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
-  app.add_flag(
-      "--dry-run", options_.writer.dry_run,
-      "write nothing; tell what goes wrong as ever, else what OUT would be: blocks, bytes, "
-      "peak memory, how it should lie on Lustre");
+  app.add_flag("--dry-run", options_.writer.dry_run,
+               "write nothing; report the errors of the run, or the blocks, bytes, peak memory and "
+               "Lustre striping of OUT");
   app.add_flag("--resume", resume_,
-               "keep what is done if the run ends early, and go on from what the same call before "
-               "has done");
-  app.add_option(
-         "--report", report_path_,
-         "write what --json would say to FILE, however the run ends, unless FILE is another "
-         "file of the run; replaces an older report, with -f any file")
+               "keep finished work if the run ends early, and continue from an earlier run of the "
+               "same call");
+  app.add_option("--report", report_path_,
+                 "write the JSON report to FILE, also when the run fails; replaces an older "
+                 "report, any other file only with -f")
       ->type_name("FILE");
-  app.add_option(
-         "--digest", digest_,
-         "sha256: tell that of all inputs and of OUT, which are read once more, by --json or "
-         "--report")
+  app.add_option("--digest", digest_,
+                 "sha256: add the SHA-256 of all inputs and of OUT, which are read once more, to "
+                 "the JSON report")
       ->type_name("WHAT")
       ->check(one_of({"sha256"}));
   app.add_flag("--no-provenance", no_provenance_,
-               "do not keep names and sizes of the inputs, and the options, in OUT (nminspect "
-               "provenance tells them)");
+               "do not record names and sizes of the inputs, and the options, in OUT (see "
+               "nminspect provenance)");
   app.add_flag("--lossy", lossy_,
-               "write an HDF5 or netCDF-4 OUT without what it cannot hold, user blocks of several "
-               "inputs; each is told");
+               "write an HDF5 or netCDF-4 OUT without the things that it cannot hold (user blocks "
+               "of several inputs), with a warning for each");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
   tool.offer_file_list(app);
   tool.offer_threads(app);
@@ -182,40 +175,39 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
 // What must agree where inputs have blocks of one name.
 void PackCommand::offer_agreement(CLI::App& app) {
   app.add_option("--along", options_.along,
-                 "join: the dimension along which values follow one another (default: the record "
-                 "dimension); axis:0: the first one of each variable")
+                 "join: the dimension along which values are concatenated (default: the record "
+                 "dimension); axis:0: the first dimension of each variable")
       ->type_name("DIM");
   app.add_option("--key", options_.key,
-                 "join: number the events that VARIABLE of a block lists (without BLOCK: spill), "
-                 "and give each block with a variable of this name the numbers of its rows, "
-                 "VARIABLE.seq")
+                 "join: number the events that VARIABLE of a block lists (default block: spill), "
+                 "and add a variable VARIABLE.seq with the event number of each row to each block "
+                 "with a variable of this name")
       ->type_name("[BLOCK/]VARIABLE");
   app.add_option("--shared", shared_,
-                 "union, tiles: first: values that several inputs have are the first one's "
-                 "(default: they must be the same)")
+                 "union, tiles: first: if several inputs have the same values, use the first "
+                 "input's without comparing (default: they must be equal)")
       ->type_name("WHAT")
       ->check(one_of({"first"}));
   app.add_option("--atts", atts_,
-                 "attributes that differ, but for those that say what values mean (units and their "
-                 "like), which must not: first: the first is kept (default); list: each is told; "
-                 "strict: a conflict")
+                 "attributes that differ: first (default): keep the first; list: keep the first "
+                 "and list each; strict: a conflict; attributes that determine the meaning of "
+                 "values (units, calendar, ...) must always agree")
       ->type_name("WHAT")
       ->check(one_of({"strict", "first", "list"}));
   app.add_option("--on-mismatch", on_mismatch_,
-                 "an object that does not go with the first of its name: error (default); skip, it "
-                 "is left out; widen (union, join), numbers of several types become those of one "
-                 "that holds all, else error")
+                 "an object that does not match the first one of its name: error (default); skip: "
+                 "leave it out; widen (union, join): convert numbers to the narrowest type that "
+                 "holds all of them, otherwise an error")
       ->type_name("WHAT")
       ->check(one_of({"error", "skip", "widen"}));
-  app.add_option(
-         "--missing", missing_,
-         "join, tiles: a variable or block that some inputs do not have, and a tile that none "
-         "has: error (default) or fill, with fill values")
+  app.add_option("--missing", missing_,
+                 "join, tiles: a variable or block that some inputs lack, or a tile that no input "
+                 "has: error (default) or fill (use fill values)")
       ->type_name("WHAT")
       ->check(one_of({"error", "fill"}));
-  app.add_flag("--monotonic", options_.monotonic,
-               "join: a coordinate that does not go on in one direction is a conflict (default: a "
-               "warning)");
+  app.add_flag(
+      "--monotonic", options_.monotonic,
+      "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
 }
 
 Status PackCommand::take_agreement() {
@@ -226,7 +218,7 @@ Status PackCommand::take_agreement() {
                                      : MergeMode::kPack;
   const auto needs = [&](const char* option, bool is_right, const char* mode) {
     if (app.count(option) == 0 || is_right) return Status();
-    return Status(Code::kUsage, fmt::format("found {}, expected --mode {} with it", option, mode));
+    return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, mode));
   };
   const bool joins = options_.mode == MergeMode::kJoin;
   NMB_TRY(needs("--along", joins, "join"));
@@ -242,8 +234,7 @@ Status PackCommand::take_agreement() {
   options_.skip_mismatches = on_mismatch_ == "skip";
   options_.widen_types = on_mismatch_ == "widen";
   if (options_.widen_types && tiles)
-    return Status(Code::kUsage,
-                  "found --on-mismatch widen with --mode tiles, expected error or skip");
+    return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
   options_.fill_missing = missing_ == "fill";
   constexpr std::string_view kValues = "values:";
   if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
@@ -267,22 +258,20 @@ Status PackCommand::take_output() {
       to_ = kind.empty() ? "nmb" : kind;
   }
   if (lossy_ && to_ != "nc4" && to_ != "hdf5")
-    return Status(
-        Code::kUsage,
-        fmt::format("found --lossy with an output of kind {}, expected nc4 or hdf5", to_));
+    return Status(Code::kUsage,
+                  fmt::format("--lossy needs an output of kind nc4 or hdf5; OUT is {}", to_));
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
         "--dry-run", "--resume", "--append", "--link", "--no-provenance", "--hdf5-view", "--stats"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
-                    fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
+                    fmt::format("{} needs an output of kind nmb; OUT is {}", option, to_));
   if (!to_.starts_with("cdf")) return {};
   if (!compress_.empty() || packs)
-    return Status(Code::kUsage,
-                  fmt::format("found {} with an output of kind {}, expected {}",
-                              packs ? "--mode pack" : "--compress", to_,
-                              packs ? "nc4, hdf5 or nmb, which have groups" : "nmb, nc4 or hdf5"));
+    return Status(Code::kUsage, fmt::format("{0} needs an output of kind {2}; OUT is {1}",
+                                            packs ? "--mode pack" : "--compress", to_,
+                                            packs ? "nc4, hdf5 or nmb" : "nmb, nc4 or hdf5"));
   options_.classic = to_ == "cdf1" ? Kind::kCdf1 : to_ == "cdf2" ? Kind::kCdf2 : Kind::kCdf5;
   return {};
 }
@@ -319,9 +308,9 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   if (!losses->empty() && !lossy_)
     return Status(
         Code::kConflict, options.output, kNoOffset, "",
-        fmt::format("found {} that an HDF5 file cannot hold, expected none without "
-                    "--lossy; nothing was written",
-                    losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
+        fmt::format(
+            "the HDF5 output cannot hold {}; use --lossy to write it without; nothing was written",
+            losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
   ExtractOptions extract;
   extract.overwrite = writer.overwrite;
   extract.sync = writer.sync;
@@ -352,7 +341,7 @@ Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<
   const std::size_t warnings = report->warnings.size() - before;
   if (!options_.strict || warnings == 0) return {};
   return Status(Code::kConflict, options_.output, kNoOffset, "",
-                fmt::format("{} where none is allowed; nothing was written",
+                fmt::format("{} with --strict; nothing was written",
                             warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
 }
 
@@ -417,8 +406,8 @@ void PackCommand::tell_what_stays() {
   const std::string hidden = resumable_name(options_.output);
   std::error_code none;
   if (resume_ && std::filesystem::exists(hidden, none))
-    tool_.diagnostics().note(options_.output + ": what is done stays in " + hidden +
-                             " and its journal; the same call goes on from there");
+    tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
+                             " and its journal; the same call continues from there");
 }
 
 Status PackCommand::gather_inputs() {
@@ -429,7 +418,7 @@ Status PackCommand::gather_inputs() {
     options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
   }
   if (options_.inputs.empty())
-    return Status(Code::kUsage, "found no inputs, expected files or --files-from");
+    return Status(Code::kUsage, "no inputs; name files or use --files-from");
   if (sort_ == "name")
     std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
   return {};
@@ -485,7 +474,7 @@ Status PackCommand::start_report() {
     old.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     if (old.gcount() > 0 && begin != kBegin)
       return Status(Code::kExists, report_path_, kNoOffset, "",
-                    "the file exists and is no report of nmcat; use -f to replace it");
+                    "the file exists and is not a report of nmcat; use -f to replace it");
   }
   NMB_ASSIGN(report_file_, create_output(report_path_, {.overwrite = true, .sync = false}));
   return {};
@@ -494,8 +483,7 @@ Status PackCommand::start_report() {
 Status PackCommand::take_io() {
   if (io_ == "mpiio") options_.writer.io = Io::kMpiIo;
   for (const std::string& hint : hints_) {
-    if (io_ != "mpiio")
-      return Status(Code::kUsage, "found --hint " + hint + ", expected --io mpiio with it");
+    if (io_ != "mpiio") return Status(Code::kUsage, "--hint needs --io mpiio");
     const std::size_t equals = hint.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == hint.size())
       return Status(Code::kUsage, "found --hint " + hint + ", expected KEY=VALUE");
@@ -507,13 +495,12 @@ Status PackCommand::take_io() {
 // Values that stay where they are go into no other blocks, and are stored in no other way.
 Status PackCommand::check_link() const {
   if (options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --link with --mode " + mode_ + ", expected pack");
+    return Status(Code::kUsage, "--link needs --mode pack; the mode is " + mode_);
   for (const char* option : {"--split-names", "--compress", "--inline"})
     if (tool_.app().count(option) > 0)
-      return Status(Code::kUsage,
-                    fmt::format("found --link with {}, expected one of them", option));
+      return Status(Code::kUsage, fmt::format("--link and {} exclude each other", option));
   if (options_.external == ExternalPaths::kNone)
-    return Status(Code::kUsage, "found --link with --external none, expected beneath or any");
+    return Status(Code::kUsage, "--link needs --external beneath or any");
   return {};
 }
 
@@ -537,30 +524,28 @@ Status PackCommand::execute() {
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
   if (options_.writer.statistics != StatisticsLevel::kNone && options_.writer.dry_run)
-    return Status(Code::kUsage, "found --dry-run with --stats " + statistics_ +
-                                    ", expected one of them: the length of statistics depends on "
-                                    "values");
+    return Status(
+        Code::kUsage,
+        "--dry-run and --stats exclude each other: the length of statistics depends on values");
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   NMB_TRY(take_io());
   if (!unmatched_.empty() && split_names_.empty())
-    return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
+    return Status(Code::kUsage, "--unmatched needs --split-names");
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
   if (!digest_.empty() && !common.json && report_path_.empty())
-    return Status(Code::kUsage, "found --digest, expected --json or --report with it");
+    return Status(Code::kUsage, "--digest needs --json or --report");
   if (options_.append)
     // The file keeps its limit of inline values.
     for (const char* option : {"--dry-run", "--resume", "-f", "--inline"})
       if (tool_.app().count(option) > 0)
-        return Status(Code::kUsage,
-                      fmt::format("found --append with {}, expected one of them", option));
-  if (no_lock_ && !options_.append)
-    return Status(Code::kUsage, "found --no-lock, expected --append with it");
+        return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
+  if (no_lock_ && !options_.append) return Status(Code::kUsage, "--no-lock needs --append");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
   if (options_.append && options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --append with --mode " + mode_ + ", expected pack");
+    return Status(Code::kUsage, "--append needs --mode pack; the mode is " + mode_);
   if (resume_) {
     if (options_.writer.dry_run)
-      return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");
+      return Status(Code::kUsage, "--resume and --dry-run exclude each other");
     options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
   }
   if (!no_provenance_ && to_ == "nmb")
@@ -619,8 +604,8 @@ Status PackCommand::execute() {
   NMB_TRY(told);
   const std::uint64_t memory = tool_.options().memory;
   if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
-    return Status(Code::kLimit, "found a peak memory of " + human_bytes(report.plan->peak_memory) +
-                                    " planned, expected at most --mem");
+    return Status(Code::kLimit, "the run would take " + human_bytes(report.plan->peak_memory) +
+                                    " of memory; --mem allows " + human_bytes(memory));
   // Inputs that cannot be used were told one by one.
   return report.unreadable.empty() ? status : Status();
 }
@@ -663,7 +648,7 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   }
   for (const auto& [kind, count] : shown)
     if (count > shown_of_kind)
-      texts.push_back(fmt::format("{}: {} more such conflicts (--json lists them all)", kind,
+      texts.push_back(fmt::format("{}: {} more conflicts of this kind (--json lists all)", kind,
                                   count - shown_of_kind));
   return texts;
 }

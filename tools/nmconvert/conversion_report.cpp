@@ -80,16 +80,17 @@ void ConversionReport::diagnose_losses(const ConversionRecord& record) {
     tool_.diagnostics().note(record.of.input + ": " + std::to_string(count) +
                              (count == 1 ? " loss" : " losses") + ", listed in JSON reports");
   if (record.outcome != Outcome::kFailed) return;
-  // Of what is lost in the same way, some; reports have all.
+  // Shows only some losses of each kind; reports have all.
   std::map<std::string_view, std::size_t> counts;
   for (const std::string& loss : record.losses)
     if (++counts[kind_of(loss)] <= kShownLosses)
       tool_.diagnostics().error(Status(Code::kConflict, record.of.input, kNoOffset, "", loss));
   for (const auto& [kind, found] : counts)
     if (found > kShownLosses)
-      tool_.diagnostics().error(Status(
-          Code::kConflict, record.of.input, kNoOffset, "",
-          fmt::format("{} more of this: {} (JSON reports list all)", found - kShownLosses, kind)));
+      tool_.diagnostics().error(
+          Status(Code::kConflict, record.of.input, kNoOffset, "",
+                 fmt::format("{} more of this kind: {} (JSON reports list all)",
+                             found - kShownLosses, kind)));
 }
 
 void ConversionReport::finish() {
