@@ -64,7 +64,7 @@ class FindParser {
     return {};
   }
   Status parse_not() {
-    if (++depth_ > kMostDepth) return wrong("no more than 100 levels");
+    if (++depth_ > kMostDepth) return wrong("at most 100 levels");
     skip_blanks();
     if (!text_.substr(at_).starts_with("!=") && take("!")) {
       NMB_TRY(parse_not());
@@ -207,7 +207,7 @@ Result<std::optional<bool>> FindExpression::compared(const Node& node, const Val
   if (!left || !right) return std::optional<bool>();
   if (left->index() != right->index()) {
     const Operand& name = node.left.constant ? node.right : node.left;
-    return Status(Code::kUsage, "found a number compared with text" +
+    return Status(Code::kUsage, "a number is compared with text" +
                                     (name.constant ? "" : ": " + names_[name.name].text) +
                                     ", expected two of one kind");
   }

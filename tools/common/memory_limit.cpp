@@ -38,8 +38,8 @@ std::uint64_t used_by_now() {
 Status limit_memory(std::uint64_t bytes) {
   const std::uint64_t used = used_by_now();
   if (used >= bytes)
-    return Status(Code::kLimit, "--mem: found " + human_bytes(bytes) + ", expected more than the " +
-                                    human_bytes(used) + " that the program begins with");
+    return Status(Code::kLimit, "--mem: found " + human_bytes(bytes) + ", expected more than " +
+                                    human_bytes(used) + ", which the program uses at start");
   pthread_attr_t threads;
   int failed = pthread_attr_init(&threads);
   if (failed == 0) {

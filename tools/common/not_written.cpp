@@ -52,7 +52,7 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
       case Kind::kTags:
         lines.emplace_back(
             at->path, fmt::format("the output has no place for tags of {} {}; an .nmb output keeps "
-                                  "tags of blocks that stay whole",
+                                  "tags of blocks that are copied whole",
                                   at->blocks, at->blocks == 1 ? "block" : "blocks"));
         break;
       case Kind::kTable:
@@ -69,10 +69,9 @@ Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
   // A table that cannot be read is no reason to refuse blocks that can.
   const auto failed = [&](const char* what, const Status& status) -> Status {
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
-    lines.push_back(
-        fmt::format("the output has no place for {}, and they cannot be read: {}; nmverify says "
-                    "what is damaged",
-                    what, status.text()));
+    lines.push_back(fmt::format(
+        "the output has no place for {}, and they cannot be read: {}; nmverify reports the damage",
+        what, status.text()));
     return {};
   };
   if (const Result<TagCounts> tags = reader.tag_counts(); !tags.ok())

@@ -35,8 +35,7 @@ Result<std::unique_ptr<ReportFile>> ReportFile::open(const std::string& path,
   struct stat info;
   if (::fstat(fd, &info) != 0) return failed(path, "stat");
   if (!S_ISREG(info.st_mode))
-    return Status(Code::kUsage, path, kNoOffset, "",
-                  "found something else, expected a regular file for the report");
+    return Status(Code::kUsage, path, kNoOffset, "", "the report must be a regular file");
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       return Status(Code::kBusy, path, kNoOffset, "", "another run writes this report");
@@ -65,8 +64,9 @@ Status ReportFile::check_schema(const std::string& schema) const {
   NMB_ASSIGN(const std::string found, read_some(0, expected.size()));
   // All there is may be a first line that was cut.
   if (expected.starts_with(found)) return {};
-  return Status(Code::kUsage, path_, kNoOffset, "",
-                "found a file that is no report of kind " + schema + ", expected one, or none");
+  return Status(
+      Code::kUsage, path_, kNoOffset, "",
+      "the file exists and is not a report of kind " + schema + "; choose another report");
 }
 
 Status ReportFile::drop_cut_line() {

@@ -111,7 +111,7 @@ void Tool::offer_manners(CLI::App& command) {
   static const std::map<std::string, ColourWhen> kWhen{
       {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
   command.add_flag("-q,--quiet", options_.quiet,
-                   "no notes and no warnings, except that newer data may be missing");
+                   "no notes and no warnings, except about newer data that may be missing");
   command
       .add_option_function<std::string>(
           "--color", [this](const std::string& when) { options_.colour = kWhen.at(when); },
@@ -129,7 +129,7 @@ void Tool::offer_jsonl(CLI::App& command) {
   command.add_flag("--jsonl", options_.jsonl, "one JSON document a line");
 }
 void Tool::offer_bytes(CLI::App& command) {
-  command.add_flag("--bytes", options_.bytes, "exact numbers of bytes, not KiB, MiB, ...");
+  command.add_flag("--bytes", options_.bytes, "show exact numbers of bytes, not KiB, MiB, ...");
 }
 void Tool::offer_strict(CLI::App& command) {
   command.add_flag("--strict", options_.strict, "warnings are findings: exit code 1");
@@ -141,14 +141,14 @@ void Tool::offer_external(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--external", [this](const std::string& which) { options_.external = kWhich.at(which); },
-          "files that hold values of an NMB file: none is opened; beneath (default), those in its "
-          "folder or below, not by symbolic links; any")
+          "other files with values of an NMB file that may be opened: none; beneath (default): "
+          "those in its folder or below, without symbolic links; any")
       ->type_name("WHICH")
       ->check(one_of({"none", "beneath", "any"}));
 }
 void Tool::offer_threads(CLI::App& command) {
   options_.threads = default_threads();
-  command.add_option("-j", options_.threads, "threads (default: the cores)")
+  command.add_option("-j", options_.threads, "number of threads (default: number of cores)")
       ->type_name("N")
       ->check(CLI::Range(1u, 4096u));
 }
@@ -159,16 +159,17 @@ void Tool::offer_memory(CLI::App& command) {
           [this](const std::string& text) {
             const Result<std::uint64_t> bytes = parse_bytes(text);
             if (!bytes.ok()) throw CLI::ValidationError("--mem", bytes.status().message());
-            if (*bytes == 0) throw CLI::ValidationError("--mem", "found 0, expected some bytes");
+            if (*bytes == 0)
+              throw CLI::ValidationError("--mem", "found 0, expected at least 1 byte");
             options_.memory = *bytes;
           },
-          "memory that a process may take, as 64M or 1G (default: no limit)")
+          "most memory of a process, for example 64M or 1G (default: no limit)")
       ->type_name("BYTES");
 }
 void Tool::offer_file_list(CLI::App& command) {
   command
       .add_option("--files-from", options_.files_from,
-                  "read names of files from FILE; -: standard input")
+                  "read names of files from FILE (-: standard input)")
       ->type_name("FILE");
   command.add_flag("-0", options_.nul_separated,
                    "names in the list end with NUL, not with a line feed");
@@ -211,7 +212,7 @@ bool Tool::parse(int argc, const char* const* argv) {
     return false;
   } catch (const CLI::ParseError& error) {
     diagnostics_.error(Status(Code::kUsage, error.what()));
-    diagnostics_.note("\"" + name_ + " -h\" tells how it is used", true);
+    diagnostics_.note("\"" + name_ + " -h\" shows usage", true);
     return false;
   }
   diagnostics_.set_colour(use_colour(options_.colour, STDERR_FILENO));
@@ -235,7 +236,7 @@ int Tool::main(int argc, const char* const* argv, const std::function<Status()>&
   if (!parse(argc, argv)) return finish();
   Status status;
   if (options_.nul_separated && options_.files_from.empty())
-    status = Status(Code::kUsage, "found -0 without --files-from, expected both");
+    status = Status(Code::kUsage, "-0 needs --files-from");
   if (status.ok() && options_.memory > 0) status = limit_memory(options_.memory);
   try {
     if (status.ok()) status = body();
@@ -245,7 +246,7 @@ int Tool::main(int argc, const char* const* argv, const std::function<Status()>&
   // What the output failed with is told by finish().
   if (!out_.is_failure(status)) diagnostics_.error(status);
   if (options_.memory > 0 && status.code() == Code::kLimit)
-    diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " a process");
+    diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " per process");
   return finish();
 }
 

@@ -94,7 +94,7 @@ class Batch {
     const CommonOptions& common = tool_.options();
     NMB_ASSIGN(std::vector<std::string> inputs,
                read_file_list(common.files_from, common.nul_separated));
-    if (inputs.empty()) return Status(Code::kUsage, "found an empty list, expected names of files");
+    if (inputs.empty()) return Status(Code::kUsage, "the list has no names of files");
     if (arguments_.sort == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
     NMB_ASSIGN(std::vector<Conversion> conversions,
                plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block));
@@ -281,8 +281,8 @@ class Batch {
     if (told == count_) return;
     tool_.diagnostics().raise(Exit::kCannotRun);
     std::string why = options_.cancel->load() ? "interrupted" : "given up";
-    why += report_ ? "; what is done is in the report, and --resume goes on from there"
-                   : "; what is done stays";
+    why += report_ ? "; finished files are in the report, and --resume continues from there"
+                   : "; finished files are kept";
     tool_.diagnostics().note(why, true);
   }
 

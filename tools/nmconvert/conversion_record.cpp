@@ -99,8 +99,7 @@ std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
 Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
   const Json json = Json::from_msgpack(message, true, false);
   if (!json.is_object())
-    return Status(Code::kUsage,
-                  "found a message of another rank that is no record of a conversion");
+    return Status(Code::kUsage, "a message of another rank is not a record of a conversion");
   ConversionRecord record;
   record.of.input = text(json, "input").value_or("");
   record.of.output = text(json, "output").value_or("");

@@ -28,8 +28,7 @@ std::vector<std::byte> message_of(const Head& head, const ConversionRecord& reco
 
 Result<ConversionRecord> read_message(const Message& message, Head* head) {
   const std::span<const std::byte> bytes = message.bytes();
-  if (bytes.size() < sizeof *head)
-    return Status(Code::kUsage, "found a message of another rank that is cut");
+  if (bytes.size() < sizeof *head) return Status(Code::kUsage, "a message of another rank is cut");
   std::memcpy(head, bytes.data(), sizeof *head);
   const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
   return record_from({begin + sizeof *head, begin + bytes.size()});

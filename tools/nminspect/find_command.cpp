@@ -194,8 +194,8 @@ class BlockValues {
     if (!type || type == Type::kChar || found->count != 1)
       return Status(
           Code::kUnsupported,
-          fmt::format("found attribute {} of {} values of type {} in block \"{}\", "
-                      "expected text or one number",
+          fmt::format("attribute {} has {} values of type {} in block \"{}\"; "
+                      "a comparison needs text or one number",
                       printable(name.text), found->count,
                       type_text(dataset_->metadata, found->type), printable(dataset_->name)));
     return std::optional<FindValue>(number_of(*type, value.data()));
@@ -222,26 +222,24 @@ class BlockValues {
 FindCommand::FindCommand(Tool& tool)
     : InspectCommand(
           tool, "find",
-          {"The blocks whose attributes and statistics are such as an expression says.",
+          {"Lists the blocks whose attributes and statistics match an expression.",
            std::string(
-               "Comparisons (== != < <= > >=) of numbers, texts in ' ' or \" \" and names, joined "
-               "by &&, || and !, with ( ). A name is a tag of the block, without one an attribute; "
-               "VARIABLE@NAME one "
-               "of a variable, text of any kind or one number; VARIABLE.min, .max, .elements, "
-               ".missing and .nan are statistics, "
-               "which an NMB file has that was written with --stats. ` ` is around a name with "
-               "other characters than letters, digits and _-/:+.\n"
+               "EXPR compares (== != < <= > >=) numbers, texts in ' ' or \" \", and names. Join "
+               "comparisons by &&, || and !, with ( ). A name is a tag of the block or, without "
+               "such a tag, an attribute. VARIABLE@NAME is an attribute of a variable: text of any "
+               "kind or one number. VARIABLE.min, .max, .elements, .missing and .nan are "
+               "statistics; the file must be an NMB file written with --stats. Put ` ` around a "
+               "name with characters other than letters, digits and _-/:+.\n"
                "Attributes are read with their blocks, tags and statistics by name; values are not "
-               "read. A "
-               "comparison with what a block does not have is "
-               "neither true nor false there: the block is not listed. A name that no block has is "
-               "an error (exit code 2), so that an empty answer always means what it says.\n\n") +
+               "read. A block without the named attribute or statistic never matches. A name that "
+               "no block has is an error (exit code 2), so that an empty answer always means that "
+               "no block matches.\n\n") +
                PatternOption::kHelp,
            "  nminspect find run.nmb 'energy.max > 10 && run == 4952'\n"
            "  nminspect find run.nmb 'tas@units == \"K\" && tas.min < 200' 'r4952/**'\n"
            "  nminspect find run.nmb 'tas.nan > 0 || tas.missing == tas.elements'"}) {
-  command_.add_option("EXPR", expression_, "what is looked for")->required()->type_name("");
-  pattern_.offer(command_, "blocks to look at");
+  command_.add_option("EXPR", expression_, "the expression")->required()->type_name("");
+  pattern_.offer(command_, "blocks to search");
   tool.offer_json(command_);
 }
 
@@ -264,17 +262,17 @@ Status FindCommand::run(const InspectedFile& file) {
   if (const FindName* name = values.nowhere())
     return Status(
         Code::kNotFound,
-        fmt::format("found no block with {} {}, expected one of {}{}",
+        fmt::format("none of {} has {} {}{}",
+                    looked_at == 1 ? "1 block" : fmt::format("{} blocks", looked_at),
                     name->kind == FindName::Kind::kStatistic ? "statistic" : "attribute",
                     printable(name->text),
-                    looked_at == 1 ? "1 block" : fmt::format("{} blocks", looked_at),
-                    name->kind == FindName::Kind::kStatistic ? " (written with --stats)" : ""));
+                    name->kind == FindName::Kind::kStatistic ? "; --stats writes statistics" : ""));
   if (values.without_statistics() > 0)
     tool_.diagnostics().warning(
         file.file().name(),
         fmt::format(
-            "{} of {} blocks {} no statistics of a variable in the expression, whose comparisons "
-            "do not hold there; to count them: nmconvert --repack --stats {} {} counted.nmb",
+            "{} of {} blocks {} no statistics of a variable in the expression and cannot match; "
+            "to add statistics: nmconvert --repack --stats {} {} counted.nmb",
             values.without_statistics(), looked_at,
             values.without_statistics() == 1 ? "has" : "have",
             values.has_histograms() ? "histogram" : "basic", shell_word(file.file().name())));

@@ -16,11 +16,9 @@ struct PatternOption {
 
   // The last paragraph of a subcommand's help.
   static constexpr const char* kHelp =
-      "A GLOB matches whole names: ? is one character and * any number of them, but no \"/\"; ** "
-      "is "
+      "A GLOB matches whole names: ? is one character except \"/\", * any number of these; ** is "
       "any number of any characters, **/ also none; [a-z] is a set, [!a-z] its complement; \\ "
-      "takes "
-      "the next character as it is. With -e it is a regular expression (PCRE2) that may match "
+      "makes the next character literal. With -e it is a regular expression (PCRE2) that may match "
       "anywhere in a name.";
 
   void offer(CLI::App& command, const std::string& what) {
@@ -35,7 +33,7 @@ struct PatternOption {
   template <class Pattern>
   Result<Pattern> made() const {
     if (text) return regex ? Pattern::regex(*text) : Pattern::glob(*text);
-    if (regex) return Status(Code::kUsage, "found -e, expected a pattern with it");
+    if (regex) return Status(Code::kUsage, "-e needs a pattern");
     return Pattern();
   }
 };

@@ -152,22 +152,23 @@ class StatsListing {
 StatsCommand::StatsCommand(Tool& tool)
     : InspectCommand(
           tool, "stats",
-          {"What the values of variables are: counts, minimum, maximum, histogram.",
+          {"Shows statistics of variables: counts, minimum, maximum, histogram.",
            std::string(
-               "As an NMB file keeps them that was written with --stats; values are not read. Of "
-               "each variable of the blocks whose names match: type, elements in all, those that "
-               "are missing (equal to _FillValue, without one to the default fill value of a type "
-               "of two bytes or more, or to missing_value), NaN, and the least and the greatest of "
-               "the others, which scale_factor and add_offset do not change. A variable that was "
-               "not counted has \"-\" everywhere. --histogram lists how many of these values lie "
-               "in which range instead; --json has both. As recorded; nmverify counts again.\n\n") +
+               "Shows the statistics that an NMB file written with --stats has stored; values are "
+               "not read. Columns for each variable of the selected blocks: type; number of "
+               "elements; number of missing values (equal to missing_value or to _FillValue, "
+               "without that to the default fill value of a type of two bytes or more); number of "
+               "NaNs; minimum and maximum of all other values. scale_factor and add_offset are not "
+               "applied. A variable that was not counted shows \"-\" everywhere. --histogram shows "
+               "the number of values in each range instead; --json shows both. nmverify checks the "
+               "stored numbers.\n\n") +
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"
            "  nminspect stats --histogram tas.nmb\n"
            "  nminspect stats --json run.nmb r4952/sr0/evt3"}) {
   pattern_.offer(command_, "blocks");
-  command_.add_flag("--histogram", histogram_, "how many values lie in which range");
+  command_.add_flag("--histogram", histogram_, "show the number of values in each range");
   tool.offer_json(command_);
 }
 
@@ -175,11 +176,10 @@ Status StatsCommand::run(const InspectedFile& file) {
   const Reader* const reader = file.reader();
   if (!reader)
     return Status(Code::kUnsupported,
-                  "found no NMB file, expected one: others keep no statistics; nmconvert --stats "
-                  "makes one that does");
+                  "only NMB files have statistics; nmconvert --stats makes an NMB file with them");
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   StatsListing listing(tool_, histogram_);
-  // Nothing goes out where there is nothing to be told.
+  // Prints nothing if no block has statistics.
   std::uint64_t blocks = 0, without_histogram = 0;
   bool begun = false;
   std::vector<BlockEntry> ahead;  // of the first block that has any
@@ -207,10 +207,10 @@ Status StatsCommand::run(const InspectedFile& file) {
   }));
   if (blocks == 0) return Status(Code::kNotFound, "found no block that matches");
   if (!begun)
-    return Status(Code::kNotFound,
-                  fmt::format("found no statistics of {}, expected a file written "
-                              "with --stats",
-                              blocks == 1 ? "the block" : fmt::format("{} blocks", blocks)));
+    return Status(
+        Code::kNotFound,
+        fmt::format("{} no statistics; --stats writes them",
+                    blocks == 1 ? "the block has" : fmt::format("{} blocks have", blocks)));
   NMB_TRY(listing.end());
   const std::uint64_t without = listing.without();
   if (without > 0)
@@ -219,8 +219,7 @@ Status StatsCommand::run(const InspectedFile& file) {
   without_histogram = listing.blocks() - without - listing.histograms();
   if (!histogram_) return {};
   if (listing.histograms() == 0)
-    return Status(Code::kNotFound,
-                  "found no histogram, expected a file written with --stats histogram");
+    return Status(Code::kNotFound, "the file has no histograms; --stats histogram writes them");
   if (without_histogram > 0)
     tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no histogram",
                                          file.file().name(), without_histogram, listing.blocks()));
