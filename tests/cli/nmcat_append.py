@@ -59,11 +59,11 @@ def check_failures(tools):
         (["more.nc", "text.nc"], [], 2, "text.nc"),
         (["more.nc", "nowhere.nc"], [], 2, "No such file"),
         (["out.nmb"], [], 2, "is also the input"),
-        (["more.nc"], ["--mode", "join"], 2, "expected pack"),
-        (["more.nc"], ["-f"], 2, "found --append with -f"),
-        (["more.nc"], ["--resume"], 2, "found --append with --resume"),
-        (["more.nc"], ["--dry-run"], 2, "found --append with --dry-run"),
-        (["more.nc"], ["--to", "nc4"], 2, "found --append with an output of kind nc4"),
+        (["more.nc"], ["--mode", "join"], 2, "--append needs --mode pack"),
+        (["more.nc"], ["-f"], 2, "--append and -f exclude each other"),
+        (["more.nc"], ["--resume"], 2, "--append and --resume exclude each other"),
+        (["more.nc"], ["--dry-run"], 2, "--append and --dry-run exclude each other"),
+        (["more.nc"], ["--to", "nc4"], 2, "--append needs an output of kind nmb; OUT is nc4"),
     ):
         expect(tools, nmcat(tools, [], *inputs, "-o", "out.nmb", "--append", *options), code, says, f"{inputs} {options}")
         tools.check((tools.work / "out.nmb").read_bytes() == before, f"{inputs} {options}: the file was changed")

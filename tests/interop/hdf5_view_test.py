@@ -238,7 +238,7 @@ class ViewTest:
             test.check(out.exists() and not has_superblock(out), f"{source}: auto leaves something")
             test.run("nmverify", out)
             before = out.read_bytes()
-            test.run("nmcat", source, "-o", out, "--hdf5-view", "auto", "-f", "--strict", *options, exit_code=1, says="none is allowed")
+            test.run("nmcat", source, "-o", out, "--hdf5-view", "auto", "-f", "--strict", *options, exit_code=1, says="with --strict")
             test.check(out.read_bytes() == before, f"{source}: something was written where warnings are findings")
             test.run("nmconvert", "--add-hdf5-view", out, exit_code=2, says=reason)
             test.check(out.read_bytes() == before, f"{source}: another file after a view that was refused")

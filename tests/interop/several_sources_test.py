@@ -299,7 +299,7 @@ def check_endings(test):
             test.run(*arguments)
             found = (test.work / f"out{i}{ending}").read_bytes()[:4]
             test.check(found == first, f"{arguments}: {found}")
-    test.run("nmconvert", "k0.nc", "out.what", exit_code=2, says="cannot tell the kind from the name's ending")
+    test.run("nmconvert", "k0.nc", "out.what", exit_code=2, says="cannot determine the kind from the ending of the name")
 
 
 def check_joined_tables(test):

@@ -309,7 +309,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
     return Status(
         Code::kConflict, options.output, kNoOffset, "",
         fmt::format(
-            "the HDF5 output cannot hold {}; use --lossy to write it without; nothing was written",
+            "an HDF5 file cannot hold {}; use --lossy to write the rest; nothing was written",
             losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
   ExtractOptions extract;
   extract.overwrite = writer.overwrite;

@@ -262,11 +262,12 @@ Status FindCommand::run(const InspectedFile& file) {
   if (const FindName* name = values.nowhere())
     return Status(
         Code::kNotFound,
-        fmt::format("none of {} has {} {}{}",
-                    looked_at == 1 ? "1 block" : fmt::format("{} blocks", looked_at),
-                    name->kind == FindName::Kind::kStatistic ? "statistic" : "attribute",
-                    printable(name->text),
-                    name->kind == FindName::Kind::kStatistic ? "; --stats writes statistics" : ""));
+        fmt::format(
+            "{} {} {}{}",
+            looked_at == 1 ? "the block has no" : fmt::format("none of {} blocks has", looked_at),
+            name->kind == FindName::Kind::kStatistic ? "statistic" : "attribute",
+            printable(name->text),
+            name->kind == FindName::Kind::kStatistic ? "; --stats writes statistics" : ""));
   if (values.without_statistics() > 0)
     tool_.diagnostics().warning(
         file.file().name(),
