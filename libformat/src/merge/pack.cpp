@@ -96,14 +96,13 @@ class Packer {
   }
 
   Status prepare() {
-    if (options_.inputs.empty())
-      return Status(Code::kUsage, "found no inputs, expected at least one");
+    if (options_.inputs.empty()) return Status(Code::kUsage, "no inputs");
     if (options_.classic && options_.mode == MergeMode::kPack)
-      return Status(Code::kUsage, "found a classic output of pack, expected union or join");
+      return Status(Code::kUsage, "a classic output needs mode union, join or tiles");
     if (!options_.key.empty() && options_.mode != MergeMode::kJoin)
-      return Status(Code::kUsage, "found a partition key, expected join with it");
+      return Status(Code::kUsage, "a partition key needs mode join");
     if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
-      return Status(Code::kUsage, "found blocks to append that are united, expected pack");
+      return Status(Code::kUsage, "append needs mode pack");
     if (options_.link) NMB_TRY(check_link());
     NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
@@ -165,18 +164,18 @@ class Packer {
 
   // Values that stay where they are can be put together in no other way.
   Status check_link() const {
-    const auto found = [](const std::string& what, const std::string& expected) {
-      return Status(Code::kUsage, "found values to link " + what + ", expected " + expected);
+    const auto refused = [](const std::string& why) {
+      return Status(Code::kUsage, "values cannot be linked " + why);
     };
     if (options_.mode != MergeMode::kPack || options_.classic)
-      return found("of blocks that are united, joined or put together", "pack");
+      return refused("if blocks are united; use mode pack");
     if (!options_.block_by.empty() && options_.block_by != "group")
-      return found("of blocks that are divided", "blocks as they are");
-    if (options_.compression) return found("and to compress", "one of them");
+      return refused("if blocks are divided");
+    if (options_.compression) return refused("and compressed");
     if (options_.writer.hdf5_view == Hdf5View::kOn)
-      return found("and an HDF5 view, which cannot show values in other files", "one of them");
+      return refused("with an HDF5 view, which cannot show values in other files");
     if (options_.external == ExternalPaths::kNone)
-      return found("and external files not allowed", "one of them");
+      return refused("if external files are not allowed");
     return {};
   }
 
@@ -368,7 +367,7 @@ class Packer {
       if (clipped)
         report_.warnings.push_back(options_.output + ": a chunk length of " +
                                    std::to_string(length) + " is more than dimension " + dimension +
-                                   " can have: its variables get chunks of the dimension's length");
+                                   " allows; its variables get chunks of the dimension's length");
     }
     return {};
   }
@@ -436,13 +435,13 @@ class Packer {
           {input,
            {},
            "tags",
-           of_blocks(extras.tagged - kept.tagged) + " not taken over whole; not copied",
+           of_blocks(extras.tagged - kept.tagged) + " not copied whole; left out",
            PackLoss::Kind::kTags,
            extras.tagged - kept.tagged});
     if (extras.counted > kept.counted)
       report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
                                  of_blocks(extras.counted - kept.counted) +
-                                 " not taken over whole are left out; --stats counts values anew");
+                                 " not copied whole are left out; --stats computes them again");
   }
 
   Status tell_provenance() {

@@ -126,7 +126,7 @@ Status JournaledOutput::load(const std::string& journal, bool* empty) {
   if (*empty) return {};
   if (!std::ranges::equal(std::span(bytes).first(kHeader), header_of(key_)))
     return Status(Code::kExists, journal, kNoOffset, "",
-                  "found the journal of a run with other inputs or options, expected that of this "
+                  "the journal is of a run with other inputs or options than this "
                   "one; it and " +
                       resumable_name(base_->name()) +
                       " keep what that run has done: remove both to begin anew");

@@ -129,7 +129,7 @@ class Commit {
     w_.next.slot_begun = false;
     if (closing) return {};
     const std::string fate =
-        "generation " + std::to_string(next.generation) + " is committed all the same";
+        "generation " + std::to_string(next.generation) + " is committed nevertheless";
     return w_.ranks.agree(settle(w_, blocks_).with(fate));
   }
 
@@ -167,9 +167,9 @@ Status commit(WriterCore& w, bool closing) {
   NMB_TRY(w.together(operation, [&]() -> Status {
     if (w.define_mode)
       return Status(Code::kUsage,
-                    "found " + operation + " in define mode, expected end_define() before");
+                    operation + " is not allowed in define mode; call end_define() first");
     if (w.options.dry_run && !closing)
-      return Status(Code::kUsage, "found sync() in a dry run, expected close()");
+      return Status(Code::kUsage, "sync() is not allowed in a dry run; call close()");
     NMB_ASSIGN(open, w.ranks.sum<std::uint64_t>(w.requests.size()));
     return open == 0 ? Commit(w).run(closing) : Status();
   }));
@@ -178,7 +178,7 @@ Status commit(WriterCore& w, bool closing) {
 
 Result<FilePlan> planned(const WriterCore& w) {
   if (!w.options.dry_run || w.committed.superblock.generation == 0)
-    return Status(Code::kUsage, "found planned(), expected it after close() of a dry run only");
+    return Status(Code::kUsage, "planned() needs a dry run after close()");
   FilePlan plan;
   plan.file_length = w.committed.superblock.file_length;
   plan.index_bytes = w.next.index_bytes;

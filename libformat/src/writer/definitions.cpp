@@ -56,7 +56,7 @@ Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
         if (!known && (frame.flags & (kCriticalForReading | kCriticalForWriting)) != 0)
           status = Status(Code::kUnsupported, core.file().name(), kNoOffset, "",
                           "block " + in_quotes(entry.name) + " has a section of type " +
-                              std::to_string(frame.type) + " that only a newer writer keeps up");
+                              std::to_string(frame.type) + " that only a newer version can update");
       },
       [](std::uint64_t, const std::string&, const std::string&) {}));
   return status;
@@ -65,7 +65,7 @@ Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
 }  // namespace
 
 Status outside_define_mode() {
-  return Status(Code::kUsage, "found a definition outside define mode, expected redefine() first");
+  return Status(Code::kUsage, "definitions need define mode; call redefine() first");
 }
 
 // The committed block's bytes are dead with the next commit.
@@ -84,9 +84,7 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   if (!w_.define_mode) return outside_define_mode();
   NMB_TRY(check_block_name(name));
   NMB_ASSIGN(bool taken, exists(w_, name));
-  if (taken)
-    return Status(Code::kExists,
-                  "found a block " + in_quotes(name) + " already, expected a new name");
+  if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
@@ -109,18 +107,15 @@ Status Definitions::start_edit(BlockId id) {
   BlockState& block = w_.blocks[id];
   if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};
   if (block.partial)
-    return Status(Code::kUnsupported,
-                  "found a change of block " + in_quotes(w_.blocks.name(id)) +
-                      ", of which this rank knows its own definitions only, expected one by the "
-                      "rank that defined it first");
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " can be changed only by the rank that defined it first");
   if (!block.values.takes_puts())
-    return Status(Code::kUsage, "found a change of block " + in_quotes(w_.blocks.name(id)) +
-                                    ", whose values come with the next commit, expected sync() "
-                                    "before");
+    return Status(Code::kUsage, "block " + in_quotes(w_.blocks.name(id)) +
+                                    " cannot be changed before its values are committed; call "
+                                    "sync() first");
   if (block.next.kind == Kind::kExtended)
-    return Status(Code::kUnsupported,
-                  "found a change of block " + in_quotes(w_.blocks.name(id)) +
-                      ", whose body is of kind 6, expected one of classic kind");
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " came from HDF5 (kind 6) and cannot be changed");
   NMB_TRY(load_definitions(w_, id));
   NMB_TRY(extent_of(w_, id)->load(0));
   auto old = std::make_unique<OldContent>();
@@ -139,8 +134,8 @@ Result<BlockState*> Definitions::defining(BlockId id) {
   NMB_TRY(check_id(w_, id));
   if (!w_.define_mode) return outside_define_mode();
   if (w_.blocks[id].packed())
-    return Status(Code::kUsage, "found a change of packed block " + in_quotes(w_.blocks.name(id)) +
-                                    ", expected sync() first");
+    return Status(Code::kUsage, "packed block " + in_quotes(w_.blocks.name(id)) +
+                                    " cannot be changed before it is committed; call sync() first");
   NMB_TRY(start_edit(id));
   return &w_.blocks[id];
 }
@@ -200,9 +195,7 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   NMB_TRY(check_block_name(name));
   if (name == w_.blocks.name(id)) return {};
   NMB_ASSIGN(bool taken, exists(w_, name));
-  if (taken)
-    return Status(Code::kExists,
-                  "found a block " + in_quotes(name) + " already, expected a new name");
+  if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
   BlockState& block = w_.blocks[id];
   if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
   if (block.body_stays()) {
@@ -226,15 +219,15 @@ Status Definitions::redefine() {
   std::uint64_t open = 0;
   NMB_TRY(w_.together("redefine()", [&]() -> Status {
     if (w_.define_mode)
-      return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
+      return Status(Code::kUsage,
+                    "redefine() is not allowed in define mode; call end_define() first");
     NMB_ASSIGN(open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
     if (open != 0) return {};
     if (!w_.ranks.is_alone()) {
       NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));
       if (any)
         return Status(Code::kUsage,
-                      "found redefine() on several ranks before what was written is committed, "
-                      "expected sync() first");
+                      "redefine() on several ranks needs all values committed; call sync() first");
     }
     NMB_TRY(w_.keep(place_values(w_)));
     w_.define_mode = true;

@@ -104,10 +104,9 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     for (const auto& [rank, request] : requests) {
       BlockState& block = w.blocks[request.at_keeper];
       if (!block.values.takes_puts())
-        return Status(Code::kUsage, "found open_blocks() of block " +
+        return Status(Code::kUsage, "open_blocks() is not allowed: the values of block " +
                                         in_quotes(w.blocks.name(request.at_keeper)) +
-                                        ", whose values come with the next commit, expected sync() "
-                                        "before");
+                                        " are not committed; call sync() first");
       NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
       if (!block.sharing) {
         block.sharing = std::make_unique<Sharing>();

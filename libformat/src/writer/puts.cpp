@@ -19,14 +19,13 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
   if (w_.define_mode)
-    return Status(Code::kUsage, "found " + std::string(operation) +
-                                    " in define mode, expected end_define() before");
+    return Status(Code::kUsage, std::string(operation) +
+                                    " is not allowed in define mode; call end_define() first");
   BlockState& block = w_.blocks[id];
   if (!block.values.takes_puts())
-    return Status(Code::kUsage, "found " + std::string(operation) + " to block " +
-                                    in_quotes(w_.blocks.name(id)) +
-                                    ", whose values come with the next commit, expected sync() "
-                                    "before");
+    return Status(Code::kUsage,
+                  std::string(operation) + " of block " + in_quotes(w_.blocks.name(id)) +
+                      " is not allowed before its values are committed; call sync() first");
   NMB_TRY(load_definitions(w_, id));
   const Metadata& metadata = *block.metadata;
   if (variable >= metadata.variable_count())
@@ -34,17 +33,16 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
                                     std::to_string(metadata.variable_count()) + " variables");
   const Type type = metadata.variable(variable).type;
   if ((type == Type::kChar) != (memory == MemoryType::kText))
-    return Status(Code::kUsage, "found text and numbers mixed for variable " +
-                                    in_quotes(metadata.variable(variable).name));
+    return Status(Code::kUsage, "variable " + in_quotes(metadata.variable(variable).name) +
+                                    " and the values must both be text or both be numbers");
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.next.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
   Put put{id, variable, type, memory, block.next.kind, std::move(shape), 0, values};
   put.slab = slab;
   put.empty = element_count(slab) == 0;
   if (!put.empty && values == nullptr)
-    return Status(Code::kUsage, "found no values to put to variable " +
-                                    in_quotes(metadata.variable(variable).name) +
-                                    ", expected a pointer to them");
+    return Status(Code::kUsage, "the pointer to the values of variable " +
+                                    in_quotes(metadata.variable(variable).name) + " is null");
   if (put.empty || put.shape.record_size == 0) return put;
   const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
   std::uint64_t end;
@@ -52,7 +50,7 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
       !checked_add(put.records, slab.start[0] + 1, &put.records) ||
       !checked_mul(put.records, put.shape.record_size, &end) ||
       !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-    return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+    return Status(Code::kLimit, "the records would end after 2^62 bytes");
   return put;
 }
 

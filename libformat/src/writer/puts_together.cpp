@@ -54,20 +54,18 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       NMB_TRY(check_id(w_, id));
       BlockState& block = w_.blocks[id];
       if (w_.define_mode || !block.values.takes_puts())
-        return Status(
-            Code::kUsage,
-            "found extend() of block " + in_quotes(w_.blocks.name(id)) +
-                (w_.define_mode ? " in define mode, expected end_define()"
-                                : ", whose values come with the next commit, expected sync()") +
-                " before");
+        return Status(Code::kUsage,
+                      "extend() of block " + in_quotes(w_.blocks.name(id)) + " is not allowed " +
+                          (w_.define_mode ? "in define mode; call end_define() first"
+                                          : "before its values are committed; call sync() first"));
       NMB_TRY(load_definitions(w_, id));
       std::uint64_t end = 0;
       if (!block.metadata->record_dimension())
-        return Status(Code::kUsage, "found extend() of block " + in_quotes(w_.blocks.name(id)) +
-                                        ", expected one with a record dimension");
+        return Status(Code::kUsage, "extend() is not possible: block " +
+                                        in_quotes(w_.blocks.name(id)) + " has no record dimension");
       if (!checked_mul(records, block.layout.record_size, &end) ||
           !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-        return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+        return Status(Code::kLimit, "the records would end after 2^62 bytes");
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);

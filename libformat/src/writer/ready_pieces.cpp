@@ -39,7 +39,7 @@ Status check_pieces(std::string_view block, std::uint64_t length, std::uint64_t 
                     bool shared) {
   if (shared)
     return Status(Code::kUsage, "found pieces of values for block " + in_quotes(block) +
-                                    ", which several ranks share, expected put()");
+                                    ", which several ranks share; use put()");
   if (length != extent_length)
     return Status(Code::kUsage, "found pieces of " + std::to_string(length) +
                                     " bytes in all for block " + in_quotes(block) + ", expected " +

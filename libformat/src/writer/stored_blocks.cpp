@@ -22,11 +22,11 @@ Status refresh(WriterCore& w, BlockId id) {
   NMB_ASSIGN(std::optional<BlockEntry> entry, w.committed.reader->index().find(w.blocks.name(id)));
   if (!entry)
     return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
-                  "found no block " + in_quotes(w.blocks.name(id)) + " any more");
+                  "block " + in_quotes(w.blocks.name(id)) + " was removed");
   if (entry->digest != block.next.digest) {
     if (block.partial)
-      return Status(Code::kUnsupported, "found shared block " + in_quotes(w.blocks.name(id)) +
-                                            " redefined by another rank, expected it unchanged");
+      return Status(Code::kUnsupported,
+                    "another rank redefined shared block " + in_quotes(w.blocks.name(id)));
     block.metadata.reset();
   }
   w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
@@ -38,8 +38,7 @@ Status refresh(WriterCore& w, BlockId id) {
 
 Status check_id(WriterCore& w, BlockId id) {
   if (id >= w.blocks.size() || w.blocks[id].is_removed())
-    return Status(Code::kUsage,
-                  "found block ID " + std::to_string(id) + ", expected one of a block");
+    return Status(Code::kUsage, "no block has ID " + std::to_string(id));
   return refresh(w, id);
 }
 

@@ -41,12 +41,9 @@ namespace {
 
 Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi_io) {
   if (options.io == Io::kMpiIo && !mpi_io)
-    return Status(Code::kUsage,
-                  "found MPI-IO asked for without ranks of MPI, expected processes that mpiexec "
-                  "started, one or more");
+    return Status(Code::kUsage, "MPI-IO needs ranks of MPI; start the program with mpiexec");
   if (options.io != Io::kMpiIo && !options.hints.empty())
-    return Status(Code::kUsage,
-                  "found hint \"" + options.hints[0].first + "\", expected hints with MPI-IO only");
+    return Status(Code::kUsage, "hint \"" + options.hints[0].first + "\" needs MPI-IO");
   if (options.aggregators < 0)
     return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
                                     " aggregators, expected 0 or more");
@@ -55,18 +52,14 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
     return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
   if (options.statistics != StatisticsLevel::kNone && options.dry_run)
-    return Status(Code::kUsage,
-                  "found statistics in a dry run, expected none: their length depends on values");
-  if (!create && options.dry_run)
-    return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
+    return Status(Code::kUsage, "a dry run cannot have statistics: their length depends on values");
+  if (!create && options.dry_run) return Status(Code::kUsage, "a dry run needs a new file");
   if (options.dry_run && options.hdf5_view != Hdf5View::kOff)
     return Status(Code::kUsage,
-                  "found an HDF5 view in a dry run, expected none: it is made of what is written");
+                  "a dry run cannot have an HDF5 view: it is made from the written file");
   if (!options.resume_key.empty() && (!create || options.dry_run || options.io == Io::kMpiIo))
-    return Status(
-        Code::kUsage,
-        "found a file to be resumed, expected that of a new file that is written, and not by "
-        "MPI-IO");
+    return Status(Code::kUsage,
+                  "only a new file can be resumed, not in a dry run and not with MPI-IO");
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
@@ -260,7 +253,7 @@ Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_vie
   NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
     if (impl_->define_mode)
       return Status(Code::kUsage,
-                    "found open_blocks() in define mode, expected end_define() before");
+                    "open_blocks() is not allowed in define mode; call end_define() first");
     NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
     return {};
   }));

@@ -50,15 +50,15 @@ void WriterCore::leave() {
   if (!failure.ok()) return all.fail(failure);
   if (abandoned && all.agree({}, "abandon()").ok()) return;
   all.fail(Status(Code::kUsage, file->name(), kNoOffset, "",
-                  "found the writer of rank " + std::to_string(ranks.own()) +
-                      " gone, expected close() on all ranks (abandon() where all give it up)"));
+                  "the writer of rank " + std::to_string(ranks.own()) +
+                      " was destroyed; call close() or abandon() on all ranks"));
 }
 
 void WriterCore::shut() {
   committed.reader.reset();
   committed.source.reset();
   file.reset();
-  failure = Status(Code::kUsage, "found a call after close(), expected none");
+  failure = Status(Code::kUsage, "the writer is closed");
 }
 
 }  // namespace nmb

@@ -112,17 +112,18 @@ class ViewEncoder {
   }
 
   Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
-    const auto refused = [&](const std::string& found, const std::string& expected) {
-      return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
-                                            "\": found " + found + ", expected " + expected);
+    const auto refused = [&](const std::string& why) {
+      return Status(Code::kUnsupported,
+                    "HDF5 view: block \"" + printable(entry.name) + "\": " + why);
     };
     if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended)) {
       NMB_ASSIGN(StoredBlock extended, core_.load(entry, true));
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  core_.decode(entry, extended, nullptr, false));
       return is_classic_dataset(block->metadata)
-                 ? refused("variables with dimensions of groups above it", "dimensions of its own")
-                 : refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
+                 ? refused(
+                       "a view of a block that uses dimensions of groups above is not supported")
+                 : refused("a view of a block from HDF5 or netCDF-4 is not supported");
     }
     Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() == Code::kUnsupported)

@@ -656,9 +656,9 @@ Status BlockUnions::check_coordinates(const Entry& entry,
         {input, 0}, "coordinate",
         (entry.name.name.empty() ? "" : entry.name.name + "/") + disorder->coordinate, before,
         input == before ? ConflictList::kNone : input,
-        disorder->found + " at index " + std::to_string(disorder->index) + " behind " +
-            disorder->before,
-        "values that go on in one direction");
+        "values out of order at index " + std::to_string(disorder->index) + ": " +
+            disorder->before + ", then " + disorder->found,
+        "strictly monotonic values");
     if (options_.monotonic)
       conflicts_.add(std::move(found));
     else
@@ -672,22 +672,25 @@ void BlockUnions::warn_of_notes() {
     std::size_t shown = 0;
     for (const auto& [name, count] : counts) {
       if (shown == kShownNames) break;
-      text += (shown++ == 0 ? ": " : ", ") + name + " (" + std::to_string(count) + ")";
+      text += (shown++ == 0 ? ": " : ", ") + name;
+      if (count > 1) text += " (" + std::to_string(count) + ")";
     }
     if (counts.size() > shown) text += " and " + std::to_string(counts.size() - shown) + " more";
     report_.warnings.push_back(std::move(text));
   };
   const auto warn = [&](const std::vector<PackConflict>& notes, const std::string& text,
-                        const auto& name_of) {
+                        const char* one, const char* many, const auto& name_of) {
     if (notes.empty()) return;
     std::map<std::string, std::size_t> counts;
     for (const PackConflict& note : notes) ++counts[name_of(note)];
-    warn_of(counts, std::to_string(notes.size()) + text);
+    warn_of(counts,
+            text + " " + std::to_string(counts.size()) + " " + (counts.size() == 1 ? one : many));
   };
   if (!lost_fill_values_.empty())
     warn_of(lost_fill_values_,
-            "fill values of data sets that no attribute _FillValue tells are not kept");
-  warn(report_.differing, " values of attributes differ from the first, which is kept",
+            "fill values of data sets without an attribute _FillValue are not kept");
+  warn(report_.differing, "kept the first value of", "attribute that differs",
+       "attributes that differ",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
   const auto object = [](const PackConflict& note) { return note.object; };
   const auto filled = [this](const auto& is_wanted) {
@@ -699,19 +702,19 @@ void BlockUnions::warn_of_notes() {
   warn(filled([](std::string_view kind) {
          return kind != kConstantVariable && kind != kSetSize && kind != kNoRows;
        }),
-       " times fill values stand for what is missing", object);
+       "used fill values for", "missing object", "missing objects", object);
   warn(filled([](std::string_view kind) { return kind == kConstantVariable; }),
-       " times a variable that is not joined is missing, and that of other files stands for it",
-       object);
-  warn(filled([](std::string_view kind) { return kind == kNoRows; }),
-       " times a block is missing and has no rows of that input", object);
+       "took from other files", "missing constant variable", "missing constant variables", object);
+  warn(filled([](std::string_view kind) { return kind == kNoRows; }), "added no rows for",
+       "missing block", "missing blocks", object);
   warn(filled([](std::string_view kind) { return kind == kSetSize; }),
-       " times NumFilesInSet and the files given do not agree", object);
-  warn(report_.shared, " times values are those of the first file and are not compared", object);
-  warn(report_.widened, " times values become those of a wider type",
-       [](const PackConflict& note) { return note.object; });
-  warn(report_.left_out, " objects that do not go with the first are left out",
-       [](const PackConflict& note) { return note.object; });
+       "NumFilesInSet does not match the number of files in", "set", "sets",
+       [](const PackConflict& note) { return note.first_file; });
+  warn(report_.shared, "used the first file's values without comparing for", "variable",
+       "variables", object);
+  warn(report_.widened, "widened", "variable", "variables", object);
+  warn(report_.left_out, "left out", "object that differs from the first file",
+       "objects that differ from the first file", object);
 }
 
 }  // namespace nmb
