@@ -179,7 +179,7 @@ class ViewTest:
         # One that cannot be made leaves the one that is there.
         with h5py.File(self.path("kind6.h5"), "w") as f:
             f["x"] = [1, 2]
-        test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="kind 6")
+        test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="a view of a block from HDF5")
         self.shown(path, 6, ["large", "names", "one", "records"])
         # A copy would show all blocks, or none.
         test.run("nmconvert", path, "repacked.nmb", "--repack", exit_code=2, says="--hdf5-view off writes OUTPUT without")
@@ -246,7 +246,7 @@ class ViewTest:
 
         with h5py.File(self.path("h.h5"), "w") as f:
             f["x"] = [1, 2]
-        refused("h.h5", "kind 6")
+        refused("h.h5", "a view of a block from HDF5")
         refused("large.nc", "compressed values", "--compress", "zstd")
         refused("large.nc", "values in other files", "--link")
         with netCDF4.Dataset(self.path("long.nc"), "w", format="NETCDF3_CLASSIC") as d:
@@ -277,7 +277,7 @@ class ViewTest:
         test.run("nmconvert", "one.nc", "x.nc", "--to", "cdf5", "--hdf5-view", "on", exit_code=2, says="an NMB output")
         test.run("nmconvert", "--add-hdf5-view", "one.nc", exit_code=2, says="one.nc")
         test.run("nmconvert", "--add-hdf5-view", "nowhere.nmb", exit_code=2)
-        test.run("nmconvert", "--add-hdf5-view", "large.nc.nmb", "one.nc", exit_code=2, says="FILE alone")
+        test.run("nmconvert", "--add-hdf5-view", "large.nc.nmb", "one.nc", exit_code=2, says="exclude each other")
 
     def long_names(self, refused):
         """netCDF reads names of 255 bytes, and no longer ones, in views and in netCDF-4 files."""
