@@ -39,7 +39,7 @@ HABITS = {
     "double-negation": r"\b(?:not|no|none|nothing|never|nobody)\b[^.;:,]{0,25}\b(?:no|nor|nothing|none|nobody|neither)\b"
                        r"|\b(?:not|no \w+)\b[^.;:,]{0,15}\bun(?!i|der|til|less|signed)\w+|\bwithout\b[^.;:,]{0,15}\bnot?\b",
     "no-verb": r"^(?:Which|Nor|Neither|Likewise|Such|Those|None|But|Else|Also|Not)\b[^.]{0,45}\.?$|^(?:[\w'-]+ ){1,2}\w+ alone\.$",
-    "two-prepositions": rf"\b{PREPOSITION} {PREPOSITION} (?!date\b)|\b{PREPOSITION} (?:what|those|that) {PREPOSITION}\b",
+    "two-prepositions": rf"\b{PREPOSITION} (?!(?:at (?:most|least)|up to)\b){PREPOSITION} |\b{PREPOSITION} (?:what|those|that) {PREPOSITION}\b",
     "own-words": r"\b(?:anew|looked at|goes? with|said of|be it|besides|whatever it is|gone over|does without|do without"
                  r"|begun anew|taken over|beforehand|wants? (?:it|them|to be)|has it that|no more is)\b",
     "found-expected-frame": r"\bexpected (?:such|what|those|one of them|nothing|none|another|something|them|only)\b",
