@@ -361,8 +361,8 @@ def bench_join(b):
 
 
 def bench_tiles(b):
-    """Assembles a model's output of 1.5 GB from 9 uneven parts. No program waits for the device. mppnccombine (NOAA-
-    GFDL/FRE-NCtools) is the peer, if installed."""
+    """Assembles a model's output of 1.5 GB from 9 uneven parts. No program waits for the device. mppnccombine
+    (NOAA-GFDL/FRE-NCtools) is the peer, if installed."""
     inputs = made(b.work / "tiles", make_tiles, b.scaled(24), 8)
     out, copy, classic = b.work / "tiles.nmb", b.work / "tiles.cat", b.work / "tiles.nc"
 

@@ -1,5 +1,5 @@
 // Sections of bodies of kind 6 (see extension_codec.h). Integers are little-endian here, as in all
-// structures but classic headers.
+// structures except classic headers.
 #include "model/extension_codec.h"
 
 #include <string>
@@ -185,7 +185,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
     case TypeClass::kEnum: {
       t.base = take_type_code(&payload);
       const std::uint64_t count = payload.count(5, kTypeRule);
-      // What the size of a base that is none would be is not asked for: the table refuses it.
+      // The size of an invalid base does not matter: the table of types refuses it.
       const std::uint64_t size = before.has(t.base) ? before.value_size(t.base) : 1;
       if (size > payload.remaining()) payload.fail(kTypeRule, "found members without values");
       const std::span<const std::byte> values =
@@ -218,7 +218,7 @@ void take_types(ItemsIn* in, TypeTable* types) {
     in->begin_item();
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
-    in->begin_item();  // R-XT-2 is told behind the type
+    in->begin_item();  // R-XT-2 is reported at the end of the type
     const std::string which = "type " + std::to_string(types->size()) + ": ";
     const Result<Type> added = types->add(std::move(type));
     if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
@@ -329,7 +329,8 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
 
 namespace {
 
-// Those of a section that is known, else any that there are.
+// Returns whether the flags are those of a known section; an unknown section may have any valid
+// flags.
 bool has_flags(std::uint16_t type, std::uint16_t flags) {
   if (type == kTypesSection || type == kDimensionsSection || type == kStorageSection)
     return flags == (kCriticalForReading | kCriticalForWriting);

@@ -21,7 +21,7 @@ Status walk_sections(
   const std::uint64_t end = place.position + place.length;
   std::vector<std::byte> window;
   std::uint64_t window_at = 0;
-  // At most kSectionHeader bytes.
+  // length: at most kSectionHeader.
   const auto look = [&](std::uint64_t at, std::uint64_t length) -> Result<const std::byte*> {
     if (window.empty() || at < window_at || at + length > window_at + window.size()) {
       window.resize(std::min(kWindow, end - at));

@@ -1,4 +1,4 @@
-// What rank 0 reads for all ranks (see parallel/shared_reads.h).
+// Reads by rank 0 for all ranks (see parallel/shared_reads.h).
 #include "parallel/shared_reads.h"
 
 #include <algorithm>

@@ -21,11 +21,12 @@ namespace {
 
 constexpr std::string_view kMagic = "NMBjour1";
 constexpr std::size_t kHeader = 24, kRecord = 32;
-// Less is written again: the journal would be no shorter than what it tells.
+// Shorter writes are not noted: the note would be as long as the bytes that it saves.
 constexpr std::size_t kLeastNoted = 4096;
-// Bytes that are written at once, in one call.
+// Most bytes of a single write call.
 constexpr std::size_t kMostNoted = 1 << 20;
-// Notes that may tell of a byte, of runs that wrote in different steps: the nearest ones ahead.
+// Runs with different steps may have left several notes about one byte; only this many of the
+// nearest preceding notes are checked.
 constexpr int kMostLookedAt = 4;
 
 std::string journal_of(const std::string& hidden) {
@@ -149,15 +150,15 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
-// Whether the file has what was noted.
+// Returns whether the file still has the noted bytes.
 bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
   const auto& [offset, noted] = *note;
   bytes->resize(noted.length);
   return base_->read_at(offset, *bytes).ok() && sum_of(*bytes) == noted.sum;
 }
 
-// A job of another number of ranks or threads wrote in other steps, so a range may be parts of
-// several.
+// A job with another number of ranks or threads wrote in other steps, so parts of several notes may
+// make up a range.
 bool JournaledOutput::recall(std::uint64_t offset, std::span<std::byte> out) const {
   if (const auto exact = noted_.find(offset);
       exact != noted_.end() && exact->second.length == out.size())
