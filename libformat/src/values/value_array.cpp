@@ -1,5 +1,5 @@
-// The values of a variable as one array (see nmb/values.h): sources that undo chunks and the order
-// of bytes, and one for values that were never written.
+// The values of a variable as one array (see nmb/values.h): sources that decode chunks and swap
+// bytes, and a source for values that were never written.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace nmb {
 
 namespace {
 
-// Bytes that repeat one value.
+// A source that repeats one value.
 class FillSource final : public ByteSource {
  public:
   FillSource(std::vector<std::byte> value, std::uint64_t size, std::string name)
@@ -35,7 +35,7 @@ class FillSource final : public ByteSource {
   const std::string name_;
 };
 
-// Values with their bytes in the other order.
+// A source that swaps the bytes of values.
 class SwappedSource final : public ByteSource {
  public:
   SwappedSource(std::shared_ptr<const ByteSource> base, std::uint64_t value_size)
@@ -66,11 +66,11 @@ class SwappedSource final : public ByteSource {
   const std::uint64_t value_size_;
 };
 
-// What the hdf5 section says of values that are not stored.
+// Properties in the hdf5 section of values that are not stored.
 struct Unstored {
   bool elsewhere = false;         // in other files
-  std::vector<std::byte> value;   // the fill value; zeros where nothing is said
-  std::vector<std::byte> region;  // that value, and what it leads to
+  std::vector<std::byte> value;   // the fill value; zeros by default
+  std::vector<std::byte> region;  // that value and the bytes that it leads to
 };
 
 Unstored unstored_values(std::span<const hdf5::Property> properties, VarId variable,

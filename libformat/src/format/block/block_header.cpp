@@ -1,4 +1,4 @@
-// The header ahead of every block's body (spec/format.md, section 8).
+// The header before every block's body (spec/format.md, section 8).
 #include "format/block/block_header.h"
 
 #include <cstring>

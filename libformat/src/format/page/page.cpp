@@ -19,7 +19,7 @@ constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
 constexpr std::uint16_t kCriticalForWriting = 1 << 14;
 
-// Ids of places of structures of later versions, three for each.
+// Ids of places of structures of later versions; each place has three.
 constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
 
 constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
@@ -28,12 +28,12 @@ constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
 }
 
-// Ids of this version; those between are for later ones.
+// Returns whether this version defines the id; ids in between are for later versions.
 constexpr bool is_known(std::uint16_t id) {
   return id <= kNeeds || (id >= kElements && id < kColumnCount);
 }
 
-// Columns that section 6 defines for a page's use and level.
+// Returns whether section 6 defines the column for a page's use and level.
 bool defined(PageUse use, bool leaf, std::uint16_t id) {
   switch (use) {
     case PageUse::kIndex:

@@ -5,7 +5,7 @@ namespace nmb {
 
 namespace {
 
-// "WHAT 3, WHAT 7": bits of `mask`.
+// Returns "WHAT 3, WHAT 7" for the bits of `mask`.
 template <class Text>
 std::string list_of(std::uint64_t mask, Text text) {
   std::string out;

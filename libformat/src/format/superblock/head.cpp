@@ -10,8 +10,8 @@
 
 namespace nmb {
 
-// Section 8.3: either copy will do. With neither the bodies made with it cannot be read, but all
-// else can.
+// Either copy can be used (section 8.3). Without both, bodies made with the dictionary cannot be
+// read, but everything else can.
 static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
   const Place& place = head.superblock.dictionary;
   if (place.absent()) return {};

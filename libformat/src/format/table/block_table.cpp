@@ -18,7 +18,7 @@ BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, Pag
       expectation_(superblock.expectation(use)),
       next_order_(superblock.next_order) {}
 
-// A page whose rows are sound.
+// Loads a page and checks that its rows are sound.
 Result<std::shared_ptr<const Page>> BlockTable::load(const PageExpectation& expect) const {
   NMB_ASSIGN(std::shared_ptr<const Page> page, cache_.read(file_, expect));
   if (page->level() > 0) return page;
@@ -34,7 +34,7 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
   expect.position = place.position;
   expect.length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
-  // In the superblock the sum is that of all bytes.
+  // The sum in the superblock covers all bytes.
   if (!newest) expect.sum = place.sum;
   NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
   if (newest && sum_of(page->bytes()) != place.sum)

@@ -9,7 +9,7 @@ namespace nmb {
 
 namespace {
 
-// As column 34 has them.
+// Values of column 34.
 enum StateValue : std::uint8_t { kRowValue = 0, kBeforeValue = 1, kGoneValue = 2 };
 
 constexpr Column kRowColumns[] = {kKind, kElements, kMissing, kNans, kMinimum, kMaximum};
