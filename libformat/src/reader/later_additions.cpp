@@ -46,7 +46,7 @@ class Additions {
     for (const std::uint16_t id : page.unknown_columns()) columns_.emplace(use, id);
   }
 
-  // Sections that are damaged have no provenance either: who reads that tells.
+  // Damaged sections also damage provenance: readers of provenance report it.
   Status note_sections() {
     const Status read =
         read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),
@@ -81,7 +81,7 @@ class Additions {
     });
   }
 
-  // Who reads the rows of a damaged table tells.
+  // Readers of the rows report a damaged table.
   Status note_table(const char* use, const BlockTable& table) {
     const auto read = [&]() -> Status {
       NMB_ASSIGN(const std::vector<BlockTable::Tree> trees, table.trees());

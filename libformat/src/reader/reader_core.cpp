@@ -71,7 +71,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  // With a map its pieces are what is checked.
+  // With a map, the pieces are checked instead.
   const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
                              entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&
@@ -263,7 +263,7 @@ Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_
 
 namespace {
 
-// Values of a block together with what they need to be read.
+// The values of a block, with everything needed to read them.
 struct BlockExtent {
   std::shared_ptr<const void> keep_alive;
   std::unique_ptr<FillPattern> fill;
