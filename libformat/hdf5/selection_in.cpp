@@ -7,7 +7,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Of points or blocks.
+// Checks the number of points or blocks.
 void check_parts(hsize_t count, const std::string& object) {
   constexpr hsize_t kMost = 1 << 20;
   if (count > kMost)
@@ -15,8 +15,8 @@ void check_parts(hsize_t count, const std::string& object) {
                                     " parts, expected at most " + std::to_string(kMost));
 }
 
-// The same dataspace, without its selection. A maximum that is the length is as good as none, and
-// encoded otherwise.
+// Returns the same dataspace without its selection. A maximum that equals the length has no effect,
+// but is encoded differently.
 Id same_extent(hid_t from, Extent extent, const std::string& object) {
   if (H5Sget_simple_extent_type(from) != H5S_SIMPLE) return Id(H5Scopy(from), H5Sclose, object);
   const int rank = checked(H5Sget_simple_extent_ndims(from), object);
@@ -29,7 +29,7 @@ Id same_extent(hid_t from, Extent extent, const std::string& object) {
             H5Sclose, object);
 }
 
-// The same points, in their order.
+// Selects the same points, in their order.
 void select_points(hid_t space, hid_t from, const std::string& object) {
   const auto rank = static_cast<std::size_t>(checked(H5Sget_simple_extent_ndims(from), object));
   const auto points = static_cast<hsize_t>(checked(H5Sget_select_elem_npoints(from), object));
@@ -39,7 +39,7 @@ void select_points(hid_t space, hid_t from, const std::string& object) {
   checked(H5Sselect_elements(space, H5S_SELECT_SET, points, places.data()), object);
 }
 
-// The same hyperslab, selected by the regular pattern that it is or block by block.
+// Selects the same hyperslab, by its regular pattern if it has one, otherwise block by block.
 void select_hyperslab(hid_t space, hid_t from, const std::string& object) {
   const auto rank = static_cast<std::size_t>(checked(H5Sget_simple_extent_ndims(from), object));
   std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
@@ -83,7 +83,7 @@ std::vector<std::byte> encoded_selection(hid_t space, const std::string& object,
       checked(H5Sselect_none(again), object);
       break;
     default:
-      break;  // all, as it is
+      break;  // everything is selected already
   }
   std::size_t size = 0;
   checked(H5Sencode(again, nullptr, &size), object);

@@ -27,7 +27,7 @@ Status check_nothing_pending(const Reader& reader) {
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
   if (!first.pending || file.has_writer()) return {};
-  // A writer that has ended since then has committed it, or left it as it is.
+  // A writer that has ended in the meantime has committed the generation or left it.
   file.forget();
   NMB_ASSIGN(const Choice again, choose_newest(file, Lookout::kAll));
   if (!again.pending || again.pending->bytes != first.pending->bytes) return {};

@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// What another rank needs of a ValueRange.
+// The parts of a ValueRange that another rank needs.
 struct Dealt {
   std::uint64_t position, length, sum, raw_length;
   PieceCodec codec;
@@ -51,7 +51,7 @@ ValueOutcome outcome_in(MessageReader& in) {
   return outcome;
 }
 
-// Of the file that was asked for last.
+// Reads the file of the last request.
 class Server {
  public:
   explicit Server(unsigned threads) : threads_(threads) {}

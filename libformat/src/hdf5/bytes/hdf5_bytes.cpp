@@ -3,7 +3,7 @@
 
 namespace nmb {
 
-// Not inline: g++ 12 then takes the vector for one without room.
+// Not inline, because g++ 12 then assumes a vector without capacity.
 void Hdf5Bytes::put(std::span<const std::byte> bytes) {
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }

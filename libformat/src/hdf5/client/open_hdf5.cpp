@@ -9,7 +9,8 @@
 
 namespace nmb {
 
-// Bytes of metadata, and for each byte of the file: what objects share is told with each.
+// Most bytes of metadata: a constant, and a number for each byte of the file, because metadata that
+// objects share is reported for each object.
 static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
 
 Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::uint64_t kAddressBytes = 8, kLengthBytes = 8;
 
-// Half of the children of a node of a tree of chunks: blocks have few records or many.
+// Half the number of children of a node in trees of chunks, chosen by the average number of
+// records.
 unsigned chunk_rank(const Totals& totals) {
   if (totals.blocks == 0) return 2;
   const std::uint64_t average = totals.records / totals.blocks;
@@ -83,8 +84,9 @@ class ViewEncoder {
     return out.append(header.finish());
   }
 
-  // Blocks come in order of names: a group is complete when the next name is past all that begin
-  // with its own and a slash. Names of open groups are each the beginning of the next one's.
+  // Blocks come in order of names: a group is complete when the next name comes after all names
+  // that begin with its own name and a slash. The name of each open group is the beginning of the
+  // next one's.
   Status add_block(const BlockEntry& entry, DataSetOutput& shared) {
     const std::string& name = entry.name;
     while (open_groups_.size() > 1 && name.compare(open_groups_.back().name + "0") >= 0)
@@ -137,7 +139,7 @@ class ViewEncoder {
     return BlockEncoder(entry, header, *places, shared).encode(group);
   }
 
-  // As lost_records() has them; no group of a view uses dimensions of those above.
+  // Counts like lost_records(); no group of a view uses dimensions of groups above.
   void note_lost_records(const BlockEntry& entry, const Metadata& metadata) {
     const std::optional<DimId> dimension = metadata.record_dimension();
     if (entry.records == 0 || !dimension) return;
@@ -170,7 +172,7 @@ class ViewEncoder {
   const ViewEncoding& how_;
   ViewSink& sink_;
   LostRecords lost_;
-  std::vector<ViewGroup> open_groups_;  // the root, then by length of their names
+  std::vector<ViewGroup> open_groups_;  // the root group, then by length of their names
 };
 
 }  // namespace
