@@ -13,10 +13,11 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// More kinds than a file has that is worth it: their headers are kept.
+// Most kinds of a file, because their headers are kept in memory; files with more kinds would not
+// benefit.
 constexpr std::size_t kMostKinds = 256;
-// What a value of variable length is in the file: how many elements, the address of a collection
-// of the global heap, the object's index there.
+// Size in the file of a value of variable length: number of elements, address of a collection of
+// the global heap, and index of the object there.
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {
@@ -30,7 +31,7 @@ bool has_variable_length(const TypeTable& types, Type type) {
         if (has_variable_length(types, field.type)) return true;
       return false;
     case TypeClass::kReference:
-      return t.reference != ReferenceKind::kObject;  // to a region: it lies in the heap too
+      return t.reference != ReferenceKind::kObject;  // references to regions are in the heap too
     default:
       return true;
   }
@@ -55,7 +56,7 @@ void AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& told, 
   if (!understood_ || kinds_.size() == kMostKinds || kinds_.contains(header_.pattern())) return;
   std::optional<Kind> kind;
   if (told) kind = kind_of(data_set, *told, types);
-  // What it gives for this one must be what the library told.
+  // Applying the kind to this data set must give the library's result.
   if (kind) kind->known = apply(*kind, types) == told;
   kinds_.emplace(header_.pattern(), kind ? std::move(*kind) : Kind());
 }
@@ -120,7 +121,7 @@ std::optional<DataSetIn> AlikeDataSets::apply(Kind& kind, TypesIn& types) {
   return out;
 }
 
-// As they are in memory, from there as attributes_in() takes them.
+// Read in the form in memory; attributes_in() converts from there.
 bool AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types,
                                 AttributeIn* out) {
   const ObjectHeaderIn::Attribute message = header_.attribute(attribute.message);
@@ -140,7 +141,7 @@ bool AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types
     const auto address = load_le<std::uint64_t>(id + 4);
     if (address == 0) {
       if (length != 0) return false;
-      continue;  // null in memory
+      continue;  // zero in memory
     }
     const auto object = heap_.object(address, load_le<std::uint32_t>(id + 12));
     const bool text = attribute.form == Form::kStrings;

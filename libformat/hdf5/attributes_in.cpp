@@ -13,9 +13,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;  // bytes of an attribute
+constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;  // most bytes of an attribute
 
-// The names of an object's attributes with their character sets.
+// Returns the names of an object's attributes with their character sets.
 std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object, bool tracked,
                                                                   const std::string& text) {
   std::vector<std::pair<std::string, CharacterSet>> names;
@@ -31,7 +31,7 @@ std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object, 
   return names;
 }
 
-// Of values in memory, where each is a list of references to scales.
+// Each value in memory is a list of references to scales; returns the first of each.
 std::vector<std::string> first_scales(const FileIn& file, std::span<const std::byte> values) {
   std::vector<std::string> paths(values.size() / sizeof(hvl_t));
   for (std::size_t i = 0; i < paths.size(); ++i) {

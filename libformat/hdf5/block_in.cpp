@@ -20,8 +20,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values converted at a time
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of places of chunks
+constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values that are converted
+                                                              // at a time
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // most bytes of places of chunks
 
 bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
 
@@ -53,14 +54,14 @@ CharacterSet default_set(const std::string& name) {
   return is_ascii(name) ? CharacterSet::kAscii : CharacterSet::kUtf8;
 }
 
-// Whether HDF5 1.10 may tell wrong places of chunks: by its index for one unlimited dimension,
-// where that is not the first.
+// Returns whether HDF5 1.10 may report wrong places of chunks: with its index for one unlimited
+// dimension, if that is not the first dimension.
 bool has_misplaced_chunks(const Space& space) {
   const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
   return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
 }
 
-// How many chunks a data set has.
+// Returns the number of stored chunks of a data set.
 std::uint64_t chunks_present(hid_t data_set, const std::string& object) {
   if (H5Dget_storage_size(data_set) == 0) return 0;
   const Id space(H5Dget_space(data_set), H5Sclose, object);
@@ -69,8 +70,9 @@ std::uint64_t chunks_present(hid_t data_set, const std::string& object) {
   return present;
 }
 
-// HDF5 1.10 goes over the chunks of a data set one by one to tell where one is, at about 64 bytes
-// copied in the time of a step: whether to read them all, which finds each at once, costs less.
+// To find a chunk, HDF5 1.10 goes over the chunks of a data set one by one, at about the time of
+// copying 64 bytes for each. Returns whether reading all chunks, which finds each at once, costs
+// less.
 bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   constexpr std::uint64_t kFew = 1024, kBytesAStep = 64;
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
@@ -82,14 +84,14 @@ BlockIn::BlockIn(FileIn& file, std::string name)
     : file_(file),
       name_(std::move(name)),
       types_([&file](hid_t named) { return file.placed(file.path_of(named)); }) {
-  metadata_.check_names_at_once();  // names of dimensions are searched for in between
+  metadata_.check_names_at_once();  // because names of dimensions are searched in between
 }
 
 void BlockIn::add_property(Property p) {
   (p.owner == kGlobal ? properties_ : variable_properties_).push_back(std::move(p));
 }
 
-// In the order of the section: what is of no attribute first.
+// Appends in the order of the section: properties without an attribute first.
 void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
   const auto place = [](const Property& p) {
     return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
@@ -151,7 +153,7 @@ Type BlockIn::add_named_type(hid_t type) {
   Property p = property(Property::Number::kTypeAttributes, kGlobal);
   p.type = code;
   p.bytes = std::move(*body);
-  p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // the header alone
+  p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // keep only the header
   add_property(std::move(p));
   return code;
 }
@@ -211,7 +213,7 @@ std::vector<DimId> BlockIn::dimensions_of(const std::string& path,
       throw Failure(Code::kDamaged,
                     path + ": found a length of " + std::to_string(space.lengths[i]));
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
-    // Data sets on one scale may differ in length: each length is a dimension.
+    // Data sets on one scale may differ in length: each length becomes a dimension.
     const std::string key =
         scales[i] + "/" + std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
     ids.push_back(
@@ -268,7 +270,7 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   complete(variable, begin, std::move(found));
 }
 
-// The variable with its dimensions.
+// Defines the variable with its dimensions.
 VarId BlockIn::declare(const std::string& name, const std::string& path, const DataSetIn& found) {
   const Space& space = found.space;
   const std::vector<DimId> ids = dimensions_of(path, found.attributes, space);
@@ -290,7 +292,7 @@ VarId BlockIn::declare(const std::string& name, const std::string& path, const D
   return *variable;
 }
 
-// The rest of it, once its values have a place.
+// Adds the remaining properties when the values have a place.
 void BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   metadata_.set_begin(variable, begin);
   const bool has_chunks = !storage_.empty() && storage_.back().variable == variable &&
@@ -313,7 +315,7 @@ void BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
 }
 
-// HDF5 has no other layout than chunks for what may grow.
+// HDF5 supports only chunks for data sets that may grow.
 void set_layout_of_copy(const Space& space, Creation* creation) {
   creation->layout = Layout::kContiguous;
   creation->allocation = Allocation::kLate;
@@ -321,12 +323,12 @@ void set_layout_of_copy(const Space& space, Creation* creation) {
   creation->layout = Layout::kChunked;
   creation->allocation = Allocation::kIncremental;
   creation->chunk.clear();
-  constexpr std::uint64_t kMost = 1024;  // elements of a dimension
+  constexpr std::uint64_t kMost = 1024;  // most elements of a chunk along a dimension
   for (const std::uint64_t n : space.lengths)
     creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
 }
 
-// Bytes of all values.
+// Returns the number of bytes of all values.
 std::uint64_t BlockIn::length_of(const DataSetIn& found, const std::string& object) const {
   std::uint64_t bytes = 0;
   if (!checked_mul(elements_of(found.space, object), types_.table().value_size(found.type),
@@ -336,7 +338,7 @@ std::uint64_t BlockIn::length_of(const DataSetIn& found, const std::string& obje
   return bytes;
 }
 
-// Where the file has them in one run, `at`.
+// Adds values that the file has in one run, at `at`.
 std::uint64_t BlockIn::add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
                                       std::uint64_t bytes) {
   if (at == HADDR_UNDEF) {
@@ -397,13 +399,13 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   return begin;
 }
 
-// Where the stored bytes of the chunk at `at` are, of length 0 if there are none. copied: in the
-// spool.
+// Returns the place of the stored bytes of the chunk at `at`, with length 0 if there are none.
+// copied: the chunk is in the spool.
 BlockIn::Run BlockIn::find_chunk(const std::string& object, hid_t data_set, const hsize_t* at,
                                  bool copied, unsigned* mask) {
   hsize_t length = 0;
   if (copied) {
-    // It fails for chunks that are not there.
+    // This call fails for missing chunks.
     if (H5Dget_chunk_storage_size(data_set, at, &length) < 0 || length == 0)
       return {0, 0, 0, RunSource::kSpool};
     if (length > file_.size)
@@ -426,7 +428,7 @@ BlockIn::Run BlockIn::find_chunk(const std::string& object, hid_t data_set, cons
   return {0, length, place, RunSource::kFile};
 }
 
-// Adds to the last run what follows it in the same source.
+// Adds a run; it extends the last one if it follows it in the same source.
 void BlockIn::add_run(const Run& run) {
   if (!runs_.empty()) {
     Run& last = runs_.back();
@@ -455,7 +457,8 @@ std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t
   };
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
 
-  // Slabs of whole rows: from axis `split` on they are whole, along it up to `rows` at a time.
+  // Read slabs of whole rows: dimensions from `split` on are whole, and up to `rows` indexes along
+  // the dimension before it are read at a time.
   const std::size_t rank = space.lengths.size();
   std::vector<hsize_t> start(rank, 0), length(space.lengths.begin(), space.lengths.end());
   std::uint64_t inner = 1;
@@ -498,7 +501,7 @@ std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t
     flush();
     done += slab;
     if (rank == 0) break;
-    // The next slab.
+    // Advance to the next slab.
     start[along] += length[along];
     for (std::size_t i = along; i > 0 && start[i] == space.lengths[i]; --i) {
       start[i] = 0;
@@ -511,7 +514,7 @@ std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t
   return begin;
 }
 
-// HDF5 reads fill values where a source is not there.
+// HDF5 reads fill values if a source is missing.
 void BlockIn::check_sources(const std::string& object, hid_t plist) const {
   if (H5Pget_layout(plist) != H5D_VIRTUAL) return;
   std::size_t count = 0;
@@ -581,7 +584,7 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
       at[i] = 0;
     }
   }
-  // Of misplaced chunks HDF5 finds some nowhere, and reads fill values there.
+  // HDF5 does not find some misplaced chunks, and reads fill values there.
   if (copied && !misplaced && found < present)
     throw Failure(Code::kDamaged, object + ": found " + std::to_string(found) +
                                       " chunks in their places, expected " +
@@ -635,7 +638,7 @@ void BlockIn::add_virtual(VarId variable, const std::string& object, hid_t plist
   add_property(std::move(p));
 }
 
-// Whether the links are what a reader takes them for where nothing is said.
+// Returns whether the links are those that a reader assumes without the property.
 bool BlockIn::has_default_links() const {
   VarId variable = 0;
   const std::string* last_group = nullptr;

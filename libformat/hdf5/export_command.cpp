@@ -30,7 +30,8 @@ Status run(const std::string& input, const std::string& output, ClassicStyle sty
 
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
                 std::string_view chunk) {
-  // All is closed by the end of this; HDF5 would try again then what has failed.
+  // Everything is closed at the end of this function; at exit, HDF5 would repeat the operations
+  // that failed.
   H5dont_atexit();
   try {
     return send_end(run(input, output, std::move(style), chunk));

@@ -7,7 +7,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Which is cleared.
+// Returns the innermost message of the error stack and clears the stack.
 std::string innermost_of_stack() {
   std::string innermost;
   H5Ewalk2(
@@ -22,7 +22,7 @@ std::string innermost_of_stack() {
   return innermost;
 }
 
-// Without what differs from run to run.
+// Removes parts that differ from run to run.
 std::string repeatable(const std::string& message) {
   if (message.empty()) return "failed without a message";
   // "file write failed: time = .., errno = 28, error message = 'No space left on device', buf = .."

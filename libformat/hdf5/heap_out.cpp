@@ -75,7 +75,7 @@ Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint6
   for (std::uint64_t i = 0; i < count; ++i) {
     const Status status = convert_one(type, values.data() + i * from, out + i * to);
     if (status.ok()) continue;
-    if (too_much_) all_bytes_ = all;  // they come again
+    if (too_much_) all_bytes_ = all;  // these bytes come again
     return status;
   }
   return {};
@@ -102,7 +102,7 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   }
   const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
   if (offset == 0) {
-    if (count == 0) return {};  // as `out` is: a null pointer, no elements, a null reference
+    if (count == 0) return {};  // `out` is already a null pointer, no elements or a null reference
     return Status(Code::kDamaged,
                   "found " + std::to_string(count) + " elements that are nowhere, expected 0");
   }
@@ -136,7 +136,7 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
   if (count == 0) return {};
   const std::uint64_t from = types_.table().value_size(base);
   const std::size_t to = types_.memory_bytes(base);
-  // In memory an element takes no more than in the region.
+  // An element takes at most as many bytes in memory as in the region.
   std::byte* const elements = hold(count * to);
   if (!elements)
     return Status(Code::kLimit, "found a sequence of " + std::to_string(count * from) + " bytes");

@@ -1,6 +1,6 @@
-// Walks an HDF5 file, group by group (see import.h). Objects are met in the order of links, all of
-// a group ahead of those of its groups (spec/hdf5_section.md): the first link to an object is where
-// it is, others lead there.
+// Walks an HDF5 file group by group (see import.h). Objects are visited in the order of links, all
+// objects of a group before those of its groups (spec/hdf5_section.md): the first link to an object
+// is its place, and other links refer to it.
 #include "import.h"
 
 #include <fcntl.h>
@@ -26,18 +26,18 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostDepth = 256;  // groups within groups
+constexpr std::size_t kMostDepth = 256;  // depth of nested groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
-// Bytes of the spool, and for each byte of the file: few bytes tell of many chunks that are not
-// there, and of many values that are none.
+// Most bytes of the spool: a constant, and a number for each byte of the file, because few bytes
+// can describe many missing chunks and many empty values.
 constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
 struct FoundLink {
   std::string name;
   H5L_type_t type;
   CharacterSet character_set;
-  haddr_t address;     // of a hard link
-  std::size_t length;  // of the value of others
+  haddr_t address;     // for a hard link
+  std::size_t length;  // of the value, for other links
 };
 
 std::vector<FoundLink> links_of(hid_t group, const std::string& path) {
@@ -88,7 +88,7 @@ class Importer {
     in_.descriptor = descriptor_of(file_);
     if (fstat(in_.descriptor, &about) != 0) throw Failure(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
-    // How much lies in other files the size of this one does not tell.
+    // The size of this file does not limit the values in other files.
     spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
     if (!in_.materialise) refuse_opening();
     in_.file = file_;
@@ -125,7 +125,7 @@ class Importer {
     if (alike_) alike_->begin_block();
     if (path == "/" && user_block_ > 0) block.add_user_block(read_user_block());
     block.add_group(group);
-    std::vector<std::string> groups;  // met here first
+    std::vector<std::string> groups;  // groups whose first link is here
     std::vector<FoundLink> links = links_of(group, path);
     for (const FoundLink& found : links)
       if (found.type == H5L_TYPE_HARD)
@@ -163,7 +163,7 @@ class Importer {
       link->name.clear();
       return;
     }
-    // By its address, which the link has told: by name it would be looked up again.
+    // Open by address, which is known from the link: opening by name would look it up again.
     const Id object(H5Oopen_by_addr(group, address), H5Oclose, path);
     switch (H5Iget_type(object)) {
       case H5I_GROUP:
@@ -192,7 +192,7 @@ class Importer {
     if (found.type == H5L_TYPE_SOFT) {
       link->kind = LinkKind::kSoft;
       link->content = value.c_str();
-      // One that begins at the root leads to the same object of this file.
+      // A target that begins at the root must lead to the same object of this file.
       if (link->content.starts_with('/')) link->content = in_.placed(link->content);
     } else if (found.type == H5L_TYPE_EXTERNAL) {
       link->kind = LinkKind::kExternal;
@@ -280,13 +280,14 @@ class Importer {
 
   // --- the file's bytes ---
   static Id open_file(const std::string& path) {
-    // Slabs of values are less than a chunk: it is decompressed once where the cache holds it.
+    // Slabs of values are smaller than a chunk: a chunk is decompressed only once if it fits this
+    // cache.
     constexpr std::size_t kSlots = 521, kCache = 64 << 20;
     constexpr double kPreemption = 0.75;
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "file");
     checked(H5Pset_cache(access, 0, kSlots, kCache, kPreemption), "file");
-    // Of object headers, each of which is looked at once: in memory they take many times their
-    // bytes in the file, which are what the cache counts.
+    // For object headers, each of which is read once: they take many times more bytes in memory
+    // than in the file, and the cache counts the latter.
     constexpr std::size_t kMetadataCache = 1 << 20;
     H5AC_cache_config_t config;
     config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
@@ -298,8 +299,8 @@ class Importer {
     checked(H5Pset_fapl_sec2(access), "file");
     return Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "file");
   }
-  // The library's own, as long as the file is open: a merge of many small files waits for each time
-  // that one is opened.
+  // Returns the library's own descriptor, valid as long as the file is open: opening the file again
+  // would slow down merges of many small files.
   static int descriptor_of(hid_t file) {
     void* handle = nullptr;
     checked(H5Fget_vfd_handle(file, H5P_DEFAULT, &handle), "file");
@@ -320,7 +321,7 @@ class Importer {
     }
     return bytes;
   }
-  // HDF5 before 1.10.9 and 1.12.2 tells the places of chunks without the user block.
+  // HDF5 before 1.10.9 and 1.12.2 reports the places of chunks without the user block.
   void find_chunk_base() {
     unsigned major = 0, minor = 0, release = 0;
     checked(H5get_libversion(&major, &minor, &release), "file");
@@ -329,7 +330,7 @@ class Importer {
     in_.chunk_base = without ? user_block_ : 0;
   }
 
-  // Whether addresses and lengths have 8 bytes in the file.
+  // Returns whether addresses and lengths have 8 bytes in the file.
   static bool has_usual_sizes(hid_t plist) {
     std::size_t address = 0, length = 0;
     checked(H5Pget_sizes(plist, &address, &length), "file");
@@ -341,10 +342,12 @@ class Importer {
   std::optional<AlikeDataSets> alike_;
   Spool spool_;
   std::uint64_t user_block_ = 0;
-  // The first link to each object that links of groups so far lead to.
+  // The first link to each object to which links of the groups so far lead.
   std::unordered_map<haddr_t, std::string> first_paths_;
-  std::unordered_map<haddr_t, std::string> paths_;  // the same of all, once it is asked for
-  std::uint64_t unlinked_ = 0;                      // named datatypes without a link so far
+  std::unordered_map<haddr_t, std::string> paths_;  // the same for the whole file, computed on
+                                                    // demand
+  std::uint64_t unlinked_ = 0;                      // number of named datatypes without a link so
+                                                    // far
 };
 
 }  // namespace
@@ -353,8 +356,8 @@ int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   try {
-    // Stays open: the process ends soon, and to close what HDF5 has of a file takes a tenth of the
-    // time of reading it.
+    // Not destroyed: the process ends soon, and closing HDF5's objects of a file takes a tenth of
+    // the time of reading it.
     static Importer* importer;
     importer = new Importer(path, spool, place, other_files);
     importer->run();
