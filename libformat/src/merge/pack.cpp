@@ -39,7 +39,8 @@ namespace nmb {
 
 namespace {
 
-// How a rank opens values of another one: by their place in an input, or by what they are made of.
+// Form of an origin by which another rank opens values: their position in an input, or a
+// description of their sources.
 constexpr char kOfInput = 'i', kSent = 's';
 
 class Packer {
@@ -51,7 +52,7 @@ class Packer {
         conflicts_(options.inputs),
         names_(ranks, conflicts_) {}
 
-  // Every failure is all ranks'.
+  // Every failure becomes a failure of all ranks.
   Status run() {
     const Status status = run_together();
     if (!status.ok() && writer_) writer_->abandon();
@@ -66,7 +67,7 @@ class Packer {
     NMB_TRY(open_output());
     Status planned;
     NMB_TRY(plan_inputs(&planned));
-    // Its memory serves better from now on.
+    // From now on, its memory is better used by others.
     const bool is_divided = planner_->has_divided();
     const std::uint64_t largest_load = planner_->largest_load();
     planner_.reset();
@@ -108,7 +109,7 @@ class Packer {
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
     pool_ =
         std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
-    // Of values of blocks of kind 6, where each thread may read another one.
+    // For values of blocks of kind 6: each thread may read from another one.
     views_ = std::make_shared<SourcePool>(options_.writer.threads + 1);
     NMB_ASSIGN(planner_,
                InputPlanner::make(
@@ -118,7 +119,7 @@ class Packer {
     return {};
   }
 
-  // An input that is given twice, by whatever name: of a set of tiles each is given once.
+  // Reports inputs that are given twice, under any name. In a set of tiles this is a conflict.
   void tell_repeated() {
     for (const auto& [first, second] : repeated_files(options_.inputs)) {
       if (options_.mode == MergeMode::kTiles)
@@ -130,8 +131,8 @@ class Packer {
     }
   }
 
-  // What is known before anything is written or an unfinished output opened. What else inputs refer
-  // to is known when they are read.
+  // Checks known names before anything is written or an unfinished output is opened. Further files
+  // that inputs refer to are checked when inputs are read.
   Status check_outputs() const {
     const OutputSet& outputs = *options_.outputs;
     for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
@@ -140,7 +141,7 @@ class Packer {
     if (!options_.materialise && !begins_anew) return {};
     for (const std::string& input : options_.inputs) {
       const auto file = PooledFile::open(input, pool_);
-      // What is wrong with an input is told when it is planned.
+      // Errors of an input are reported when it is planned.
       if (!file.ok()) continue;
       const Status status = check_references(outputs, *file);
       if (status.code() == Code::kUsage) return status;
@@ -148,7 +149,7 @@ class Packer {
     return {};
   }
 
-  // Ahead of opening a file that is there, which a writer may mend.
+  // Called before an existing file is opened, because a writer may repair it.
   Status look_at_inputs() {
     for (const std::string& input : options_.inputs) {
       const auto kind = [&]() -> Result<FileKind> {
@@ -162,7 +163,7 @@ class Packer {
     return verdict(report_, options_);
   }
 
-  // Values that stay where they are can be put together in no other way.
+  // Linked values cannot be rearranged or stored in another way.
   Status check_link() const {
     const auto refused = [](const std::string& why) {
       return Status(Code::kUsage, "values cannot be linked " + why);
@@ -195,8 +196,7 @@ class Packer {
     return {};
   }
 
-  // Rank 0 unites what inputs have in common; each other rank describes for it the inputs that it
-  // reads.
+  // Rank 0 unites shared blocks; each other rank describes the inputs that it reads for rank 0.
   void prepare_unions() {
     const std::uint64_t held = kHeldBytes / static_cast<std::uint64_t>(ranks_.size());
     if (ranks_.rank() != 0) {
@@ -223,7 +223,7 @@ class Packer {
       names_.note_group(group);
   }
 
-  // Collective. *planned: what keeps this rank from planning.
+  // Collective. *planned: the failure, if any, that prevents this rank from planning.
   Status plan_inputs(Status* planned) {
     if (options_.mode == MergeMode::kPack) {
       NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
@@ -243,19 +243,19 @@ class Packer {
     return {};
   }
 
-  // Rank 0's.
+  // Called by rank 0.
   Status finish_unions() {
     return unions_->finish(planned_, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
   }
 
-  // Collective. Each rank reads inputs of a round, those of lower ranks ahead of those of higher
-  // ones; then rank 0 takes in what the others read, while these begin the next round.
+  // Collective. Each rank reads inputs of a round, those of lower ranks before those of higher
+  // ranks. Then rank 0 processes what the others read, while these begin the next round.
   Status read_rounds(Status* planned) {
     InputRounds rounds(ranks_, options_.inputs.size());
     for (bool goes_on = true; goes_on;) {
       const InputShare share = rounds.next();
       planner_->set_end(share.end);
-      // A failure of taking in is told to the others behind the next round.
+      // If processing fails, the others learn it after the next round.
       if (planned->ok())
         *planned = describer_ ? describe_inputs(share) : take_inputs(share, *unions_);
       std::vector<Communicator::Parcel> parcels;
@@ -269,7 +269,7 @@ class Packer {
     return {};
   }
 
-  // Stops at an input that rank 0 stops at.
+  // Stops at the same input as rank 0.
   Status describe_inputs(InputShare share) {
     for (std::size_t i = share.begin; i < share.end; ++i) {
       if (is_cancelled()) return interrupted();
@@ -303,12 +303,13 @@ class Packer {
   Status interrupted() const {
     return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
   }
-  // Whether it is a failure of the run, and of no input.
+  // Returns whether the failure ends the run, not only the use of one input.
   static bool stops(const Status& status) {
     return status.code() == Code::kUsage && status.file().empty();
   }
 
-  // What counts of an input that was read, here or by another rank. A failure is the run's.
+  // Adds the results of an input that was read here or by another rank. Returns failures of the
+  // run.
   Status settle(PlannedInput input) {
     report_.inputs += input.is_opened;
     report_.bytes_in += input.size;
@@ -323,8 +324,8 @@ class Packer {
     return {};
   }
 
-  // Collective. *failure: a name in the options that nothing in any input has, as by a slip of the
-  // pen. is_divided: blocks of this rank's share were.
+  // Collective. *failure: set if a name in the options does not occur in any input, for example
+  // after a typing error. is_divided: whether blocks of this rank's share were divided.
   Status check_names(bool is_divided, Status* failure) {
     const auto anywhere = [&](bool here) { return ranks_.all_reduce(here, std::logical_or<>()); };
     const auto note = [&](const std::string& what) {
@@ -344,7 +345,7 @@ class Packer {
     }
     if (!options_.compression || classic_) return {};
     NMB_ASSIGN(const bool has_zstd, anywhere(blocks_->has_zstd_chunks()));
-    // Not of an NMB file: this library reads them.
+    // Not for an NMB file, because this library reads zstd.
     if (has_zstd && !options_.code_pieces && ranks_.rank() == 0)
       report_.warnings.push_back(
           options_.output +
@@ -360,7 +361,7 @@ class Packer {
       NMB_ASSIGN(const bool clipped, anywhere(use.is_clipped));
       if (!known) note("a variable with dimension " + dimension + " (chunks)");
       if (ranks_.rank() != 0 || !report_.unreadable.empty()) continue;
-      // Why not is told of each variable.
+      // A warning for each variable gives the reason.
       if (known && !cut)
         report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
                                    dimension);
@@ -372,13 +373,13 @@ class Packer {
     return {};
   }
 
-  // false: it is left to rank 0, as it has values that cannot be described.
+  // Returns false if the input is left to rank 0 because its values cannot be described.
   bool open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input) {
     const std::string& path = options_.inputs[index];
     input->index = index;
     conflicts_.begin_input(index);
-    // Kept open: between two openings somebody may add to an NMB file, and until it is known to be
-    // one that would be a change.
+    // Kept open: an NMB file may grow between two openings, and until the file is known to be one,
+    // that would count as a change.
     Result<std::shared_ptr<PooledFile>> file =
         PooledFile::open_and_keep(pool_, [path] { return FileSource::open(path); });
     if (!file.ok()) {
@@ -401,7 +402,7 @@ class Packer {
     return true;
   }
 
-  // An input that another rank described, for blocks that no other input has.
+  // Reads an input that another rank described, for blocks that no other input has.
   Status read_again(std::size_t index, BlockSink& sink) {
     const Occurrence here = conflicts_.here();
     const std::size_t conflicts = conflicts_.size(), warnings = report_.warnings.size();
@@ -414,7 +415,7 @@ class Packer {
                            conflicts_.all().end());
     report_.warnings.resize(warnings);
     conflicts_.look_at(here);
-    // Its rows are those that blocks of it have.
+    // Its rows are those of its blocks.
     const auto known =
         std::ranges::find(extras_, index, [](const auto& each) { return each.first; });
     if (known != extras_.end() && input.extras.rows)
@@ -422,7 +423,7 @@ class Packer {
     return input.status;
   }
 
-  // What of an NMB input is beside its blocks, and not taken over with them.
+  // Reports parts of an NMB input other than blocks that are not copied.
   void tell_losses(std::size_t input, const InputExtras& extras) {
     for (const PackLoss& loss : extras.losses) report_.losses.emplace_back(loss).input = input;
     const WrittenBlocks::KeptBlocks kept =
@@ -517,7 +518,7 @@ class Packer {
     return {};
   }
 
-  // Without compression all but values: these were compared as they were written.
+  // Without compression, values need no check: they were compared while they were written.
   Status check_result(const ByteSource& file) {
     FirstFinding first;
     VerifyOptions verify_options;
@@ -533,7 +534,8 @@ class Packer {
         .cache_bytes = kCachedBytesOfInput, .verify_values = true, .external = options_.external};
   }
 
-  // What another rank needs to open them: of an input that is one's own, its place is enough.
+  // Returns the description by which another rank opens the values: for values of an input, their
+  // position is enough.
   Result<std::string> narrow_origin(std::string_view origin, ByteRange wanted) const {
     const ByteSource* const source = blocks_->sent_by(origin);
     if (!source) return kOfInput + std::string(origin);
@@ -542,7 +544,7 @@ class Packer {
     return kSent + std::string(reinterpret_cast<const char*>(sent->data()), sent->size());
   }
 
-  // Values of another rank.
+  // Opens values of another rank.
   Result<std::shared_ptr<const ByteSource>> open_values(std::string_view text) {
     const char kind = text.front();
     text.remove_prefix(1);
@@ -558,19 +560,20 @@ class Packer {
   SampleRule samples_;
   std::shared_ptr<FilePool> pool_;
   std::shared_ptr<SourcePool> views_;
-  InputShare share_{0, 0};                                   // of inputs that become blocks here
-  std::vector<std::shared_ptr<PooledFile>> files_;           // that this rank has opened
-  std::vector<std::pair<std::size_t, InputExtras>> extras_;  // by input; of NMB inputs
+  InputShare share_{0, 0};                                   // inputs that become blocks on this
+                                                             // rank
+  std::vector<std::shared_ptr<PooledFile>> files_;           // opened by this rank
+  std::vector<std::pair<std::size_t, InputExtras>> extras_;  // by input, for NMB inputs
   ConflictList conflicts_;
   SharedNames names_;
   std::unique_ptr<InputPlanner> planner_;
-  // But for pack: rank 0's, and what other ranks have instead.
+  // Not for pack: rank 0 has unions, and other ranks have a describer.
   std::optional<BlockUnions> unions_;
   std::optional<DescribedInputs> described_;
   std::optional<InputDescriber> describer_;
-  std::vector<std::size_t> planned_;  // inputs that can be used
+  std::vector<std::size_t> planned_;  // usable inputs
   bool is_reading_again_ = false;
-  // The output: one or the other.
+  // The output is one of these two.
   std::optional<ClassicOutput> classic_;
   std::unique_ptr<Writer> writer_;
   std::optional<WrittenBlocks> blocks_;
@@ -580,7 +583,8 @@ class Packer {
 
 namespace {
 
-// What decides the bytes of the output. One that changes while it is read makes the run fail.
+// Describes everything that determines the bytes of the output. If an input changes while it is
+// read, the run fails.
 std::string resume_key(const PackOptions& options) {
   std::string key = options.resume;
   for (const std::string& path : options.inputs) {
@@ -606,7 +610,7 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
-  // Another process may see a file change: what rank 0 sees is what counts.
+  // Processes may see different states of a changing file: the state that rank 0 sees counts.
   if (!options.resume.empty()) {
     std::vector<std::byte> key;
     if (ranks.rank() == 0) {

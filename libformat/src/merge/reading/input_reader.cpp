@@ -22,13 +22,13 @@ namespace nmb {
 
 namespace {
 
-// Of a header that is kept until it is written.
+// Most bytes of a header that is kept until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
-// Of an NMB file whose blocks' definitions are kept likewise: of one of more, opening it once more
-// is not what takes the time.
+// Most blocks of an NMB file whose definitions are kept in the same way: for a file with more,
+// opening it once more takes a small part of the time.
 constexpr std::uint64_t kFewBlocks = 16;
 
-// What a block is packed with that its definitions tell.
+// Sets the fields of a packed block that follow from its definitions.
 void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->kind = dataset.layout.kind;
   block->dimensions = dataset.metadata.dimension_count();
@@ -67,7 +67,7 @@ Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> fi
   return read_classic(index, std::move(file), visit);
 }
 
-// Nobody asks for it where there is one rank.
+// With one rank, origins are not needed.
 std::string InputReader::origin(std::size_t index, std::uint64_t begin,
                                 std::optional<std::string_view> block) const {
   if (!options_.origins) return {};
@@ -89,7 +89,7 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
   block.packed.extent = block.values = values;
-  // The file is open now, and may not be when it is asked for.
+  // The file is open now, but may not be later.
   if (header_length <= std::min(kMostHeader, held_room_)) {
     std::vector<std::byte> body(header_length);
     NMB_TRY(file->read_at(0, body));
@@ -119,7 +119,8 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                                  .external = options_.external}));
   const std::shared_ptr<const Reader> reader = std::move(opened);
   NMB_TRY(check_nothing_pending(*reader));
-  // Somebody may add to the file meanwhile, but not where it is linked: a link has its length.
+  // Another process may add to the file in the meantime, unless it is linked: a link records its
+  // length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
@@ -135,7 +136,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
                     "found no block " + in_quotes(*options_.only_block));
     const std::string below = entry->name.empty() ? "" : entry->name + "/";
     only_is_group_ = is_extended(*entry);
-    // A group with nothing of its own is a classic block, but blocks lie below it.
+    // A group without objects is a classic block, but blocks lie below it.
     if (!only_is_group_ && entry->dimensions + entry->variables + entry->attributes == 0)
       NMB_TRY(reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
         only_is_group_ |= other.name != entry->name;
@@ -174,7 +175,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
         });
       }));
     is_surveyed_ = any;
-    // They count when they are visited.
+    // They are counted when the blocks are visited.
     extras_.tagged = extras_.counted = 0;
   }
   NMB_TRY(reader->for_each_entry(
@@ -195,7 +196,7 @@ Status InputReader::read_rows(const Reader& reader) {
   return {};
 }
 
-// What the file has beside blocks, and no copy of these has.
+// Finds the parts of the file other than blocks that a copy would lose.
 Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (const ExternalFile& file : files)
@@ -218,7 +219,7 @@ Status InputReader::find_losses(const Reader& reader) {
   return {};
 }
 
-// Statistics and tags go with a block that is taken over whole.
+// Statistics and tags are kept with a block that is copied whole.
 Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   const KeptRows& rows = *extras_.rows;
   const std::uint64_t order = block.entry.order;
@@ -233,7 +234,7 @@ Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   return {};
 }
 
-// Dimensions that may grow are as long as the longest variable of all blocks that use them.
+// Unlimited dimensions are as long as the longest variable in all blocks that use them.
 Status InputReader::note_lengths(const Reader& reader) {
   std::uint64_t count = 0;
   auto lengths = std::make_shared<DimensionLengths>();
@@ -253,7 +254,7 @@ std::string InputReader::place_of(const std::string& group) const {
   return group.empty() ? placed_below_ : placed_below_ + "/" + group;
 }
 
-// The definitions of all groups, one after the other.
+// Visits the definitions of all groups.
 template <class VisitGroup>
 Status InputReader::for_each_group(const std::vector<hdf5::GroupBlock>& groups,
                                    const std::string& file, VisitGroup visit_group) {
@@ -291,7 +292,7 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
   return {};
 }
 
-// What cannot be read of it hinders nobody.
+// Provenance that cannot be read does not prevent anything.
 Status InputReader::read_provenance(const Reader& reader) {
   const auto warn = [&](const std::string& why) {
     warnings_.push_back(reader.file().name() + ": its provenance is left out: " + why);
@@ -314,7 +315,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
                                      const std::shared_ptr<const ByteSource>& file,
                                      const std::shared_ptr<const Reader>& reader,
                                      const BlockEntry& entry, const Visit& visit) {
-  // What is not sound is not passed on.
+  // Damaged blocks are not copied.
   NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
   const std::shared_ptr<const Block> source = loaded;
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
@@ -344,7 +345,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
   block.is_placed = moves || is_surveyed_;
   block.blocks = reader->totals().blocks;
   block.samples = entry.samples;
-  // Of the block as it is in its file, which `lengths_` speaks of.
+  // Use the block in its stored form, to which `lengths_` refers.
   if (dimensions_) {
     NMB_ASSIGN(const FileDimensions found, dimensions_->of(*source));
     block.first_made_up = found.first_made_up;
@@ -393,7 +394,8 @@ Result<bool> InputReader::read_entry(std::size_t index,
   return visit(block);
 }
 
-// Of an NMB input, whose names become others; without a body: it stays as it is.
+// Moves paths of a block of an NMB input whose blocks get other names. Without a body, the block
+// stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const std::shared_ptr<const ByteSource>& values,
                                             const std::string& file) {
@@ -420,7 +422,7 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
                     (keeps ? "; --block-name '{group}' keeps names" : ""));
 }
 
-// Behind the survey; without a body: it stays as it is.
+// Called after the survey. Without a body, the block stays unchanged.
 Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::string& name,
                                              const std::string& file) {
   const PathMap map = options_.map ? options_.map(name) : PathMap();
@@ -466,7 +468,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
     NMB_ASSIGN(started, start_hdf5(index, file->name()));
   }
   if (options_.ahead && index + 1 < std::min(end_, options_.ahead->size())) {
-    // Of what kind it is, and what is wrong with it, is found when it is its turn.
+    // Its kind and its errors are determined in its turn.
     Result<std::unique_ptr<hdf5::StartedFile>> next =
         start_hdf5(index + 1, (*options_.ahead)[index + 1]);
     if (next.ok()) started_ = std::move(*next);
