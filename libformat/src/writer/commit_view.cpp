@@ -70,7 +70,7 @@ Status write_view(WriterCore& w) {
   NMB_TRY(w.stripes.pass_on({}));
   auto finish = [&]() -> Status {
     NMB_TRY(w.buffer.flush());
-    // MPI-IO shows ranks what others wrote when both have synced.
+    // With MPI-IO, ranks see each other's writes when both have synced.
     return w.options.io == Io::kMpiIo ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));

@@ -17,7 +17,7 @@ namespace nmb {
 
 namespace {
 
-// spec/format.md, section 8.4.
+// The rules are in spec/format.md, section 8.4.
 Status check_block_name(std::string_view name) {
   auto bad = [&](const std::string& why) {
     return Status(Code::kUsage, "found block name " + in_quotes(name) + ", expected one " + why);
@@ -37,13 +37,15 @@ Status check_block_name(std::string_view name) {
   return {};
 }
 
-// Sections of an extended body that this version does not know may forbid changes of the block.
+// Unknown sections of an extended body may forbid changes of the block.
 Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
   constexpr std::uint16_t kFirstKnown = 2, kLastKnown = 5;
   constexpr std::size_t kHeaderLengthOffset = 12;
   if (static_cast<Kind>(entry.kind) != Kind::kExtended) return {};
   const Result<StoredBlock> stored = core.load(entry, false);
-  if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8) return {};  // one may go
+  if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8)
+    return {};  // the block may
+                // still be removed
   const std::uint64_t size = stored->body.size();
   const std::uint64_t begin =
       round_up(std::min(load_be<std::uint64_t>(&stored->body[kHeaderLengthOffset]), size), 8);
@@ -68,7 +70,7 @@ Status outside_define_mode() {
   return Status(Code::kUsage, "definitions need define mode; call redefine() first");
 }
 
-// The committed block's bytes are dead with the next commit.
+// The committed block's bytes become dead with the next commit.
 void Definitions::retire_header(BlockId id, EntryFate fate) {
   BlockState& block = w_.blocks[id];
   if (!block.committed) return;
@@ -88,7 +90,7 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
-  // Blocks of one file tend to be alike; the first large one says nothing of those to come.
+  // Blocks of one file are usually alike, but after a first large block the next ones may be small.
   constexpr std::size_t kReserve = 64 << 10;
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
   w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
@@ -101,8 +103,8 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   return id;
 }
 
-// Turns a block whose layout is fixed into one that is being defined; its values are carried over
-// by end_define.
+// Turns a block with a fixed layout into one that is being defined; end_define carries its values
+// over.
 Status Definitions::start_edit(BlockId id) {
   BlockState& block = w_.blocks[id];
   if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};
@@ -147,7 +149,7 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
     NMB_TRY(check_new_name("attribute", name));
     const Metadata& before = block->old->metadata;
     if (name == "_FillValue" && variable < before.variable_count()) {
-      // Holes read as the fill value: it cannot change under them.
+      // Holes read as the fill value, so it must not change.
       NMB_ASSIGN(VariableShape shape,
                  shape_of(before, block->old->layout, variable, block->old->records));
       std::uint64_t slice = before.slice_bytes(variable).value_or(0);
@@ -199,7 +201,7 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   BlockState& block = w_.blocks[id];
   if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
   if (block.body_stays()) {
-    // The body moves with the name, byte for byte.
+    // The body is copied to the new name, byte for byte.
     NMB_ASSIGN(StoredBlock stored, w_.committed.reader->load(*block.committed, false));
     extent_of(w_, id);
     block.move_body(std::move(stored.body));

@@ -24,7 +24,7 @@ std::string generation_at(const FoundSuperblock& found) {
          std::to_string(found.position) + ")";
 }
 
-// Adopts a pending generation that is sound; refuses one that only a search found and that is not.
+// Adopts a pending generation that is sound; refuses an unsound one that only a search found.
 Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   if (choice->found_by_search) {
     NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
@@ -53,7 +53,7 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   return {};
 }
 
-// Bytes behind the generation that the writer goes on from.
+// Reports bytes after the generation from which the writer continues.
 void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
@@ -67,9 +67,9 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
               "--repack leaves them out"));
 }
 
-// What stands where the trailer of the newest generation belongs may be all that is left of another
+// The bytes where the trailer of the newest generation belongs may be all that is left of another
 // file: two files with the same definitions have the same file id, and a copy of one over the other
-// may have ended in the head. Then nothing of it is written over.
+// may have ended in the head. In that case nothing is overwritten.
 Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
                               const FoundSuperblock& newest) {
   const std::uint64_t trailer = newest.fields.trailer_position();
@@ -90,7 +90,7 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
 
 namespace {
 
-// Pages that a commit may continue, or take in, must be such that this version reads them.
+// This version must be able to read all pages that a commit may continue or take in.
 Status check_growth_chain(WriterCore& w) {
   w.committed.growth_pages = w.committed.growth_rows = 0;
   const Growth& growth = w.committed.reader->index().growth();
@@ -104,7 +104,7 @@ Status check_growth_chain(WriterCore& w) {
   return {};
 }
 
-// Pages that a commit may continue must be such that this version reads them.
+// This version must be able to read all pages that a commit may continue.
 Status check_continued_pages(WriterCore& w) {
   NMB_TRY(check_growth_chain(w));
   NMB_TRY(w.committed.reader->external().table().status());
@@ -116,7 +116,8 @@ Status check_continued_pages(WriterCore& w) {
   return read_page(*w.committed.source, expect).status();
 }
 
-// By rank 0: makes the state settled (spec/format.md, section 5.4) before anything else is written.
+// Called on rank 0. Makes the state settled (spec/format.md, section 5.4) before anything else is
+// written.
 Result<Head> settle_head(WriterCore& w) {
   NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
   NMB_TRY(choice.lost);
@@ -177,7 +178,7 @@ Result<Head> settle_head(WriterCore& w) {
   return head;
 }
 
-// The head, for the ranks that do not read it.
+// Returns the head as bytes, for the ranks that do not read it.
 std::vector<std::byte> bytes_of(const Head& head, std::uint64_t size) {
   MessageWriter out;
   out.put(size);
@@ -224,7 +225,7 @@ Status take_head(WriterCore& w, Head head, std::uint64_t size) {
 
 }  // namespace
 
-// The others get the head from the first rank: none of them opens the file.
+// The other ranks get the head from the first rank, without opening the file.
 Status load_committed(WriterCore& w) {
   std::uint64_t size = 0;
   Head head;

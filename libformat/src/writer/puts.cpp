@@ -54,8 +54,8 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   return put;
 }
 
-// A record that is new since the extent was
-// laid out or committed gets its place whole: other variables of it come soon.
+// A record that is new since the layout or the last commit gets space for all its variables,
+// because the others are usually put soon.
 Status Puts::want_places(const Put& put) {
   const BlockState& block = w_.blocks[put.block];
   ExtentState& extent = *block.values.extent();
@@ -86,8 +86,8 @@ Status Puts::want_places(const Put& put) {
   return {};
 }
 
-// One process alone need not let values wait that are more than the stage takes: all that waits
-// gets its place, and what is put now too.
+// If the waiting values exceed the stage, a single process assigns positions to all waiting values
+// and to the values of this put.
 Status Puts::make_room(std::span<Put* const> puts) {
   if (!w_.ranks.is_alone()) return {};
   std::uint64_t bytes = w_.stage.size();
@@ -100,14 +100,14 @@ Status Puts::make_room(std::span<Put* const> puts) {
   return w_.keep(place_values(w_));
 }
 
-// A run of a put: `elements` of its values from `index` on, to `offset` in the extent.
+// Puts a run: `elements` values from `index` on, to `offset` in the extent.
 Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                      std::uint64_t elements, std::vector<std::byte>& buffer) {
   const std::size_t from_size = memory_type_size(put.memory);
   const std::size_t to_size = type_size(put.type);
   constexpr std::uint64_t kConvertedAtOnce = 1 << 20;
   for (std::uint64_t done = 0; done < elements;) {
-    // Parts end where windows of the extent do, so that whole pieces are summed in passing.
+    // Parts end with windows of the extent, so that sums of whole pieces are computed on the way.
     const std::uint64_t at = offset + done * to_size;
     const std::uint64_t window = kConvertedAtOnce - at % kConvertedAtOnce;
     const std::uint64_t count =
@@ -145,8 +145,8 @@ Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType m
   return range_status(put);
 }
 
-// Blocks come in order of where they lie in the file, and all puts of one together, in order of
-// their runs: what lies side by side is written together.
+// Blocks come in the order of their positions in the file, and all puts of a block together, in the
+// order of their runs, so that adjacent bytes are written together.
 Status Puts::put_all_of(std::span<Put*> puts) {
   NMB_TRY(make_room(puts));
   std::stable_sort(puts.begin(), puts.end(), [&](const Put* a, const Put* b) {

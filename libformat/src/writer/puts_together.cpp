@@ -17,8 +17,8 @@ namespace nmb {
 
 namespace {
 
-// Bytes [first, first + out.size()) of what `values` are in external form. Returns how many of the
-// elements that begin there are out of range.
+// Writes bytes [first, first + out.size()) of the external form of `values`. Returns how many of
+// the elements that begin there are out of range.
 std::uint64_t encode_bytes(MemoryType memory, const void* values, Type type, Kind kind,
                            std::uint64_t first, std::span<std::byte> out) {
   const std::size_t to_size = type_size(type);
@@ -69,8 +69,8 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);
-      // All that is new up to there, whichever rank has put some of it: ranks know of their own
-      // records alone.
+      // Request space for all new records up to there, whichever rank put values, because ranks
+      // know only their own records.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
       // Records may have no bytes.
@@ -83,7 +83,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
   });
 }
 
-// What puts to shared blocks have of each piece.
+// Returns the parts of each piece in puts to shared blocks.
 std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
   std::vector<PiecePart> parts;
   for (std::size_t i = 0; i < puts.size(); ++i) {
@@ -118,7 +118,7 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
       NMB_TRY(start_put(w_, put.block, put.records).status());
       NMB_TRY(Puts(w_).want_places(put));
     }
-    // What was put before comes before.
+    // Earlier puts are written first.
     return w_.buffer.flush();
   };
   NMB_TRY(w_.ranks.agree(prepare()));

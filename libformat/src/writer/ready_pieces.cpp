@@ -1,4 +1,4 @@
-// Values that come as they are to be stored (spec/format.md, section 10.1).
+// Values in their stored form (spec/format.md, section 10.1).
 #include "writer/ready_pieces.h"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id) {
 
 namespace {
 
-// The values of a block that lie in the file, for one thread; of others nothing.
+// Returns the values of a block that lie in the file, for one thread; nullptr for other blocks.
 std::shared_ptr<const ByteSource> extent_source(WriterCore& w, BlockId id) {
   class Values final : public ByteSource {
    public:

@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-// Of a block that another rank may have committed since: what is known of it now.
+// Updates a block that another rank may have committed in the meantime.
 Status refresh(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (w.ranks.is_alone() || !block.is_laid_out() ||
@@ -58,14 +58,14 @@ Result<BlockId> find_block(WriterCore& w, std::string_view name) {
   if (!entry)
     return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
                   "found no block " + in_quotes(name));
-  // A block that cannot be read is kept as it is: others may be written beside it.
+  // A block that cannot be read stays unchanged: others may be written beside it.
   NMB_TRY(w.committed.reader->check_needs(*entry));
   const BlockId id = w.blocks.add(name);
   w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
   return id;
 }
 
-// Of a block that is committed or packed.
+// For a block that is committed or packed.
 Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   const BlockState& block = w.blocks[id];
   if (block.committed) {
@@ -75,7 +75,7 @@ Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   return decode_classic_header(*block.packed()->body, {.values_follow = false});
 }
 
-// Metadata and layout of a block that is written but not looked at.
+// Loads metadata and layout of a block that was written but not loaded yet.
 Status load_definitions(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (block.metadata) return {};

@@ -28,7 +28,7 @@ bool same_value(const Attribute& a, const Attribute& b) {
   return a.type == b.type && std::ranges::equal(a.values, b.values);
 }
 
-// Calls visit(const Attribute&) until a Status that is not ok, which it returns.
+// Calls visit(const Attribute&) until it returns a failure, and returns that.
 template <class Visit>
 Status try_each_attribute(const Metadata& metadata, VarId owner, Visit visit) {
   Status status;
@@ -44,7 +44,7 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
   assert(starts_.empty() || starts_.back().rank < rank);
   const Start start{rank, union_.dimension_count(), union_.variable_count(), block_attributes_};
   Ids ids;
-  if (!starts_.empty()) union_.check_names_at_once();  // names are searched for in between
+  if (!starts_.empty()) union_.check_names_at_once();  // because names are searched in between
   NMB_TRY(add_dimensions(rank, definitions, &ids.dimensions));
   NMB_TRY(add_block_attributes(rank, definitions));
   NMB_TRY(add_variables(rank, definitions, &ids));
@@ -58,8 +58,8 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
 Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Ranks mostly define the same in the same order: the object behind the one before is looked at
-  // ahead of the table, which for very many names is a cache miss each.
+  // Ranks usually define the same in the same order: the object after the last match is compared
+  // before the table is searched, which costs a cache miss if there are very many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);
@@ -164,7 +164,7 @@ Status UnitedBlock::check_attributes(int rank, const Metadata& definitions, VarI
     if (expected) return attribute_conflict(object(found), rank, found, first, *expected);
     return conflict(object(found), "", rank, value_text(found), first, kNone);
   }));
-  // All that were found are there, so equal numbers are equal sets.
+  // All found attributes exist in the union, so equal numbers mean equal sets.
   if (definitions.attribute_count(local) == union_.attribute_count(id)) return {};
   return try_each_attribute(union_, id, [&](const Attribute& expected) -> Status {
     if (definitions.find_attribute(local, expected.name)) return {};

@@ -83,7 +83,7 @@ std::string text_of(const MpiIo::Hints& hints) {
   return in_quotes(text);
 }
 
-// What all ranks must say alike: what each is called, and what this rank says.
+// Values that must be equal on all ranks: their names, and their values on this rank.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
 Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
@@ -129,7 +129,7 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
   return ranks.agree(status);
 }
 
-// Of a dry run every rank has a file of its own.
+// In a dry run, every rank has its own file.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
@@ -148,7 +148,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)
     of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
-  // By values: another rank opens the file when it first uses it.
+  // Captured by value, because another rank opens the file when it first uses it.
   auto by_io = [mpi_io, hints = options.hints, threads = options.threads > 1](
                    File file, const std::string& at) -> File {
     if (!mpi_io || !file.ok()) return file;
@@ -169,7 +169,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
       });
 }
 
-// Of a new file: takes the options that are kept in it.
+// For a new file: takes the options that are stored in it.
 void start_new(WriterCore& w) {
   Superblock& superblock = w.committed.superblock;
   superblock.piece_size = w.options.piece_size;
@@ -310,7 +310,7 @@ Status Writer::put_att_values(BlockId block, VarId variable, std::string_view na
 
 namespace {
 
-// A full name splits at its last '/' (spec/format.md, section 8.4).
+// A full name is split at its last '/' (spec/format.md, section 8.4).
 std::pair<std::string_view, std::string_view> split_full_name(std::string_view full_name) {
   const std::size_t slash = full_name.rfind('/');
   if (slash == std::string_view::npos) return {{}, full_name};
@@ -337,7 +337,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
     block = Definitions(*impl_).define_block(block_name);
   if (!block.ok()) return block.status();
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(*block));
-  state->metadata->check_names_at_once();  // or each search would go through what was not settled
+  state->metadata->check_names_at_once();  // otherwise each search would go through the names that
+                                           // are not checked yet
   NMB_TRY(state->metadata->settle_names());
   std::vector<DimId> ids;
   for (std::string_view dimension : dimensions) {

@@ -24,7 +24,8 @@ WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& 
 WriterCore::~WriterCore() {
   buffer.drop();
   if (!file) return;
-  // What this writer did not commit goes; where that fails, it stays as an abandoned range.
+  // Bytes that this writer did not commit are cut off; if that fails, they stay as an abandoned
+  // range.
   if (!ranks.is_first() || committed.is_none() || next.slot_begun ||
       next.cursor == round_up(committed.kept_length, 8))
     return;
@@ -45,7 +46,7 @@ void WriterCore::leave() {
   // All ranks know this failure already, so none of them waits for this one.
   if (ranks.is_alone() || !file || failed_together || all.agreed_failures() != agreed_failures)
     return;
-  // Who catches an exception says what it was.
+  // The code that catches the exception reports it.
   if (std::uncaught_exceptions() > 0) return;
   if (!failure.ok()) return all.fail(failure);
   if (abandoned && all.agree({}, "abandon()").ok()) return;
