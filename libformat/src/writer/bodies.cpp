@@ -17,7 +17,7 @@ constexpr std::size_t kTrainBlocks = 128;
 constexpr std::size_t kMinTrainBlocks = 16;
 constexpr std::uint64_t kMaxTrainBody = 16 << 10;
 
-// Most bytes of stored bodies that are kept: of all, and of small compressed ones.
+// A stored body is kept in memory up to these totals; the second is for small compressed bodies.
 constexpr std::size_t kRetainLimit = 16 << 20, kRetainCompressedLimit = 1 << 30;
 
 std::uint64_t padded_sum(std::span<const std::byte> bytes) {
