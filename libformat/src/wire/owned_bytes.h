@@ -1,4 +1,4 @@
-// OwnedBytes: bytes in memory that are the source's own.
+// OwnedBytes: a source that owns its bytes in memory.
 #pragma once
 
 #include <string>
