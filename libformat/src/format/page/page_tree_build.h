@@ -1,4 +1,4 @@
-// Writing a tree of pages by all ranks, level by level, each cut by count (spec/format.md,
+// Writes a tree of pages by all ranks, level by level, each cut by number of rows (spec/format.md,
 // sections 7 and 9.2): the index and the tables of statistics and tags.
 #pragma once
 
@@ -50,7 +50,7 @@ class PageTreeBuild {
     std::uint32_t length = 0;
     std::uint32_t height = 0;
     Digest digest;          // of the root's bytes
-    std::uint64_t sum = 0;  // likewise
+    std::uint64_t sum = 0;  // of the root's bytes
     typename Tree::Total total{};
     std::uint64_t end = 0;  // of the last page
   };
@@ -100,10 +100,11 @@ class PageTreeBuild {
   }
 
  private:
-  // A rank's rows of a level, among those of all ranks.
+  // A rank's rows of a level, counted among those of all ranks.
   struct Share {
     std::uint64_t before = 0, total = 0;
-    std::size_t leading = 0;  // rows of a page that began with a row of `holder`
+    std::size_t leading = 0;  // number of rows that belong to a page that began with a row of
+                              // `holder`
     int holder = 0;
   };
 
@@ -120,8 +121,8 @@ class PageTreeBuild {
     return share;
   }
 
-  // Hands the leading rows, which `put` writes, to the rank that has the page's first; returns the
-  // rows that end this rank's last page.
+  // Sends the leading rows, which `put` writes, to the rank that has the page's first row; returns
+  // the rows that complete this rank's last page.
   template <class Item, class Put, class Get>
   Result<std::vector<Item>> shift(const Share& share, Put put, Get get) {
     std::vector<Communicator::Parcel> parcels;
@@ -150,7 +151,7 @@ class PageTreeBuild {
     };
   }
 
-  // One rank alone knows where its pages lie while it makes them.
+  // A single rank knows the positions of its pages while it makes them.
   Status add_page(const PageBuilder& builder, Child child) {
     NMB_TRY(pages_.add(builder, std::move(child), origin_));
     return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
@@ -168,8 +169,8 @@ class PageTreeBuild {
     return {};
   }
 
-  // Nodes over few pages are rank 0's to make: level by level all ranks would have to wait.
-  // Returns the root's level.
+  // Rank 0 makes the nodes above a level of few pages, because all ranks would have to wait at each
+  // level. Returns the root's level.
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();
@@ -247,11 +248,11 @@ class PageTreeBuild {
 
   Tree& tree_;
   Communicator* ranks_;
-  std::uint64_t position_;  // of the next level, or of the next page of one rank alone
+  std::uint64_t position_;  // of the next level, or of the next page if there is a single rank
   const WritePages* write_;
   Origin origin_;
   std::uint64_t few_pages_;
-  LevelPages<Child> pages_;  // of the level being made
+  LevelPages<Child> pages_;  // of the level in progress
   Digest last_digest_;       // of the last page
   std::uint64_t last_sum_ = 0;
 };
