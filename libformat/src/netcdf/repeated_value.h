@@ -1,4 +1,4 @@
-// RepeatedValue: one value again and again: fill values where a dataset has none.
+// RepeatedValue: one value, repeated: the fill values that a dataset does not store.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class RepeatedValue final : public ByteSource {
       out[done] = value_[at];
       if (++at == value_.size()) at = 0;
     }
-    // Whole values from here on.
+    // From here on, whole values are copied.
     while (done < out.size()) {
       const std::size_t more = std::min(done, out.size() - done);
       std::memcpy(out.data() + done, out.data(), more);
