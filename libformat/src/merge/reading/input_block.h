@@ -9,7 +9,7 @@
 
 namespace nmb {
 
-// The raw body of a block, held from the first read to that of its last byte.
+// The raw body of a block. It is kept in memory from the first read until its last byte was read.
 class LazyBody final : public ByteSource {
  public:
   LazyBody(std::shared_ptr<const Reader> reader, BlockEntry entry)
@@ -33,8 +33,8 @@ class LazyBody final : public ByteSource {
   mutable std::vector<std::byte> body_;
 };
 
-// The values of a block; holes read as fill values. The block is held from the first read to that
-// of its last byte, or to the question whether that is allocated, however large its metadata.
+// The values of a block; holes are read as fill values. The block is kept in memory, however large
+// its metadata is, from the first read until its last byte was read or its allocation was queried.
 class LazyExtent final : public ByteSource {
  public:
   LazyExtent(std::shared_ptr<const Reader> reader, BlockEntry entry)
