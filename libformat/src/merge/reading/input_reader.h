@@ -101,8 +101,8 @@ class InputReader {
     bool statistics = false;  // the statistics of NMB inputs are needed
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
     // Returns how paths of objects change, for the input at an index with a block of this name.
-    // nullptr or an empty move: they stay as they are. For an HDF5 input it is called for the root
-    // only, without a block's name.
+    // nullptr or an empty move: they stay as they are. For the root of an HDF5 input it is called
+    // without a block's name.
     std::function<PathMove(std::size_t index, std::string_view block)> move{};
     // Is called before `visit` for all blocks of an input in which some blocks came from HDF5; may
     // be unset. Requires `count_groups`.
