@@ -1,4 +1,4 @@
-// BlockIn: a group on its way from an HDF5 file to a block of kind 6 (spec/format.md, section 15;
+// BlockIn: converts a group of an HDF5 file to a block of kind 6 (spec/format.md, section 15;
 // spec/hdf5_section.md).
 #pragma once
 
@@ -26,20 +26,20 @@ class BlockIn {
   // name: of the block.
   BlockIn(FileIn& file, std::string name);
 
-  // Attributes of the group itself. Throws Failure, as all here.
+  // Adds the attributes of the group itself. Throws Failure, like all calls here.
   void add_group(hid_t group);
   void add_variable(const std::string& name, hid_t data_set);
-  // The same of the data set whose header is at `address`, without opening it, where one like it
-  // was added before. false: it is to be opened.
+  // Adds the attributes of the data set whose header is at `address` without opening it, if a
+  // similar one was added before. false: it must be opened.
   bool add_alike(const std::string& name, std::uint64_t address);
   void add_link(Link link) { links_.push_back(std::move(link)); }
   void add_user_block(std::vector<std::byte> bytes);
-  // Attributes of a named datatype, whose code is returned.
+  // Adds the attributes of a named datatype. Returns its code.
   Type add_named_type(hid_t type);
-  // The code that the next variable gets.
+  // Returns the code that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // The content of the block's message, in three parts. The block is of no use then.
+  // The content of the block's message, in three parts. The BlockIn cannot be used afterwards.
   struct Told {
     std::vector<std::byte> head, body, runs;
   };
@@ -62,14 +62,14 @@ class BlockIn {
   VarId declare(const std::string& name, const std::string& path, const DataSetIn& found);
   void complete(VarId variable, std::uint64_t begin, DataSetIn found);
   std::uint64_t length_of(const DataSetIn& found, const std::string& object) const;
-  // Where the values go: regions, runs, storage. Returns the variable's begin.
+  // Adds the places of the values: regions, runs, storage. Returns the variable's begin.
   std::uint64_t add_values(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
                            hid_t type, DataSetIn* found);
   std::uint64_t add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
                                std::uint64_t bytes);
   std::uint64_t add_chunks(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
                            const Space& space);
-  // Through HDF5: values of variable length, and those that lie in other files.
+  // Reads through HDF5: values of variable length, and values in other files.
   std::uint64_t add_read(VarId variable, const std::string& object, hid_t data_set, hid_t type,
                          Type code, const Space& space);
   void check_sources(const std::string& object, hid_t plist) const;
@@ -90,11 +90,11 @@ class BlockIn {
   std::vector<Unlimited> unlimited_;
   std::vector<Storage> storage_;
   std::vector<Property> properties_;           // of the group
-  std::vector<Property> variable_properties_;  // of the variable that is looked at
-  std::vector<std::byte> variable_section_;    // those of all variables before
+  std::vector<Property> variable_properties_;  // of the current variable
+  std::vector<std::byte> variable_section_;    // of all variables before it
   std::vector<Link> links_;
   std::vector<Run> runs_;
-  std::map<std::string, DimId> dimensions_;  // by what tells them apart
+  std::map<std::string, DimId> dimensions_;  // by the facts that distinguish them
   std::uint32_t phony_ = 0;                  // dimensions without a name so far
   std::uint64_t extent_end_ = 0;
 };

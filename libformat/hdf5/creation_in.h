@@ -1,4 +1,4 @@
-// What a data set of HDF5 was created with, as a block has it.
+// Reads the creation properties of an HDF5 data set in the form of a block.
 #pragma once
 
 #include <hdf5.h>
@@ -11,8 +11,8 @@
 
 namespace nmb::hdf5 {
 
-// Without chunk and filters. type, code: of the data set, in memory and in `table`. object: for the
-// message. Throws Failure.
+// Returns the properties without chunk and filters. type, code: of the data set, in memory and in
+// `table`. object: for messages. Throws Failure.
 Creation creation_in(const FileIn& file, const TypeTable& table, hid_t plist, hid_t type, Type code,
                      const std::string& object);
 

@@ -1,4 +1,4 @@
-// What HDF5 says of a failure, as a Status.
+// Converts failures of HDF5 to Status.
 #pragma once
 
 #include <hdf5.h>
@@ -12,18 +12,17 @@
 
 namespace nmb::hdf5 {
 
-// HDF5 prints nothing from now on.
+// HDF5 prints no messages from now on.
 void silence_hdf5();
 
-// What HDF5 found wrong: the innermost message of its error stack, which is cleared, without times
-// and addresses in memory.
+// Returns the innermost message of HDF5's error stack, without times and addresses in memory, and
+// clears the stack.
 std::string last_hdf5_error();
 
-// kUnsupported with last_hdf5_error(); kNoSpace where
-// that tells of a full device.
+// Returns kUnsupported with last_hdf5_error(), or kNoSpace if that reports a full device.
 Status hdf5_failure(std::string_view what);
 
-// The same where a call of HDF5 returned a negative number.
+// The same, if a call of HDF5 returned a negative number.
 inline Status check_hdf5(herr_t result, std::string_view what) {
   return result < 0 ? hdf5_failure(what) : Status();
 }
@@ -32,23 +31,24 @@ inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   return Handle(id);
 }
 
-// Properties of a new object (class: H5P_DATASET_CREATE, ...) whose header has no times: files made
-// of the same values have the same bytes, as netCDF-C's have.
+// Returns properties for a new object (class: H5P_DATASET_CREATE, ...) whose header has no times,
+// so that files with the same values have the same bytes, like those of netCDF-C.
 inline Result<Handle> new_object_properties(hid_t property_class, std::string_view what) {
   NMB_ASSIGN(Handle properties, check_handle(H5Pcreate(property_class), what));
   NMB_TRY(check_hdf5(H5Pset_obj_track_times(properties.get(), false), what));
   return properties;
 }
 
-// Of what a file has of HDF5's in sections and tables, and should not.
+// Returns kDamaged, for invalid data of HDF5 in sections and tables.
 inline Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
 
-// "data set \"a/b\"", as messages name objects.
+// Returns "data set \"a/b\"", the form in which messages name objects.
 std::string object_text(std::string_view kind, std::string_view name);
 
-// HDF5 takes names that end with a NUL. kUnsupported: one that has a NUL inside.
+// Returns a string that ends with a NUL, as HDF5 requires for names. Errors: kUnsupported if the
+// text contains a NUL.
 Result<std::string> c_text(std::string_view text, std::string_view what);
-// The same of a link, which has no '/' and is neither "" nor ".".
+// The same for the name of a link, which must not contain '/' nor be "" or ".".
 Result<std::string> link_name(std::string_view name);
 
 }  // namespace nmb::hdf5

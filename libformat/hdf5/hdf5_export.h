@@ -10,7 +10,8 @@
 
 namespace nmb::hdf5 {
 
-// Makes the file `path`. kExists: there is one. After any other failure there is none.
+// Makes the file `path`. Errors: kExists if it exists. After any other failure there is no such
+// file.
 Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle style);
 
 }  // namespace nmb::hdf5

@@ -1,5 +1,5 @@
-// Handles of the HDF5 library that close themselves, and failures of its calls as exceptions: they
-// end a command of this program, whose main() tells them.
+// Handles of the HDF5 library that close themselves. Failures of its calls are exceptions, which
+// end a command of this program; main() reports them.
 #pragma once
 
 #include <hdf5.h>
@@ -13,7 +13,7 @@
 
 namespace nmb::hdf5 {
 
-// What HDF5, or a value in the file, made impossible.
+// A failure caused by HDF5 or by a value in the file.
 class Failure : public std::runtime_error {
  public:
   Failure(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -27,7 +27,7 @@ class Failure : public std::runtime_error {
   throw Failure(Code::kDamaged, object + ": HDF5: " + last_hdf5_error());
 }
 
-// The result of a call, which is negative where it failed.
+// Returns the result of a call, which is negative if the call has failed.
 template <class T>
 T checked(T result, const std::string& object) {
   if (result < 0) fail(object);

@@ -1,4 +1,4 @@
-// Selections of dataspaces, encoded the same whichever way they were made.
+// Encodes selections of dataspaces the same way, however they were made.
 #pragma once
 
 #include <hdf5.h>
@@ -11,11 +11,11 @@ namespace nmb::hdf5 {
 
 enum class Extent {
   kOwn,
-  kOfVirtual,  // lengths that may grow are what HDF5 finds of the sources: 0 is kept
+  kOfVirtual,  // lengths that may grow depend on what HDF5 finds in the sources: 0 is kept
 };
 
-// What H5Sencode gives of the selection, made again from its blocks. object: for messages. Throws
-// Failure.
+// Returns the selection as H5Sencode would, after it was made again from its blocks. object: for
+// messages. Throws Failure.
 std::vector<std::byte> encoded_selection(hid_t space, const std::string& object,
                                          Extent extent = Extent::kOwn);
 

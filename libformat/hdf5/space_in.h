@@ -1,4 +1,4 @@
-// Dataspaces of HDF5 as those of a block.
+// Converts dataspaces of HDF5 to those of a block.
 #pragma once
 
 #include <hdf5.h>
@@ -10,10 +10,10 @@
 
 namespace nmb::hdf5 {
 
-// object: for the message. Throws Failure.
+// object: for messages. Throws Failure.
 Space space_in(hid_t id, const std::string& object);
 
-// How many elements it has. Throws Failure (kDamaged): more than 2^64.
+// Returns the number of elements. Throws Failure (kDamaged) for more than 2^64.
 std::uint64_t elements_of(const Space& space, const std::string& object);
 
 }  // namespace nmb::hdf5
