@@ -208,8 +208,8 @@ class Importer {
     }
   }
 
-  // --- where references lead ---
-  // Of an object; of one that no link leads to, // and its number among such.
+  // --- targets of references ---
+  // Returns the path of an object; if no link leads to it, // and its number among such objects.
   std::string path_of(hid_t object) {
     const haddr_t address = address_of(object, "object");
     std::string path = path_at(address);

@@ -186,7 +186,7 @@ Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueO
     NMB_ASSIGN(const std::optional<bool> inner, holds(nodes_[node.children[0]], value));
     return inner ? std::optional(!*inner) : inner;
   }
-  // All parts are looked at, so that each name is: one that is nowhere is told.
+  // All parts are evaluated, so that every name is looked up: names that no block has are reported.
   const bool decides = node.kind == Node::Kind::kOr;
   bool unknown = false, decided = false;
   for (const std::size_t child : node.children) {

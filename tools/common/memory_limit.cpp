@@ -1,4 +1,4 @@
-// The bound of --mem (see memory_limit.h).
+// The limit of --mem (see memory_limit.h).
 #include "common/memory_limit.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ Status refused(int error) {
   return Status(Code::kIo, std::string("--mem: cannot be set: ") + std::strerror(error));
 }
 
-// Bytes that the limit counts.
+// Returns the bytes that count towards the limit.
 std::uint64_t used_by_now() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {

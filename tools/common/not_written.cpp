@@ -1,4 +1,4 @@
-// What a netCDF or HDF5 file does not keep (see not_written.h).
+// Content that a netCDF or HDF5 file does not keep (see not_written.h).
 #include "common/not_written.h"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
 
 Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
   std::vector<std::string> lines;
-  // A table that cannot be read is no reason to refuse blocks that can.
+  // A damaged table must not prevent that intact blocks are converted.
   const auto failed = [&](const char* what, const Status& status) -> Status {
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
     lines.push_back(fmt::format(

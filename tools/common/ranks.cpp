@@ -25,7 +25,7 @@ Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Need
     } catch (const std::bad_alloc&) {
       status = Status(Code::kLimit, "out of memory on rank " + std::to_string(ranks->rank()));
     }
-    // Nobody waits for a rank that gave up alone.
+    // Other ranks do not wait for a rank that failed alone.
     if (!status.ok()) ranks->fail(status);
     return status;
   }

@@ -26,7 +26,7 @@ inline StatisticsLevel statistics_level(std::string_view text) {
                                : StatisticsLevel::kNone;
 }
 
-// "FILE: 3 variables without statistics ...".
+// Returns "FILE: 3 variables without statistics ...".
 inline std::string without_statistics_text(const std::string& file, std::uint64_t count) {
   return file + ": " + std::to_string(count) + (count == 1 ? " variable" : " variables") +
          " without statistics: neither numbers nor text, stored in other files, or in chunks that "

@@ -1,4 +1,4 @@
-// A file that lies beside another for a while (see temporary_name.h).
+// A temporary file in the same folder as another (see temporary_name.h).
 #include "common/temporary_name.h"
 
 #include <filesystem>

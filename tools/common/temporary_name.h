@@ -1,4 +1,4 @@
-// TemporaryName: a file that lies beside another for a while.
+// TemporaryName: a temporary file in the same folder as another.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace nmb::tools {
 
-// The file, if there is one, goes away with the object of rank 0.
+// When the object of rank 0 is destroyed, the file is removed if it exists.
 class TemporaryName {
  public:
-  // A hidden name in the folder of `path` that no file has, with that ending; the same on all
-  // ranks. kIo.
+  // Chooses a hidden name with that ending that no file in the folder of `path` has; the same on
+  // all ranks. Errors: kIo.
   static Result<TemporaryName> beside(const std::string& path, std::string_view ending,
                                       Communicator& ranks);
   TemporaryName(TemporaryName&& other) noexcept;

@@ -15,7 +15,8 @@
 namespace nmb::tools {
 namespace {
 
-// -h: usage and options, one screen. --help: the details and examples too, of all subcommands.
+// -h shows usage and options on one screen. --help also shows the details and examples, and those
+// of all subcommands.
 class HelpFormatter final : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -35,7 +36,8 @@ class HelpFormatter final : public CLI::Formatter {
     if (!command->get_footer().empty()) out += "\n" + command->get_footer();
     return out;
   }
-  // A type's name alone: what an option needs, and what it takes, is for its text to say.
+  // Shows only the name of the type: the option's text says which values it accepts and which other
+  // options it needs.
   std::string make_option_opts(const CLI::Option* option) const override {
     const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
     return (type.empty() ? "" : " " + type) + (option->get_expected_max() > 1 ? " ..." : "");
@@ -43,7 +45,7 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_footer(const CLI::App*) const override { return ""; }
 };
 
-// Paragraphs (lines of `text`) broken between words into lines of at most 80 characters.
+// Breaks paragraphs (lines of `text`) between words into lines of at most 80 characters.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t kWidth = 80;
   std::string out;
@@ -175,7 +177,7 @@ void Tool::offer_file_list(CLI::App& command) {
                    "names in the list end with NUL, not with a line feed");
 }
 
-// CLI11 looks for a subcommand's name before options; here it may follow them, or be left out.
+// CLI11 expects the name of a subcommand before options; here it may follow them or be left out.
 std::vector<std::string> Tool::arguments(int argc, const char* const* argv) const {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
   if (default_command_.empty()) return out;
@@ -225,7 +227,8 @@ int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
   diagnostics_.finish();
-  // A signal that came when all was done, an output published among it, changed nothing.
+  // A signal that arrived after everything was done, including the publication of an output,
+  // changed nothing.
   const int interrupted = interrupted_exit();
   return interrupted != 0 && diagnostics_.exit() != Exit::kDone
              ? interrupted
@@ -243,7 +246,7 @@ int Tool::main(int argc, const char* const* argv, const std::function<Status()>&
   } catch (const std::bad_alloc&) {
     status = Status(Code::kLimit, "out of memory");
   }
-  // What the output failed with is told by finish().
+  // finish() reports the failure of the output.
   if (!out_.is_failure(status)) diagnostics_.error(status);
   if (options_.memory > 0 && status.code() == Code::kLimit)
     diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " per process");

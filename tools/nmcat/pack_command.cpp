@@ -40,7 +40,7 @@ namespace nmb::tools {
 
 namespace {
 
-// Conflicts of a kind that are written out; the rest is counted (--json has them all).
+// How many conflicts of each kind are shown; the others are only counted (--json shows all).
 constexpr std::size_t kShownConflicts = 10;
 
 Json conflicts_json(const std::vector<PackConflict>& conflicts) {
@@ -172,7 +172,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   offer_progress(tool, app);
 }
 
-// What must agree where inputs have blocks of one name.
+// Options for what must agree if inputs have blocks of the same name.
 void PackCommand::offer_agreement(CLI::App& app) {
   app.add_option("--along", options_.along,
                  "join: the dimension along which values are concatenated (default: the record "
@@ -244,12 +244,12 @@ Status PackCommand::take_agreement() {
   return {};
 }
 
-// The kind of OUT, by --to or its ending.
+// Determines the kind of OUT from --to or its ending.
 Status PackCommand::take_output() {
   const bool packs = options_.mode == MergeMode::kPack;
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
-    // Blocks are groups, which classic netCDF does not have.
+    // Blocks become groups, which classic netCDF does not have.
     if (kind == "netcdf")
       to_ = packs ? "nc4" : "cdf5";
     else if (kind == "classic")
@@ -276,7 +276,7 @@ Status PackCommand::take_output() {
   return {};
 }
 
-// HDF5 is written from an NMB file, which lies beside it meanwhile.
+// HDF5 is written from an NMB file, which temporarily exists in the same folder.
 Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* report,
                                       Communicator& ranks) {
   const WriterOptions& writer = options.writer;
@@ -288,7 +288,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   first.code_pieces = false;
   first.provenance = nullptr;
   first.writer.sync = false;
-  // Nobody knows that file.
+  // Messages must not name that file, which the user does not know.
   const auto named = [&](const Status& status) {
     if (status.ok() || status.file() != between.path()) return status;
     return Status(status.code(), options.output, kNoOffset, status.rule(), status.message());
@@ -327,7 +327,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
   return {};
 }
 
-// Blocks have brought their tags and records as far as the file in between.
+// Tags and records of blocks are in the file in between, but not in OUT.
 Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
                                        PackReport* report) const {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
@@ -345,7 +345,7 @@ Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<
                             warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
 }
 
-// All options that decide the bytes of OUT, as they were given.
+// Returns all options that determine the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
       "-h",     "--help",        "--version",  "-o",        "inputs",   "--files-from",
@@ -365,8 +365,8 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Nothing of where, when and by how many it was made. What inputs tell of theirs, and then what
-// they are, is left out where it is too much.
+// Contains nothing about place, time or number of processes. If there is too much, first the
+// provenance of inputs and then the list of inputs is left out.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
   constexpr int kMostDepth = 128;
   constexpr std::size_t kMostBytes = 4 << 20;
@@ -401,7 +401,7 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
   return json.dump(-1, ' ', true);
 }
 
-// What a run that ended early has left.
+// Reports the files that remain from a run that ended early.
 void PackCommand::tell_what_stays() {
   const std::string hidden = resumable_name(options_.output);
   std::error_code none;
@@ -424,10 +424,11 @@ Status PackCommand::gather_inputs() {
   return {};
 }
 
-// Collective, of several processes: the list may be standard input, which the first one alone has.
+// Collective, on several processes: the list may be standard input, which only the first process
+// has.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
-  std::string names;  // each with a NUL behind it
+  std::string names;  // each with a NUL after it
   for (const std::string& input : options_.inputs) names.append(input).push_back('\0');
   const auto own = std::as_bytes(std::span(names));
   std::vector<std::byte> bytes(own.begin(), own.end());
@@ -439,7 +440,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   return {};
 }
 
-// The files to write.
+// Adds the files to write.
 Status PackCommand::add_outputs() {
   const auto outputs = std::make_shared<OutputSet>();
   options_.outputs = outputs;
@@ -447,15 +448,15 @@ Status PackCommand::add_outputs() {
   return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
 }
 
-// Before anything is written: that none of them is read, and that the report can be written. pack()
-// checks what else inputs refer to.
+// Checks before anything is written that no output is read and that the report can be written.
+// pack() checks the files to which inputs refer.
 Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
   if (report_path_.empty()) return {};
   if (!options_.append) return start_report();
-  // An output that blocks are added to is read too.
+  // An output to which blocks are added is also read.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader,
@@ -464,7 +465,7 @@ Status PackCommand::check_files() {
   return start_report();
 }
 
-// Without a name yet: whether it can be written is known before the output changes.
+// The report has no name yet: this shows whether it can be written before the output changes.
 Status PackCommand::start_report() {
   constexpr std::string_view kBegin = "{\n \"schema\": \"nmb/cat/";
   std::error_code none;
@@ -492,7 +493,7 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Values that stay where they are go into no other blocks, and are stored in no other way.
+// Values that stay in other files cannot be stored in other blocks or in another form.
 Status PackCommand::check_link() const {
   if (options_.mode != MergeMode::kPack)
     return Status(Code::kUsage, "--link needs --mode pack; the mode is " + mode_);
@@ -535,7 +536,7 @@ Status PackCommand::execute() {
   if (!digest_.empty() && !common.json && report_path_.empty())
     return Status(Code::kUsage, "--digest needs --json or --report");
   if (options_.append)
-    // The file keeps its limit of inline values.
+    // The file keeps its limit for inline values.
     for (const char* option : {"--dry-run", "--resume", "-f", "--inline"})
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
@@ -568,7 +569,8 @@ Status PackCommand::execute() {
   PackReport report;
   bool tells = true;
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
-  // Blocks of several inputs are planned by one rank: in one process its threads move the values.
+  // One rank plans blocks that several inputs share; in a single process its threads move the
+  // values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
   const auto merge = [this](const PackOptions& options, PackReport* told, Communicator& ranks) {
     const bool through_nmb = to_ == "nc4" || to_ == "hdf5";
@@ -606,7 +608,7 @@ Status PackCommand::execute() {
   if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
     return Status(Code::kLimit, "the run would take " + human_bytes(report.plan->peak_memory) +
                                     " of memory; --mem allows " + human_bytes(memory));
-  // Inputs that cannot be used were told one by one.
+  // Inputs that cannot be used were reported one by one.
   return report.unreadable.empty() ? status : Status();
 }
 
@@ -620,7 +622,7 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
-// Conflicts that many inputs have alike are told as one.
+// Groups conflicts that are the same in many inputs.
 std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& conflicts,
                                               std::size_t shown_of_kind) const {
   struct Group {
@@ -653,7 +655,7 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   return texts;
 }
 
-// What inputs have and OUT does not, behind the inputs' paths.
+// Returns the content of inputs that OUT does not have, as lines with the paths of the inputs.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
     const PackReport& report) const {
   if (to_ != "nmb") return not_written_lines(report.losses);
@@ -681,13 +683,13 @@ void PackCommand::tell(const PackReport& report) {
     diagnostics.error(Status(Code::kConflict, text));
 }
 
-// Of a file, as it is now.
+// Returns the digest of a file as it is now.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
   return sha256(
       file->size(),
       [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      nullptr);  // OUT is there: an interrupt comes too late
+      nullptr);  // OUT exists already: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) {

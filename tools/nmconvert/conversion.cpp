@@ -1,4 +1,4 @@
-// One conversion (see conversion.h).
+// Conversion of a file (see conversion.h).
 #include "nmconvert/conversion.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class Converter {
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
     NMB_TRY(check_options(kind));
-    // A digest would be that of a file that no longer exists.
+    // Otherwise the digest could be that of a file that no longer exists.
     if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
@@ -76,7 +76,7 @@ class Converter {
   }
 
  private:
-  // Others may add to an NMB file while it is read.
+  // Other programs may add to an NMB file while it is read.
   void watch_generation() {
     const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
     if (reader.ok()) unchanged_ = (*reader)->generation_check();
@@ -152,8 +152,8 @@ class Converter {
                   status.message() + "; INPUT has a view: --hdf5-view off writes OUTPUT without");
   }
 
-  // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
-  // is made beside the output, and removed.
+  // HDF5 is written from NMB files. For other inputs, or if values are encoded again, a temporary
+  // NMB file is made in the folder of the output.
   Status through_nmb() {
     NMB_TRY(ranks_.first([&] {
       return check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false});
@@ -163,7 +163,7 @@ class Converter {
     PackOptions options = pack_options(between.path());
     options.code_pieces = false;
     options.keep_statistics = false;
-    // Nobody knows that file.
+    // Messages must not name that file, which the user does not know.
     const auto named = [&](const Status& status, const std::string& file) {
       if (status.ok() || status.file() != between.path()) return status;
       return Status(status.code(), file, kNoOffset, status.rule(), status.message());
@@ -175,7 +175,7 @@ class Converter {
         text.replace(0, between.path().size(), record_.of.output);
     NMB_TRY(named(packed, record_.of.output));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    // Of a whole NMB file, from_nmb() has warned.
+    // For a whole NMB file, from_nmb() has already warned.
     if (record_.of.block) {
       for (const PackLoss& loss : report.losses) warn(loss.line());
       NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts()); }));
@@ -203,7 +203,7 @@ class Converter {
     return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
   }
 
-  // Notes what the output will not have. kConflict without --lossy.
+  // Records what the output will not have. Errors: kConflict without --lossy.
   Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
     for (const Loss& loss : losses) record_.losses.push_back(loss.line());
     return record_.losses.empty() || options_.lossy ? Status() : refused_losses(target);
@@ -221,7 +221,7 @@ class Converter {
     PackOptions options;
     options.inputs = {record_.of.input};
     options.output = output;
-    // A classic file is the root block, an NMB file keeps its names.
+    // A classic file becomes the root block; the blocks of an NMB file keep their names.
     options.block_name = "{group}";
     options.block_by = record_.of.block_by;
     options.only_block = record_.of.block;
@@ -230,7 +230,7 @@ class Converter {
     options.materialise = options_.materialise;
     options.external = options_.external;
     options.outputs = options_.outputs;
-    // What an NMB file tells of its making stays true.
+    // The provenance of an NMB file remains true.
     options.provenance = [](const std::vector<PackSource>& sources) {
       return sources.front().provenance;
     };
@@ -245,7 +245,7 @@ class Converter {
 
   Status pack_input(const PackOptions& options, PackReport* report) {
     const Status status = pack(options, report, ranks_);
-    // Those of opening an NMB file are among its own.
+    // Warnings from opening an NMB file are already among its own.
     std::erase_if(record_.warnings, [&](const std::string& warning) {
       return std::ranges::find(report->warnings, warning) != report->warnings.end();
     });
@@ -257,7 +257,7 @@ class Converter {
     return status;
   }
 
-  // Of an NMB output.
+  // For an NMB output.
   Status take_losses(const PackReport& report, const Status& status) {
     for (const PackLoss& loss : report.losses) {
       record_.losses.push_back(loss.line());
@@ -361,7 +361,7 @@ class Converter {
     return entry && entry->kind == static_cast<std::uint16_t>(Kind::kExtended);
   }
 
-  // Records the loss of a group: a classic file has none.
+  // Records the loss of a group: classic files have no groups.
   static Status lose_group(const BlockEntry& group,
                            const std::function<Result<std::shared_ptr<const Block>>()>& load,
                            std::vector<Loss>* losses) {
@@ -377,8 +377,8 @@ class Converter {
     return {};
   }
 
-  // losses: those outside the dataset.
-  // dimensions: of groups that are left out, if lengths of the dataset's dimensions depend on them.
+  // losses: those outside the dataset. dimensions: set if groups that are left out determine
+  // lengths of the dataset's dimensions.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
     const ExtractOptions options = extract_options();
@@ -396,7 +396,7 @@ class Converter {
   Status from_hdf5() {
     const auto blocks = open_hdf5(file_);
     NMB_TRY(ranks_.agree(blocks.status()));
-    // The root group comes first, and there is no file without it.
+    // The root group comes first; every HDF5 file has one.
     if (blocks->empty())
       return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
     for (const std::shared_ptr<const Block>& group : *blocks)
@@ -427,12 +427,12 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // By --to or the ending, or where the blocks came from HDF5 and the ending does not say what
-  // else.
+  // HDF5 is wanted by --to or the ending, or if the blocks came from HDF5 and the ending names no
+  // other kind.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
-    // Without a kind, the block's own classic one.
+    // Without a kind, the classic kind of the block is used.
     if (what.block) return false;
     const Result<std::optional<BlockEntry>> root = reader.find("");
     return root.ok() && is_extended(*root);
@@ -472,7 +472,7 @@ class Converter {
   const unsigned threads_;
   ConversionRecord& record_;
   std::shared_ptr<const FileSource> file_;
-  std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
+  std::function<Status(const ByteSource& now)> unchanged_;  // empty: compares size and time
   bool compare_ = false;
 };
 
@@ -490,7 +490,7 @@ ConversionRecord convert(const Conversion& what, const ConversionOptions& option
                    : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
                                                                       : Outcome::kFailed;
   if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
-    // A target that went away at once is nothing to fail of: no proof will hold.
+    // If the target has disappeared again, that is not a failure: no proof will hold.
     if (const auto output = FileSource::open(what.output); output.ok())
       record.modified_out = (*output)->stamp().modified_ns;
   }

@@ -166,7 +166,7 @@ std::string ConvertCommand::deciding_options() const {
   return out;
 }
 
-// Works in place. One rank does it.
+// Works in place, on one rank.
 Status ConvertCommand::add_view() {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&

@@ -1,4 +1,4 @@
-// nmconvert: netCDF and HDF5 files to NMB and back.
+// nmconvert: converts netCDF and HDF5 files to NMB and back.
 #include "common/tool.h"
 #include "nmconvert/convert_command.h"
 

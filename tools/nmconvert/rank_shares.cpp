@@ -11,7 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-// What opening, checking and naming a file takes beside moving its bytes, as bytes moved.
+// The cost of opening, checking and naming a file, in bytes that could be moved in that time.
 constexpr std::uint64_t kCostOfFile = 256 << 10;
 
 struct Head {
@@ -34,7 +34,7 @@ Result<ConversionRecord> read_message(const Message& message, Head* head) {
   return record_from({begin + sizeof *head, begin + bytes.size()});
 }
 
-// The rank of each file: the largest first, each to who has the least to do.
+// Returns the rank of each file: the largest file first, each to the rank that has the least to do.
 std::vector<int> ranks_of(const std::vector<FileShare>& files, int ranks) {
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

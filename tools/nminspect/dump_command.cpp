@@ -13,8 +13,8 @@ namespace nmb::tools {
 
 namespace {
 
-// By the view's name, else by the one that is stored. Some files have names with NULs at the end,
-// which no argument can hold: there they need not be given.
+// Finds a variable by its name in the view, otherwise by its stored name. Some files have names
+// with NULs at the end, which arguments cannot contain: users may leave them out.
 std::optional<VarId> find_variable(const Metadata& metadata, const NetcdfView* view,
                                    std::string_view name) {
   if (view)
@@ -36,7 +36,8 @@ std::string shape_text(const std::vector<std::uint64_t>& lengths) {
   return out;
 }
 
-// What netCDF shows of a variable that is shorter than its dimensions; empty: what is stored.
+// Returns the shape that netCDF shows for a variable that is shorter than its dimensions; empty: it
+// shows the stored shape.
 std::string longer_shape(const NetcdfView& view, VarId id,
                          const std::vector<std::uint64_t>& stored) {
   for (const NetcdfView::Variable& variable : view.variables) {
@@ -103,7 +104,7 @@ Status DumpCommand::run(const InspectedFile& file) {
   };
   if (!tool_.options().json) return write(ValueFormat::kCdl, tool_.out().sink());
 
-  // The values may be more than memory holds: they go out behind the document's other keys.
+  // The values may not fit in memory: they are written after the other keys of the document.
   Json json = json_document("dump");
   json["file"] = json_text(file.file().name());
   json["block"] = json_text(block);

@@ -25,7 +25,7 @@ namespace nmb::tools {
 
 namespace {
 
-// A number of a classic type, exact.
+// Returns the exact value of a number of a classic type.
 long double number_of(Type type, const std::byte* external) {
   const auto as = [&]<class T>(T value) {
     (void)convert_from_external(type, external, 1, memory_type_of<T>(), &value);
@@ -44,11 +44,11 @@ FindValue value_of(const TagValue& tag) {
   return static_cast<long double>(std::get<double>(tag));
 }
 
-// One word of a command line, as a shell takes it, without a backslash, which messages double.
+// Returns one word of a shell command line without backslashes, because messages double these.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
-  // A name that begins with - would be an option.
+  // A name that begins with - would be taken for an option.
   const std::string word = text.starts_with('-') ? "./" + text : text;
   if (word.find_first_not_of(kPlain) == word.npos) return word;
   std::string quoted = "'";
@@ -60,13 +60,14 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-// Names of a block's tags, attributes and statistics, as values; which of them were anywhere.
+// The values of tags, attributes and statistics of a block, and which of the names any block has.
 class BlockValues {
  public:
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  // Reads the tags and statistics that are named, of all blocks: rows of one name lie together.
+  // Reads the tags and statistics in the expression for all blocks: rows of one name are stored
+  // together.
   Status read_tables() {
     NMB_TRY(read_tags());
     for (const FindName& name : expression_.names()) {
@@ -87,7 +88,8 @@ class BlockValues {
     }
     return {};
   }
-  // load: reads the block, called where an attribute is looked for; valid until the next begin().
+  // load: reads the block; called if an attribute is needed; the result is valid until the next
+  // begin().
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   void begin(Load load, std::uint64_t order) {
     load_ = std::move(load);
@@ -118,11 +120,11 @@ class BlockValues {
     if (value) found_[i] = true;
     return value;
   }
-  // Blocks with a variable that is named, and no statistics of it.
+  // Returns the number of blocks that have a variable of the expression but no statistics of it.
   std::uint64_t without_statistics() const { return without_statistics_; }
-  // Of a variable that is named, in some block.
+  // Returns whether a block has a histogram of a variable of the expression.
   bool has_histograms() const { return has_histograms_; }
-  // The first that no block has.
+  // Returns the first name that no block has.
   const FindName* nowhere() const {
     const auto missing = std::ranges::find(found_, false);
     return missing == found_.end()
@@ -143,7 +145,7 @@ class BlockValues {
     }
     return {};
   }
-  // Of the block; nullptr: it has none of the name.
+  // Returns the block's tag; nullptr: it has no tag of this name.
   const FindValue* tag_of(const FindName& name) const {
     if (name.kind != FindName::Kind::kBlockAttribute) return nullptr;
     const auto rows = tags_.find(name.name);
@@ -161,12 +163,12 @@ class BlockValues {
     if (which == "elements") return static_cast<long double>(v.elements);
     if (which == "missing") return static_cast<long double>(v.missing);
     if (which == "nan") return static_cast<long double>(v.nans);
-    // A variable that is there, of which all values are missing.
+    // A variable that exists, but all of its values are missing.
     found_[i] = found_[i] || v.type != Type::kChar;
     if (!v.has_range) return std::nullopt;
     return number_of(v.type, (which == "min" ? v.minimum : v.maximum).data());
   }
-  // Blocks are read where statistics are missing, not where they are kept.
+  // Blocks are only read if their statistics are missing.
   Status note_missing(const FindName& name) {
     const auto rows = statistics_.find(name.variable);
     if (is_noted_ || rows == statistics_.end() || rows->second.empty() ||
@@ -206,8 +208,8 @@ class BlockValues {
   std::vector<bool> found_;
   Load load_;
   std::shared_ptr<const Dataset> dataset_;  // nullptr: not read yet
-  std::uint64_t order_ = 0;                 // of the block
-  bool is_noted_ = false;                   // it is one of these:
+  std::uint64_t order_ = 0;                 // of the current block
+  bool is_noted_ = false;                   // the block is counted in without_statistics_
   std::uint64_t without_statistics_ = 0;
   bool has_histograms_ = false;
   // By variable, then by order of the block.

@@ -37,7 +37,7 @@ Status HeaderCommand::run(const InspectedFile& file) {
                                     " blocks; name one of them as BLOCK");
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(block));
   const bool json = tool_.options().json;
-  // CDL's name has no place for a path.
+  // A CDL name cannot be a path.
   std::string name = block.empty() ? file.stem() : block;
   if (!json) name.erase(0, name.rfind('/') + 1);
   const DatasetText text{name, dataset->metadata, dataset->kind(), dataset->records};

@@ -1,4 +1,4 @@
-// What the subcommands of nminspect share (see inspect_command.h).
+// The common parts of the subcommands of nminspect (see inspect_command.h).
 #include "nminspect/inspect_command.h"
 
 #include <fmt/format.h>

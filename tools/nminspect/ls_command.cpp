@@ -10,7 +10,7 @@
 namespace nmb::tools {
 namespace {
 
-// Rows as they go out: a table, lines of JSON, or one document.
+// Writes rows as a table, as lines of JSON, or as one document.
 template <class Row>
 class Listing {
  public:

@@ -1,4 +1,4 @@
-// nminspect: what is in a file, without reading more of it than the answer takes.
+// nminspect: shows the contents of a file, reading only as much as the answer needs.
 #include <algorithm>
 #include <memory>
 #include <vector>

@@ -1,4 +1,4 @@
-// PatternOption: the GLOB argument and -e, as subcommands that take names have them.
+// PatternOption: the GLOB argument and -e of subcommands that take names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,8 @@ struct PatternOption {
     command.add_option("GLOB", text, what)->type_name("");
     command.add_flag("-e", regex, "GLOB is a regular expression");
   }
-  // Everything where no pattern was given. kUsage: not a pattern, or -e without one.
+  // Matches everything if no pattern was given. Errors: kUsage if it is not a pattern, or for -e
+  // without one.
   Result<NamePattern> names() const { return made<NamePattern>(); }
   Result<ObjectPattern> objects() const { return made<ObjectPattern>(); }
 

@@ -22,7 +22,7 @@ std::string value_text(const VariableStatistics& v, const std::array<std::byte, 
   return v.has_range ? number_text(v.type, value.data()) : "-";
 }
 
-// Integers and finite numbers with all their digits, others as text.
+// Returns integers and finite numbers with all their digits, others as text.
 Json number_json(const VariableStatistics& v, const std::array<std::byte, 8>& value) {
   if (!v.has_range) return Json();
   const std::string text = number_text(v.type, value.data());
@@ -58,7 +58,7 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
   return json;
 }
 
-// What was found goes out, block by block.
+// Writes results block by block.
 class StatsListing {
  public:
   StatsListing(Tool& tool, bool histogram)
@@ -80,7 +80,7 @@ class StatsListing {
     std::vector<VarId> variables;
     for (VarId v = 0; v < block.metadata.variable_count(); ++v)
       if (!is_dimension_only(block.metadata, v)) variables.push_back(v);
-    if (variables.empty()) return {};  // nothing is to be counted
+    if (variables.empty()) return {};  // there is nothing to count
     ++blocks_;
     if (!statistics) ++without_;
     const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
@@ -182,7 +182,7 @@ Status StatsCommand::run(const InspectedFile& file) {
   // Prints nothing if no block has statistics.
   std::uint64_t blocks = 0, without_histogram = 0;
   bool begun = false;
-  std::vector<BlockEntry> ahead;  // of the first block that has any
+  std::vector<BlockEntry> ahead;  // blocks before the first that has statistics
   const auto list = [&](const BlockEntry& entry) -> Status {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
     NMB_ASSIGN(const std::optional<BlockStatistics> statistics, reader->statistics(*block));

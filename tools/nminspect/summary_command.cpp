@@ -41,7 +41,7 @@ Status SummaryCommand::run(const InspectedFile& file) {
     json["external_files"] = files.size() - static_cast<std::size_t>(originals);
     json["originals"] = originals;
     json["hdf5_view"] = reader->has_hdf5_view();
-    // What nmverify tells more of does not keep the summary back.
+    // If the view is damaged, the summary is shown nevertheless; nmverify reports details.
     const Result<std::uint64_t> shown = reader->hdf5_view_generation();
     if (reader->has_hdf5_view() && shown.ok() && *shown != 0) json["hdf5_view_generation"] = *shown;
   }

@@ -1,4 +1,4 @@
-// ViewOption: whether blocks are shown as netCDF shows them, without what only keeps its books.
+// ViewOption: whether blocks are shown as netCDF shows them, without its internal objects.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,8 +25,9 @@ class ViewOption {
       "--view=stored.";
 
   void offer(CLI::App& command);
-  // nullopt: as it is stored. block: the dataset's name in the file, which is the same at each call
-  // and outlives this. Without names of dimensions that HDF5 does not name, fewer blocks are read.
+  // nullopt: the block is shown as it is stored. block: the dataset's name in the file; must be the
+  // same in every call and outlive the object. If names of dimensions without a name in HDF5 are
+  // not needed, fewer blocks are read.
   Result<std::optional<NetcdfView>> of(const InspectedFile& file, std::string_view block,
                                        const Dataset& dataset,
                                        MadeUpNames names = MadeUpNames::kWanted) const;

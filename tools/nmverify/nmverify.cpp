@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
       arguments.verify.threads = threads;
       if (ranks.size() > 1) arguments.verify.ranks = &ranks;
       NMB_TRY(verify_together(ranks, threads, [&]() -> Status {
-        // The list may be standard input, which the first process alone has.
+        // The list may be standard input, which only the first process has.
         if (!options.files_from.empty()) {
           NMB_ASSIGN(const std::vector<std::string> listed,
                      read_file_list(options.files_from, options.nul_separated));
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
         verify_files(tool, arguments, *report);
         return {};
       }));
-      // All processes of a job end as the first one does.
+      // All processes of a job end with the exit code of the first one.
       NMB_ASSIGN(const Exit exit, ranks.broadcast_value(0, tool.diagnostics().exit()));
       tool.diagnostics().raise(exit);
       return Status();

@@ -133,7 +133,7 @@ struct BlockState {
   bool keeps_rows() const { return packed() && packed()->kept; }
 
   // --- what happens to a block ---
-  // It is one of the file, as the index of that generation says.
+  // The block is in the file; `entry` is that in the index of the generation.
   void take_entry(BlockEntry entry, std::uint64_t generation) {
     next = NextEntry::of(entry);
     committed = std::make_unique<BlockEntry>(std::move(entry));

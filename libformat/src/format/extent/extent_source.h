@@ -38,9 +38,9 @@ class ExtentSource final : public ByteSource {
   // Returns the bytes of values in memory.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
-  // --- for reading the file where these values lie, together with those of other blocks ---
-  // Bytes [begin, end) of the extent that lie side by side from `position` of the file on; 0: in
-  // memory, coded, in another file, or nowhere. They hold every piece that they touch whole.
+  // --- for reading these values from the file together with those of other blocks ---
+  // Bytes [begin, end) of the extent, whole pieces, which are contiguous in the file from
+  // `position` on. 0: they are in memory, coded, in another file, or not stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
