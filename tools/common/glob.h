@@ -14,6 +14,7 @@ namespace nmb::tools {
 // `**` any number of any characters, `**/` at the beginning of a part any number of whole parts,
 // including none; `\` makes the next character literal. Regular expressions are those of PCRE2 for
 // UTF-8, and match anywhere in a name unless anchored.
+//
 // Not thread-safe; copies share state.
 class NamePattern {
  public:
