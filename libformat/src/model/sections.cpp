@@ -98,9 +98,9 @@ Status read_sequence(
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit) {
   std::vector<std::byte> bytes(place.length);
   NMB_TRY(file.read_at(place.position, bytes));
-  if (sum_of(bytes) != place.sum)
+  if (const std::uint64_t sum = sum_of(bytes); sum != place.sum)
     return Status(Code::kDamaged, file.name(), place.position, "R-SB-9",
-                  "found sections with another sum, expected that of their place");
+                  "found sections with " + sum_text(sum) + ", expected " + sum_text(place.sum));
   Status status, wrong;
   NMB_TRY(walk_sections(
       MemorySource(bytes, file.name()), {0, place.length, 0},

@@ -31,8 +31,8 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBu
       outcome.dirty_padding = range.position + done + values + bad;
     done += piece.size();
   }
-  outcome.sum_right = stream.sum() == range.sum;
-  if (coded && outcome.sum_right) {
+  if (stream.sum() != range.sum) outcome.wrong_sum = stream.sum();
+  if (coded && !outcome.wrong_sum) {
     outcome.decodes = decode_piece(range.codec, piece.first(range.length), range.raw_length).ok();
   }
   return outcome;

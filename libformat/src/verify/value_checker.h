@@ -47,7 +47,7 @@ struct ValueRange {
 };
 
 struct ValueOutcome {
-  bool sum_right = true;
+  std::optional<std::uint64_t> wrong_sum;      // the sum of the bytes if it differs
   bool decodes = true;                         // checked if the sum is right
   std::optional<std::uint64_t> dirty_padding;  // the offset of the first byte that is not zero
   Status status;                               // not ok: the bytes could not be read

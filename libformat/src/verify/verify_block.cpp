@@ -100,10 +100,10 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
     SumsAlone sums(findings_);
     if (BlockHeader::decode(bytes, e.position, &header, &name, sums)) {
       if (header.sum != e.sum)
-        report("R-BK-2", e.position, object, "a header with another sum", "the one in the index");
-      if (sum_of(std::span(bytes).subspan(body)) != header.body_sum)
-        report("R-BK-6", e.position + body, object, "a body with a wrong sum",
-               "the one in the header");
+        report("R-BK-2", e.position, object, sum_text(header.sum), sum_text(e.sum));
+      if (const std::uint64_t sum = sum_of(std::span(bytes).subspan(body)); sum != header.body_sum)
+        report("R-BK-6", e.position + body, object, "a body with " + sum_text(sum),
+               sum_text(header.body_sum));
     }
   }
   if (!at_least(VerifyLevel::kBlocks)) return;

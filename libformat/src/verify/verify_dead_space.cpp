@@ -19,9 +19,8 @@ void NmbVerifier::check_dead_space() {
   for (bool first = true;; first = false) {
     auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
     if (!bytes) return;
-    if (first && sum_of(*bytes) != place.sum) {
-      report("R-SB-9", field(in_superblock::kDeadMap), object, "bytes with another sum",
-             "the sum in the place");
+    if (const std::uint64_t sum = first ? sum_of(*bytes) : place.sum; sum != place.sum) {
+      report("R-SB-9", field(in_superblock::kDeadMap), object, sum_text(sum), sum_text(place.sum));
       all_walked_ = false;
       return;
     }

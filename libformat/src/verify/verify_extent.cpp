@@ -6,6 +6,7 @@
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/checked.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
@@ -105,9 +106,9 @@ void NmbVerifier::tell_values() {
       return;
     }
     if (!outcome.status.ok()) return missed(outcome.status);
-    if (!outcome.sum_right)
-      report(range.rule, range.sum_at.value_or(range.position), object, "bytes with another sum",
-             "the sum recorded");
+    if (outcome.wrong_sum)
+      report(range.rule, range.sum_at.value_or(range.position), object,
+             sum_text(*outcome.wrong_sum), sum_text(range.sum));
     if (!outcome.decodes)
       report(range.codec_at ? range.rule : "R-EX-4", range.codec_at.value_or(range.position),
              object,

@@ -114,8 +114,8 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     PageExpectation expect = expectation(use, place.position);
     if (!pages.empty()) {
       expect.sum = place.sum;
-    } else if (sum_of(*bytes) != place.sum) {
-      report("R-SB-9", placed_at, object, "bytes with another sum", "the sum in the place");
+    } else if (const std::uint64_t sum = sum_of(*bytes); sum != place.sum) {
+      report("R-SB-9", placed_at, object, sum_text(sum), sum_text(place.sum));
       return broken();
     }
     std::optional<Page> page = decode_page(std::move(*bytes), expect);

@@ -33,8 +33,8 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
     missed(outcome.status);
     return false;
   }
-  if (!outcome.sum_right) {
-    report(rule, placed_at, object, "bytes with another sum", "the sum in the place");
+  if (outcome.wrong_sum) {
+    report(rule, placed_at, object, sum_text(*outcome.wrong_sum), sum_text(place.sum));
     return false;
   }
   if (outcome.dirty_padding)
@@ -227,9 +227,9 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   if (!is_one || header.name_length != 0) return std::nullopt;
   std::vector<std::byte> body(stored.begin(),
                               stored.begin() + static_cast<std::ptrdiff_t>(place.length));
-  if (sum_of(stored) != header.body_sum) {
-    report("R-BK-6", at + kBlockHeaderSize, object, "a body with a wrong sum",
-           "the one in the header");
+  if (const std::uint64_t sum = sum_of(stored); sum != header.body_sum) {
+    report("R-BK-6", at + kBlockHeaderSize, object, "a body with " + sum_text(sum),
+           sum_text(header.body_sum));
     return body;
   }
   check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);

@@ -54,8 +54,8 @@ void NmbVerifier::check_table(PageUse use) {
     }
     auto bytes = read_page_bytes(place.position, place.length, walk.before_at, object);
     if (!bytes) return;
-    if (trees == 0 && sum_of(*bytes) != place.sum) {
-      report("R-SB-9", field(at), object, "bytes with another sum", "the sum in the place");
+    if (const std::uint64_t sum = trees == 0 ? sum_of(*bytes) : place.sum; sum != place.sum) {
+      report("R-SB-9", field(at), object, sum_text(sum), sum_text(place.sum));
       all_walked_ = false;
       return;
     }

@@ -1,6 +1,9 @@
 // XXH3 by the widest vectors of the processor (spec/rationale.md, "Sums chain upwards").
 #include "wire/hash.h"
 
+#include <cinttypes>
+#include <cstdio>
+
 #ifdef NMB_XXHASH_DISPATCH
 #include <xxh_x86dispatch.h>  // redefines the functions of xxhash.h as those that choose by
                               // processor
@@ -10,6 +13,12 @@ namespace nmb {
 
 std::uint64_t sum_of(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::string sum_text(std::uint64_t sum) {
+  char text[32];
+  std::snprintf(text, sizeof text, "checksum 0x%016" PRIx64, sum);
+  return text;
 }
 
 Digest digest_of(std::span<const std::byte> bytes) {

@@ -7,12 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "nmb/digest.h"
 
 namespace nmb {
 
 std::uint64_t sum_of(std::span<const std::byte> bytes);
+
+// Returns "checksum 0x...", the form of sums in messages.
+std::string sum_text(std::uint64_t sum);
 
 Digest digest_of(std::span<const std::byte> bytes);
 

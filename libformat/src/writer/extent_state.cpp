@@ -461,9 +461,9 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
     decoded_position_ = 0;
     std::vector<std::byte> stored(segment.coded_length);
     NMB_TRY(file.read_at(segment.position, stored));
-    if (sum_of(stored) != segment.sum)
+    if (const std::uint64_t sum = sum_of(stored); sum != segment.sum)
       return Status(Code::kDamaged, {}, segment.position, "R-EX-5",
-                    "found values with a wrong sum");
+                    "found values with " + sum_text(sum) + ", expected " + sum_text(segment.sum));
     Result<std::vector<std::byte>> decoded =
         decode_piece(segment.codec, stored, segment.length + segment.cut);
     if (!decoded.ok()) {

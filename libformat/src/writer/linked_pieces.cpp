@@ -4,6 +4,7 @@
 #include "format/extent/external_path.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
@@ -78,9 +79,10 @@ Status LinkedPieces::take_sums(std::vector<std::uint64_t> sums, bool are_known) 
   for (const LinkedPiece& piece : values_.pieces) {
     if (!is_linked(piece)) continue;
     if (piece.sum && *piece.sum != *sum)
-      return Status(
-          Code::kDamaged, values_.source->name(), piece.position, "R-EX-5",
-          "found values with a wrong sum in " + in_quotes(values_.files[piece.file].path));
+      return Status(Code::kDamaged, values_.source->name(), piece.position, "R-EX-5",
+                    "found values with " + sum_text(*sum) + " in " +
+                        in_quotes(values_.files[piece.file].path) + ", expected " +
+                        sum_text(*piece.sum));
     ++sum;
   }
   return {};

@@ -38,11 +38,13 @@ Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) co
 }
 
 Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> bytes) const {
-  if (sum_of(bytes) == piece.sum) return {};
+  const std::uint64_t sum = sum_of(bytes);
+  if (sum == piece.sum) return {};
   const char* const rule = piece.logical >= settled_ ? "R-GR-3"
                            : pieces_.has_map()       ? "R-EX-5"
                                                      : "R-EX-6";
-  return piece_error(piece, Code::kDamaged, rule, "found values with a wrong sum");
+  return piece_error(piece, Code::kDamaged, rule,
+                     "found values with " + sum_text(sum) + ", expected " + sum_text(piece.sum));
 }
 
 // The offset is in the file where the piece lies.

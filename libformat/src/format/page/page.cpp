@@ -223,9 +223,12 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     report("R-PG-3", 20, "length " + std::to_string(length), std::to_string(expect.length));
     return std::nullopt;
   }
-  const std::uint64_t sum = load_le<std::uint64_t>(p + kPageSumOffset);
-  if (sum != page_sum(bytes) || (expect.sum && *expect.sum != sum)) {
-    report("R-PG-2", 0, "a wrong sum", "the sum of its bytes, as in the parent");
+  // The parent's sum, the page's own and that of its bytes must be the same.
+  const std::uint64_t own_sum = load_le<std::uint64_t>(p + kPageSumOffset);
+  const std::uint64_t expected_sum = expect.sum.value_or(own_sum);
+  const std::uint64_t sum = own_sum != expected_sum ? own_sum : page_sum(bytes);
+  if (sum != expected_sum) {
+    report("R-PG-2", 0, sum_text(sum), sum_text(expected_sum));
     return std::nullopt;
   }
   auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,

@@ -17,9 +17,10 @@ static Status choose_dictionary(const ByteSource& file, Head& head, Findings& fi
   if (place.absent()) return {};
   auto bytes = head.dictionary_at_head();
   head.dictionary.assign(bytes.begin(), bytes.end());
-  if (sum_of(head.dictionary) == place.sum) return {};
-  findings.report({"R-BK-13", kDictionaryPosition, "dictionary", "a wrong sum",
-                   "the one in the superblock; its block has a copy", Severity::kWarning});
+  const std::uint64_t sum = sum_of(head.dictionary);
+  if (sum == place.sum) return {};
+  findings.report({"R-BK-13", kDictionaryPosition, "dictionary", sum_text(sum),
+                   sum_text(place.sum) + "; its block has a copy", Severity::kWarning});
   const std::uint64_t copy = place.position + block_body_offset(0);
   if (place.length > kMaxDictionary || copy > head.superblock.file_length ||
       place.length > head.superblock.file_length - copy) {

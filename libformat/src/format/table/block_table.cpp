@@ -37,9 +37,10 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
   // The sum in the superblock covers all bytes.
   if (!newest) expect.sum = place.sum;
   NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
-  if (newest && sum_of(page->bytes()) != place.sum)
+  if (!newest) return page;
+  if (const std::uint64_t sum = sum_of(page->bytes()); sum != place.sum)
     return Status(Code::kDamaged, file_.name(), place.position, "R-SB-9",
-                  "found a page with another sum, expected the one in the superblock");
+                  "found a page with " + sum_text(sum) + ", expected " + sum_text(place.sum));
   return page;
 }
 
