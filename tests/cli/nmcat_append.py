@@ -84,16 +84,16 @@ def check_uncommitted(tools):
     for command in (["nmcat", "stopped.nmb", "-o", "kept.nmb"], ["nmconvert", "--repack", "stopped.nmb", "kept.nmb"],
                     ["nmconvert", "stopped.nmb", "kept.nc", "--extract", "in0"]):
         done = tools.run(*command, exit_code=1)
-        tools.check(b"generation 2 is complete behind generation 1" in done.stderr and b"R-SB-13" in done.stderr,
+        tools.check(b"generation 2 is complete after generation 1" in done.stderr and b"R-SB-13" in done.stderr,
                     f"{command}: said {done.stderr!r}")
         tools.check(not list(tools.work.glob("kept*")), f"{command}: found an output")
     for wrong in ("nowhere.nc", "text.nc"):
         expect(tools, nmcat(tools, [], wrong, "-o", "stopped.nmb", "--append"), 2, wrong, wrong)
         tools.check((tools.work / "stopped.nmb").read_bytes() == stopped, f"{wrong}: the file was changed")
     done = nmcat(tools, [], "in1.nc", "-o", "stopped.nmb", "--append", "--json")
-    expect(tools, done, 1, "was complete and not committed; it is sound and taken over", "append in1 again")
+    expect(tools, done, 1, "was complete but not committed; it is sound and was accepted", "append in1 again")
     warnings = json.loads(done.stdout)["warnings"]
-    tools.check(len(warnings) == 2 and "taken over" in warnings[0] and "restored" in warnings[1], f"found warnings {warnings}")
+    tools.check(len(warnings) == 2 and "accepted" in warnings[0] and "restored" in warnings[1], f"found warnings {warnings}")
     tools.run("nmverify", "stopped.nmb")
     tools.run("nmcat", "stopped.nmb", "-o", "kept.nmb")
 

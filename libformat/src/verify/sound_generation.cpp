@@ -35,10 +35,10 @@ Status check_nothing_pending(const Reader& reader) {
   if (!sound) return {};
   const std::string pending = std::to_string(again.pending->fields.generation);
   return Status(Code::kDamaged, file.name(), again.pending->position, "R-SB-13",
-                "generation " + pending + " is complete behind generation " +
+                "generation " + pending + " is complete after generation " +
                     std::to_string(again.newest.fields.generation) +
-                    ", to which the head leads: it may have been committed; \"nmcat --append\" "
-                    "takes it over, nmverify tells what is damaged");
+                    ", to which the head refers: it may have been committed; accept it with "
+                    "\"nmcat --append\", or see the damage with nmverify");
 }
 
 }  // namespace nmb

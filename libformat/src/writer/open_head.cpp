@@ -1,4 +1,4 @@
-// The head of an existing file as a writer takes it over (see writer/open_head.h).
+// Opens the head of an existing file for a writer (see writer/open_head.h).
 #include "writer/open_head.h"
 
 #include <algorithm>
@@ -32,22 +32,20 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
       return Status(Code::kDamaged, file.name(), choice->newest.position, "R-SB-13",
                     "slots and mark are damaged, and generation " +
                         std::to_string(choice->newest.fields.generation) +
-                        " behind them is not sound; nmverify tells what is damaged");
-    tell("slots and mark are damaged; goes on from " + generation_at(choice->newest) +
+                        " after them is not sound; nmverify shows the damage");
+    tell("slots and mark are damaged; continues from " + generation_at(choice->newest) +
          ", which is sound");
   }
   if (!choice->pending) return {};
   NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, *choice->pending));
   if (sound) {
     tell(generation_at(*choice->pending) +
-         " was complete and not committed; it is sound and taken "
-         "over");
+         " was complete but not committed; it is sound and was accepted");
     choice->newest = *choice->pending;
     choice->rolled_forward = true;
   } else {
     tell(generation_at(*choice->pending) +
-         " was complete and not committed; it is not sound and "
-         "not taken over");
+         " was complete but not committed; it is not sound and was not accepted");
   }
   choice->pending.reset();
   return {};
@@ -58,11 +56,11 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
   if (size <= newest.file_length) return;
-  tell(std::to_string(size - newest.file_length) + " bytes behind generation " +
+  tell(std::to_string(size - newest.file_length) + " bytes after generation " +
        std::to_string(newest.generation) +
        (may_hide_a_generation(choice)
             ? ", and a slot or the mark is damaged: a later generation may be lost, and "
-              "none is found; the bytes stay as an abandoned range"
+              "none was found; the bytes stay as an abandoned range"
             : ", which no generation has committed, stay as an abandoned range; nmconvert "
               "--repack leaves them out"));
 }
@@ -83,7 +81,7 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
                 "found another superblock than the one in the slot of generation " +
                     std::to_string(newest.fields.generation) +
                     ", and that generation is not sound: head and end may be of two files; "
-                    "nmverify tells what is damaged");
+                    "nmverify shows the damage");
 }
 
 }  // namespace

@@ -180,14 +180,14 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
   if (choice.pending)
     findings.report({"R-SB-13", choice.pending->position, "superblock",
                      "generation " + std::to_string(choice.pending->fields.generation) +
-                         " behind the newest one, complete but not committed",
-                     "nothing that follows generation " + std::to_string(generation), pending});
+                         " after the newest one, complete but not committed",
+                     "nothing after generation " + std::to_string(generation), pending});
   if (may_hide_a_generation(choice))
     findings.report({"R-SB-13", newest.fields.file_length, "superblock",
-                     "none behind generation " + std::to_string(generation) +
+                     "none after generation " + std::to_string(generation) +
                          ", bytes there, and a damaged slot or mark: a later generation may be "
                          "lost",
-                     "a sound head, or the superblock that follows", Severity::kWarning});
+                     "a sound head, or a later superblock", Severity::kWarning});
   if (reading.size > newest.fields.file_length)
     findings.report({"R-FL-2", newest.fields.file_length, "file",
                      std::to_string(reading.size - newest.fields.file_length) +
