@@ -61,7 +61,7 @@ Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
 Status HeapOut::led_to(std::uint64_t bytes) {
   if (!checked_add(all_bytes_, bytes, &all_bytes_) || all_bytes_ > most_bytes_)
     return Status(Code::kLimit,
-                  "found values that lead to the same bytes over and over, expected "
+                  "found values that refer to the same bytes again and again, expected "
                   "at most 1024 times the bytes that there are");
   return {};
 }
@@ -110,7 +110,7 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   std::uint64_t bytes = 0;
   if (!checked_mul(count, is_sequence ? types_.table().value_size(t.base) : 1, &bytes) ||
       offset > region_.size() || bytes > region_.size() - offset)
-    return Status(Code::kDamaged, "found a value that leads to " + std::to_string(count) +
+    return Status(Code::kDamaged, "found a value that refers to " + std::to_string(count) +
                                       " elements at " + std::to_string(offset) +
                                       ", expected an end within " + std::to_string(region_.size()) +
                                       " bytes");

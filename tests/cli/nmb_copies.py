@@ -99,7 +99,7 @@ def check_losses(tools):
         ("future_global_section", ["global section of type"]),
         ("future_column", ["column", "of pages of the index"]),
         ("future_columns_of_statistics", ["of pages of statistics"]),
-        ("future_places_of_the_superblock", ["structure at place 0 behind the superblock"]),
+        ("future_places_of_the_superblock", ["structure at place 0 after the superblock"]),
     ):
         vector(tools, name)
         call = ("nmconvert", "--repack", f"{name}.nmb", "out.nmb")

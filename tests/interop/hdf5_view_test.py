@@ -164,7 +164,7 @@ class ViewTest:
         test.run("nmconvert", "--add-hdf5-view", path)
         test.check(path.read_bytes() == same, "a view that was there is made again")
         # It stays as it is, and shows its own generation. That is told once.
-        test.run("nmcat", sources["names"], "-o", path, "--append", says="the one that is there shows generation 2")
+        test.run("nmcat", sources["names"], "-o", path, "--append", says="the existing one shows generation 2")
         test.check(path.read_bytes()[:256] == same[:256], "another HDF5 superblock")
         self.shown(path, 2, ["one"])
         self.compare(path, {"one": sources["one"]})

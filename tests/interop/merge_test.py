@@ -324,7 +324,7 @@ def check_keys(test):
 
     join = ("--mode", "join", "--along", "axis:0", "key1.h5", "bad.h5", "-o", "bad.nmb", "--key", "evt")
     for events, rows, kind, says in (
-        ([1, 4, 2], {"a": [1], "b": []}, "u4", "partition key evt: found 2 at [2] behind 4, expected values that do not decrease: bad.h5"),
+        ([1, 4, 2], {"a": [1], "b": []}, "u4", "partition key evt: found 2 at [2] after 4, expected values that do not decrease: bad.h5"),
         ([1, 2], {"a": [2, 5], "b": []}, "u4", "partition key a/evt: found 5 at [1], expected one of the 2 events of its file: bad.h5"),
     ):
         make_events(test.work / "bad.h5", events, rows, kind)

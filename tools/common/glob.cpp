@@ -41,7 +41,7 @@ class GlobTranslator {
           NMB_TRY(set());
           break;
         case '\\':
-          if (at_ + 1 == glob_.size()) return wrong("a character behind the backslash");
+          if (at_ + 1 == glob_.size()) return wrong("a character after the backslash");
           ++at_;
           [[fallthrough]];
         default:

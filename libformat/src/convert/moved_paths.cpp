@@ -89,12 +89,12 @@ class ValueMover {
     std::uint64_t length = 0;
     if (offset == 0 || !checked_mul(count, is_sequence ? types_.value_size(t.base) : 1, &length) ||
         offset > region_.size() || length > region_.size() - offset)
-      return Status(Code::kDamaged, "found a value that leads to " + std::to_string(count) +
+      return Status(Code::kDamaged, "found a value that refers to " + std::to_string(count) +
                                         " elements at " + std::to_string(offset) +
                                         ", expected an end within " +
                                         std::to_string(region_.size()) + " bytes");
     if (!checked_add(led_, length, &led_) || led_ > most_ || length > kLongest)
-      return Status(Code::kLimit, "found values that lead to more than " +
+      return Status(Code::kLimit, "found values that refer to more than " +
                                       std::to_string(length > kLongest ? kLongest : most_) +
                                       " bytes");
     std::vector<std::byte> bytes(static_cast<std::size_t>(length));

@@ -219,7 +219,7 @@ class ReferenceWalk {
       if (entry == VisitedFiles::Entry::kKnown) continue;
       if (entry == VisitedFiles::Entry::kTooMany)
         return outputs_.refuse_unknown(input_, "found more than " + std::to_string(kMostNested) +
-                                                   " files that it leads to, or " +
+                                                   " files to which it refers, or " +
                                                    std::to_string(kMostTime.count()) +
                                                    " minutes were not enough to read them");
       const auto begin = Clock::now();

@@ -149,7 +149,7 @@ class ClassicDecoder {
     const std::uint64_t padding = begin - told_length_;
     for (std::uint64_t i = 0; i < padding; ++i)
       if (sections[i] != std::byte{0})
-        return fail("R-XB-1", told_length_ + i, "header", "padding behind it other than 0", "0");
+        return fail("R-XB-1", told_length_ + i, "header", "padding after it other than 0", "0");
     Result<Extension> decoded = decode_sections(std::span(sections).subspan(padding));
     if (!decoded.ok()) {
       const Status status = decoded.status();
@@ -495,7 +495,7 @@ class ClassicDecoder {
       if (!check_ids()) return false;
     } else if (!options_.values_follow && source_.size() != layout.header_length) {
       return fail("R-CH-18", layout.header_length, "header",
-                  number(source_.size() - layout.header_length) + " bytes behind it", "none");
+                  number(source_.size() - layout.header_length) + " bytes after it", "none");
     }
     return check_sizes() && check_begins() && check_overlap() && count_records() && check_end();
   }
@@ -506,10 +506,10 @@ class ClassicDecoder {
     for (VarId id = 0; id < places_.size(); ++id)
       large.add(id, places_[id].bytes, header_.metadata.is_record_variable(id));
     const std::optional<VarId> wrong = large.misplaced();
-    return !wrong || fail("R-CH-15", places_[*wrong].begin_field - widths_.count,
-                          variable_text(*wrong), number(places_[*wrong].bytes) + " bytes",
-                          "at most " + number(classic::largest_variable(kind_)) +
-                              " ahead of other variables");
+    return !wrong ||
+           fail("R-CH-15", places_[*wrong].begin_field - widths_.count, variable_text(*wrong),
+                number(places_[*wrong].bytes) + " bytes",
+                "at most " + number(classic::largest_variable(kind_)) + " before other variables");
   }
 
   // Checks each begin separately, and computes the end of fixed-size values, the begin of records,
@@ -586,7 +586,7 @@ class ClassicDecoder {
         record_end_ = end - layout.record_begin;
       } else if (begin >= layout.record_begin) {
         return fail("R-CH-16", places_[id].begin_field, variable_text(id),
-                    "begin " + number(begin) + " behind the first record",
+                    "begin " + number(begin) + " after the first record",
                     "at most " + number(layout.record_begin));
       }
     }
@@ -657,7 +657,7 @@ class ClassicDecoder {
     if (size > end)
       remark(
           "R-CH-23", end, [] { return ""; },
-          [&] { return number(size - end) + " bytes behind the last value"; },
+          [&] { return number(size - end) + " bytes after the last value"; },
           [] { return "none"; });
     return true;
   }

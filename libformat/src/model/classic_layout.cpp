@@ -116,7 +116,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
   if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
     return unsupported(
         kind, variable_text(metadata, *wrong),
-        std::to_string(*metadata.slice_bytes(*wrong)) + " bytes ahead of other variables",
+        std::to_string(*metadata.slice_bytes(*wrong)) + " bytes before other variables",
         classic::largest_variable(kind));
   return layout;
 }

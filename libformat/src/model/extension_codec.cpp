@@ -205,7 +205,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
       break;
   }
   if (payload.ok() && payload.remaining() > 0)
-    payload.fail(kTypeRule, "found bytes behind what the class has");
+    payload.fail(kTypeRule, "found more bytes than the class has");
   if (!payload.ok())
     in->fail(kTypeRule,
              "type " + std::to_string(before.size()) + ": " + payload.status().message());
@@ -234,7 +234,7 @@ void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
     if (flags > kRecordDimension) in->fail("R-XD-1", "found flags " + std::to_string(flags));
     u.is_record = flags != 0;
     if (!unlimited->empty() && u.dimension <= unlimited->back().dimension)
-      in->fail("R-XD-1", "found dimension " + std::to_string(u.dimension) + " behind " +
+      in->fail("R-XD-1", "found dimension " + std::to_string(u.dimension) + " after " +
                              std::to_string(unlimited->back().dimension));
     unlimited->push_back(u);
   }
@@ -246,7 +246,7 @@ void take_storage(ItemsIn* in, std::vector<Storage>* all) {
     Storage s;
     s.variable = in->number<std::uint32_t>(kStorageRule);
     if (!all->empty() && s.variable <= all->back().variable)
-      in->fail(kStorageRule, "found variable " + std::to_string(s.variable) + " behind " +
+      in->fail(kStorageRule, "found variable " + std::to_string(s.variable) + " after " +
                                  std::to_string(all->back().variable));
     const auto kind = in->number<std::uint16_t>(kStorageRule);
     if (kind < 1 || kind > 3) in->fail(kStorageRule, "found kind " + std::to_string(kind));
@@ -356,8 +356,7 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
                             std::to_string(version) + ", codec " + std::to_string(codec) +
                             " of section " + std::to_string(type));
     if (type <= last)
-      in.fail("R-XB-2",
-              "found section " + std::to_string(type) + " behind " + std::to_string(last));
+      in.fail("R-XB-2", "found section " + std::to_string(type) + " after " + std::to_string(last));
     last = type;
     const std::size_t at = in.offset();
     const std::span<const std::byte> payload = in.take(length, "R-XB-2");

@@ -139,9 +139,9 @@ Status read_sections(
     places.push_back(place);
     NMB_ASSIGN(const EarlierSections earlier, earlier_sections(file, place));
     if (!earlier.wrong.empty())
-      return Status(Code::kDamaged, file.name(), place.position, "R-SC-1",
-                    "found earlier sections: " + earlier.wrong +
-                        ", expected a place ahead of these sections");
+      return Status(
+          Code::kDamaged, file.name(), place.position, "R-SC-1",
+          "found earlier sections: " + earlier.wrong + ", expected a place before these sections");
     place = earlier.place;
   }
   for (auto at = places.rbegin(); at != places.rend(); ++at)

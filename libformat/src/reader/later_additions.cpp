@@ -24,7 +24,7 @@ class Additions {
               superblock_.readonly_compatible & ~kKnownReadonly);
     for (std::size_t i = 0; i < superblock_.later_places.size(); ++i)
       if (!superblock_.later_places[i].absent())
-        texts_.push_back("structure at place " + std::to_string(i) + " behind the superblock");
+        texts_.push_back("structure at place " + std::to_string(i) + " after the superblock");
     NMB_TRY(note_sections());
     NMB_TRY(note_index());
     NMB_TRY(note_table("pages of statistics", core_.statistics()));

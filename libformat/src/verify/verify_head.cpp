@@ -149,7 +149,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
     report("R-SB-9", placed_at, object, "a place without position or length", "all three or none");
   if (place.absent() || current.generation <= 1) {
     report("R-SB-10", placed_at, object, place.absent() ? "none" : "one",
-           "one exactly in generations behind the first");
+           "one in every generation but the first");
     return false;
   }
   if (!check_place(place, "R-SB-9", placed_at, object)) return false;

@@ -339,7 +339,8 @@ void NmbVerifier::check_needs(const EntryRow& row) {
   const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
   if (used & ~e.needs)
     report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"",
-           "needs " + std::to_string(e.needs), "those of what it uses, " + std::to_string(used));
+           "needs " + std::to_string(e.needs),
+           "the needs of its features, " + std::to_string(used));
 }
 
 void NmbVerifier::check_block_name(const EntryRow& row) {

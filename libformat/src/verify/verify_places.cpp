@@ -140,7 +140,7 @@ void NmbVerifier::check_global_sections() {
     if (!earlier.ok()) return missed(earlier.status());
     if (!earlier->wrong.empty()) {
       report("R-SC-1", place.position, object, "earlier sections: " + earlier->wrong,
-             "a place ahead of these sections");
+             "a place before these sections");
       all_walked_ = false;
       return;
     }

@@ -138,7 +138,7 @@ void NmbVerifier::compare_view(const Superblock& shown) {
                   "the view of the blocks");
   if (!encoded.ok()) {
     if (encoded.status().code() != Code::kUnsupported) return missed(encoded.status());
-    return report("R-HV-3", view.position, kObject, "a view of what none can show",
+    return report("R-HV-3", view.position, kObject, "a view of something that no view can show",
                   encoded.status().message());
   }
   if (encoded->length != view.length)
@@ -151,7 +151,7 @@ void NmbVerifier::compare_view(const Superblock& shown) {
     report("R-HV-4",
            field(in_superblock::kHdf5) +
                static_cast<std::uint64_t>(differ.in1 - superblock().hdf5.begin()),
-           "HDF5 superblock", "another byte", "that which leads to the view");
+           "HDF5 superblock", "another byte", "the one that refers to the view");
 }
 
 }  // namespace nmb

@@ -130,7 +130,7 @@ Status JournaledOutput::load(const std::string& journal, bool* empty) {
                   "the journal is of a run with other inputs or options than this "
                   "one; it and " +
                       resumable_name(base_->name()) +
-                      " keep what that run has done: remove both to begin anew");
+                      " keep what that run has done: remove both to start again");
   for (std::size_t at = kHeader; at + kRecord <= bytes.size(); at += kRecord) {
     std::uint64_t fields[4];
     for (int i = 0; i < 4; ++i) fields[i] = load_le<std::uint64_t>(bytes.data() + at + 8 * i);

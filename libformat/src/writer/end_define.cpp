@@ -108,7 +108,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
     if (space.length > 0 && !block.inline_run) {
       if (at >= Placement::kLimit || space.length >= Placement::kLimit - at)
         return Status(Code::kLimit,
-                      "found values of block " + in_quotes(w_.blocks.name(id)) + " behind 2^62");
+                      "found values of block " + in_quotes(w_.blocks.name(id)) + " beyond 2^62");
       block.run_position = take(space.length, alignment(block, space));
     }
     block.run_length = block.next.extent_length;

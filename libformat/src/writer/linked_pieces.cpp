@@ -44,7 +44,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     if (piece.file >= values.files.size()) return wrong("a piece of a file that is not named");
     const std::uint64_t in_file = values.files[piece.file].size;
     if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
-      return wrong("a piece that lies outside its file");
+      return wrong("a piece outside its file");
     out.used_[piece.file] = true;
     out.linked_bytes_ += piece.stored_length;
   }

@@ -120,7 +120,7 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                                [](const Stretch& a, const Stretch& b) { return a.then(b); }));
   NMB_ASSIGN(const Stretch whole, ranks.broadcast_value(ranks.size() - 1, before.then(own)));
   const std::uint64_t end = whole.as_first.end(*cursor);
-  if (end >= Placement::kLimit) return Status(Code::kLimit, "found values behind 2^62");
+  if (end >= Placement::kLimit) return Status(Code::kLimit, "found values beyond 2^62");
   std::uint64_t at = before.as_first.end(*cursor);
   for (Asked* one : by_order) {
     const OrderedRequest& request = one->request;

@@ -24,7 +24,7 @@ const char* piece_error(const StoredPiece& piece, std::uint32_t piece_size,
             : !hole && piece.stored_length != piece.length)
     return "a piece with a stored length that its codec and length do not allow";
   if (!hole && (piece.source_offset > size || piece.stored_length > size - piece.source_offset))
-    return "a piece that lies outside its source";
+    return "a piece outside its source";
   return nullptr;
 }
 

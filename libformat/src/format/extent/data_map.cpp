@@ -76,7 +76,7 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       report("R-EX-1", kLogicalOffset, "logical offset " + std::to_string(piece.logical),
              std::to_string(*next));
     if (piece.logical > end || piece.length > end - piece.logical) {
-      report("R-EX-1", kRawLength, "a piece that ends behind the extent",
+      report("R-EX-1", kRawLength, "a piece that ends after the extent",
              "an end of at most " + std::to_string(end));
       *next = end;
       continue;

@@ -72,7 +72,7 @@ Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
   const std::uint64_t size = file_.size();
   if (piece.position > size || piece.stored_length() > size - piece.position)
     return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
-                  "found a piece that ends behind the file");
+                  "found a piece that ends after the file");
   return &file_;
 }
 

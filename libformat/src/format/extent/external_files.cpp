@@ -66,7 +66,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
   if (!file_.path())
     return Status(Code::kUnsupported, name, kNoOffset, "R-FT-4",
                   "found an external file of " + in_quotes(file_.name()) +
-                      ", which lies in no folder, expected one that does");
+                      ", which is in no folder, expected a file in a folder");
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> source,
              PooledFile::open_and_keep(
                  pool(), [folder = external_folder(*file_.path()), path = row.path,

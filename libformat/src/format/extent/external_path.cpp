@@ -38,7 +38,7 @@ const char* external_path_error(std::string_view path) {
     const std::string_view part = path.substr(0, slash);
     if (part.empty()) return "an empty part";
     if (part == ".") return "a part \".\"";
-    if (part == ".." && !climbs) return "a part \"..\" behind others";
+    if (part == ".." && !climbs) return "a part \"..\" after others";
     climbs = climbs && part == "..";
     if (slash == std::string_view::npos) return climbs ? "a part \"..\" at its end" : nullptr;
     path.remove_prefix(slash + 1);

@@ -69,7 +69,7 @@ void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
     records = row.records;
     if (row.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
     if (!ends_within_limits(row.piece)) {
-      report("R-GR-2", kRawLength, "a piece that ends behind 2^63 - 1", "an end of at most that");
+      report("R-GR-2", kRawLength, "a piece that ends after 2^63 - 1", "an end of at most that");
       end = kMaxEnd;
       continue;
     }

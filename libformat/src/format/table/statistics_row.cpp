@@ -157,7 +157,7 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
   ItemsIn in(row.bytes, 0);
   take_histogram(&in, &v);
   if (in.ok() && in.remaining() != 0)
-    in.fail(kRule, "found " + std::to_string(in.remaining()) + " bytes behind the last count");
+    in.fail(kRule, "found " + std::to_string(in.remaining()) + " bytes after the last count");
   if (!in.status().ok()) return wrong(in.status().message());
   return v;
 }

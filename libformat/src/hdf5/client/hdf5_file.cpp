@@ -67,7 +67,7 @@ class FileReader {
       if (run.offset < end || run.offset > block.extent_length ||
           run.length > block.extent_length - run.offset || run.source > there ||
           run.length > there - run.source)
-        return unclear("values that lie outside");
+        return unclear("values outside");
       end = run.end();
       if (run.length == 0) continue;
       if (in_file) block.in_file.push_back({run.offset, run.length, run.source});

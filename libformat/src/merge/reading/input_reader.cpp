@@ -206,7 +206,7 @@ Status InputReader::find_losses(const Reader& reader) {
            {},
            "original " + in_quotes(file.path),
            "a file of " + std::to_string(file.size) +
-               " bytes that lies whole in the input; values of blocks in it are copied, the file "
+               " bytes that the input contains whole; values of blocks in it are copied, the file "
                "is not",
            PackLoss::Kind::kOriginal});
   NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
@@ -446,7 +446,7 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
     lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
   if (!lost.empty())
     warnings_.push_back(file + ": " + of_block +
-                        "left out, since the objects they lead to become others: " + lost);
+                        "left out, because the objects to which they refer become others: " + lost);
   return moved;
 }
 

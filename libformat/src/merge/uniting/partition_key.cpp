@@ -53,7 +53,7 @@ Result<std::optional<KeyProblem>> PartitionKey::add(std::size_t input, KeyColumn
         return false;
       }
       if (last && values[i] < *last) {
-        problem = {std::to_string(values[i]) + " at [" + std::to_string(first + i) + "] behind " +
+        problem = {std::to_string(values[i]) + " at [" + std::to_string(first + i) + "] after " +
                        std::to_string(*last),
                    "values that do not decrease"};
         return false;
@@ -138,7 +138,7 @@ class PartitionKey::Numbers final : public ByteSource {
                          }));
     if (is_there) return {};
     return Status(Code::kDamaged, name(), kNoOffset, "",
-                  "found an event that its file's list did not have when it was looked at");
+                  "found an event that its file's list did not have when it was read first");
   }
   std::pair<Input, KeyColumn> parts() const { return {key_->inputs_.at(input_), column_}; }
 
