@@ -1,4 +1,4 @@
-// What data sets were created with (see creation_in.h).
+// Reads creation properties of data sets (see creation_in.h).
 #include "creation_in.h"
 
 #include <algorithm>

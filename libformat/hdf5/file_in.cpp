@@ -1,4 +1,4 @@
-// The spool, and paths of what is put elsewhere (see file_in.h).
+// The spool, and paths of objects in a renamed root group (see file_in.h).
 #include "file_in.h"
 
 #include <sys/stat.h>

@@ -1,12 +1,12 @@
-// JournaledOutput: a new file that a later process may go on with where this one ended, however it
-// ended. What is written is noted in a journal beside it, with its sum; what the file has of it is
-// believed if it still has that sum.
+// JournaledOutput: a new file that a later process can continue, however this process ended. Each
+// write is recorded with its sum in a journal in the same folder. The later process trusts bytes of
+// the file only if they still have that sum.
 //
 // The journal is a header of 24 bytes (magic, sum of the key, sum of both) and records of 32:
 // offset and length in the file, sum of the bytes, sum of these three and the key. All
-// little-endian. A record that is cut or wrong says nothing. All processes of a job append to one
-// journal; where a file system loses a record of two that are appended at once, what it tells is
-// done again.
+// little-endian. A record that is incomplete or wrong is ignored. All processes of a job append to
+// one journal; if a file system loses one of two records that are appended at the same time, its
+// bytes are written again.
 #pragma once
 
 #include <cstdint>

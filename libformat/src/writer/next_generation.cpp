@@ -1,4 +1,4 @@
-// What the next commit will have changed (see writer/next_generation.h).
+// The changes of the next commit (see writer/next_generation.h).
 #include "writer/next_generation.h"
 
 #include "wire/checked.h"

@@ -1,5 +1,5 @@
-// UnitedBlock: the definitions that several ranks gave of one block become one, or it is told where
-// they disagree (spec/rationale.md, "Shared blocks"). No I/O and no messages between ranks.
+// UnitedBlock: unites the definitions that several ranks gave of one block, or reports where they
+// disagree (spec/rationale.md, "Shared blocks"). No I/O and no messages between ranks.
 #pragma once
 
 #include <span>

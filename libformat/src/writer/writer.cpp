@@ -1,4 +1,4 @@
-// Writer: opening, closing and what leads to the phases (see nmb/writer.h).
+// Writer: opening, closing and the calls of the phases (see nmb/writer.h).
 #include "nmb/writer.h"
 
 #include <bit>

@@ -20,25 +20,26 @@
 
 namespace nmb {
 
-// Pages lie from `position` on (the same on all ranks): the leaves, then each level of nodes. Each
-// rank hands the pages that begin in its slice to `write`, with their positions: a collective call
-// for each level, with the same status on all ranks, and without bytes where a rank has none. Which
-// rank has what slice makes no difference to the bytes; nodes over kFewPages are rank 0's. Memory:
-// a rank's pages of one level; one rank alone hands them on by the mebibyte.
+// Pages are placed from `position` on (the same on all ranks): the leaves, then each level of
+// nodes. Each rank passes the pages that begin in its slice to `write`, with their positions.
+// `write` is collective and called once for each level, with the same status on all ranks, and
+// without bytes on a rank that has none. The bytes do not depend on the slices; rank 0 builds nodes
+// above at most kFewPages pages. Memory: a rank's pages of one level; a single rank passes them on
+// in parts of 1 MiB.
 //
-// Tree has what differs:
+// Tree defines what differs between trees:
 //   use(), leaf_rows(), node_rows()
-//   Status check_level(level): of nodes; not ok: a tree may not be that high
-//   Rows: this rank's, sorted, count(); rows of higher ranks are higher
-//   Row: one that another rank sent; put(MessageWriter&, const Rows&, i) and get(MessageReader&)
-//   Child: a page as its parent knows it, with position, length and sum; put_row() and get_row()
-//   Total total(const Child&): of what is below it
-//   Status begin(Communicator&, const Rows&, leading): collective, ahead of the leaves; so many
-//     rows go to another rank
+//   Status check_level(level): of nodes; not ok: a tree must not be that high
+//   Rows: this rank's rows, sorted, with count(); rows of higher ranks are higher
+//   Row: a row that another rank sent; put(MessageWriter&, const Rows&, i), get(MessageReader&)
+//   Child: a page in its parent's row, with position, length and sum; put_row() and get_row()
+//   Total total(const Child&): the total below it
+//   Status begin(Communicator&, const Rows&, leading): collective, called before the leaves;
+//     leading: how many rows go to another rank
 //   add(PageBuilder&, const Rows&, i, Child*) and add(PageBuilder&, const Row&, Child*): adds a row
-//     to a leaf and to what its parent will know
+//     to a leaf and to the Child of that leaf
 //   end_leaf(const PageBuilder&)
-//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): how many went in
+//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): returns how many were added
 template <class Tree>
 class PageTreeBuild {
  public:

@@ -1,4 +1,4 @@
-// What the head of a file says of the newest generation (see format/superblock/head.h).
+// Reads the newest generation from the head of a file (see format/superblock/head.h).
 #include "format/superblock/head.h"
 
 #include <algorithm>

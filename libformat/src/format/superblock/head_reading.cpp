@@ -1,4 +1,4 @@
-// What one reading of the head says (see format/superblock/head_reading.h).
+// Decodes one read of the head (see format/superblock/head_reading.h).
 #include "format/superblock/head_reading.h"
 
 #include <algorithm>

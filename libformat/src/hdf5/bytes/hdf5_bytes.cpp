@@ -1,4 +1,4 @@
-// HDF5 metadata as it is put together (see hdf5/bytes/hdf5_bytes.h).
+// Appends HDF5 metadata to a buffer (see hdf5/bytes/hdf5_bytes.h).
 #include "hdf5/bytes/hdf5_bytes.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// What netCDF sees of dimensions (see hdf5/client/netcdf_check.h).
+// Checks the dimensions that netCDF sees (see hdf5/client/netcdf_check.h).
 #include "hdf5/client/netcdf_check.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What becomes of the blocks of an input (see merge/dividing/input_planner.h).
+// Plans the blocks of an input (see merge/dividing/input_planner.h).
 #include "merge/dividing/input_planner.h"
 
 #include <algorithm>
