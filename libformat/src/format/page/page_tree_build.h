@@ -39,7 +39,7 @@ namespace nmb {
 //   add(PageBuilder&, const Rows&, i, Child*) and add(PageBuilder&, const Row&, Child*): adds a row
 //     to a leaf and to the Child of that leaf
 //   end_leaf(const PageBuilder&)
-//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): returns how many were added
+//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): returns how many fit
 template <class Tree>
 class PageTreeBuild {
  public:
