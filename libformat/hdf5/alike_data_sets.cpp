@@ -1,4 +1,4 @@
-// Data sets that are alike (see alike_data_sets.h).
+// Reads data sets that are similar to earlier ones (see alike_data_sets.h).
 #include "alike_data_sets.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Attributes (see attributes_out.h).
+// Writes attributes of HDF5 (see attributes_out.h).
 #include "attributes_out.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Groups, data sets and attributes of HDF5 as a block (see block_in.h).
+// Converts groups, data sets and attributes of HDF5 to a block (see block_in.h).
 #include "block_in.h"
 
 #include <algorithm>

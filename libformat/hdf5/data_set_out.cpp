@@ -1,4 +1,4 @@
-// Data sets (see data_set_out.h).
+// Makes data sets (see data_set_out.h).
 #include "data_set_out.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The global heap (see global_heap_in.h).
+// Reads the global heap (see global_heap_in.h).
 #include "global_heap_in.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// From a region to HDF5's memory (see heap_out.h).
+// Converts a region to HDF5's form in memory (see heap_out.h).
 #include "heap_out.h"
 
 #include <algorithm>

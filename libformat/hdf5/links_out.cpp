@@ -1,4 +1,4 @@
-// Links (see links_out.h).
+// Makes links (see links_out.h).
 #include "links_out.h"
 
 #include <set>

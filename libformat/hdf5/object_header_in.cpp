@@ -1,4 +1,4 @@
-// Object headers of data sets (see object_header_in.h).
+// Reads object headers of data sets (see object_header_in.h).
 #include "object_header_in.h"
 
 #include <unistd.h>

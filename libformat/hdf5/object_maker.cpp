@@ -1,4 +1,4 @@
-// Objects by path (see object_maker.h).
+// Makes objects by path (see object_maker.h).
 #include "object_maker.h"
 
 #include "data_set_out.h"

@@ -1,4 +1,4 @@
-// Names of dimensions (see scales_in.h).
+// Finds the scales of dimensions (see scales_in.h).
 #include "scales_in.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Selections, encoded (see selection_in.h).
+// Encodes selections (see selection_in.h).
 #include "selection_in.h"
 
 #include "hdf5_id.h"

@@ -1,4 +1,4 @@
-// A process for each request (see serve.h).
+// Handles each request in its own process (see serve.h).
 #include "serve.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Datatypes of HDF5 as types of a block (see types_in.h).
+// Converts datatypes of HDF5 to types of a block (see types_in.h).
 #include "types_in.h"
 
 #include <algorithm>

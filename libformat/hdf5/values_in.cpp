@@ -1,4 +1,4 @@
-// Values of variable length, from HDF5's memory (see values_in.h).
+// Encodes values of variable length from HDF5's form in memory (see values_in.h).
 #include "values_in.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Standard error (see diagnostics.h).
+// Writes messages to standard error (see diagnostics.h).
 #include "common/diagnostics.h"
 
 #include <unistd.h>

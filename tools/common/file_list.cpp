@@ -1,4 +1,4 @@
-// Lists of file names (see file_list.h).
+// Reads lists of file names (see file_list.h).
 #include "common/file_list.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Expressions of `nminspect find` (see find_expression.h).
+// Parses and evaluates expressions of `nminspect find` (see find_expression.h).
 #include "common/find_expression.h"
 
 #include <algorithm>

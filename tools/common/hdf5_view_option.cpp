@@ -1,4 +1,4 @@
-// The option (see hdf5_view_option.h).
+// The option --hdf5-view (see hdf5_view_option.h).
 #include "common/hdf5_view_option.h"
 
 #include "common/tool.h"

@@ -1,4 +1,4 @@
-// Hyperslabs as users write them (see slab.h).
+// Parses hyperslabs (see slab.h).
 #include "common/slab.h"
 
 #include <algorithm>

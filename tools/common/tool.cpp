@@ -1,4 +1,4 @@
-// The frame of every tool (see tool.h).
+// The common parts of every tool (see tool.h).
 #include "common/tool.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Many conversions (see batch_command.h).
+// Converts many files (see batch_command.h).
 #include "nmconvert/batch_command.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Threads for many files (see file_workers.h).
+// Runs threads for many files (see file_workers.h).
 #include "nmconvert/file_workers.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Names of outputs (see output_names.h).
+// Forms names of outputs (see output_names.h).
 #include "nmconvert/output_names.h"
 
 #include <filesystem>

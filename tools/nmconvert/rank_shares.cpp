@@ -1,4 +1,4 @@
-// Shares of ranks (see rank_shares.h).
+// Distributes files to ranks (see rank_shares.h).
 #include "nmconvert/rank_shares.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rows of listings (see ls_rows.h).
+// Makes the rows of listings (see ls_rows.h).
 #include "nminspect/ls_rows.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Blocks and objects by pattern (see object_pattern.h).
+// Finds blocks and objects by pattern (see object_pattern.h).
 #include "nminspect/object_pattern.h"
 
 namespace nmb::tools {

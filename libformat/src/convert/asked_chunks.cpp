@@ -1,4 +1,4 @@
-// Chunk lengths by names of dimensions (see convert/asked_chunks.h).
+// Finds chunk lengths by the names of dimensions (see convert/asked_chunks.h).
 #include "convert/asked_chunks.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Classic files written by all ranks (see convert/classic_file.h; spec/format.md, section 8.1).
+// Writes classic files on all ranks (see convert/classic_file.h; spec/format.md, section 8.1).
 #include "convert/classic_file.h"
 
 #include <algorithm>

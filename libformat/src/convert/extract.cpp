@@ -1,4 +1,4 @@
-// Blocks as classic files (see nmb/extract.h; spec/format.md, section 8.1).
+// Writes blocks as classic files (see nmb/extract.h; spec/format.md, section 8.1).
 #include "nmb/extract.h"
 
 #include <utility>

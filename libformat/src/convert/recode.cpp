@@ -1,4 +1,4 @@
-// Values in other chunks, through other filters (see convert/recode.h).
+// Writes values in other chunks or with other filters (see convert/recode.h).
 #include "convert/recode.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Files that an input refers to (see nmb/references.h).
+// Finds the files to which an input refers (see nmb/references.h).
 #include "nmb/references.h"
 
 #include <chrono>

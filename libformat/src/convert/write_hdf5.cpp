@@ -1,4 +1,4 @@
-// An NMB file as HDF5, by nmb-hdf5 (see nmb/write_hdf5.h).
+// Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/write_hdf5.h).
 #include "nmb/write_hdf5.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Attributes, types and dimensions as text (see nmb/dump.h).
+// Writes attributes, types and dimensions as text (see nmb/dump.h).
 #include <algorithm>
 #include <optional>
 #include <span>

@@ -1,4 +1,4 @@
-// Dimensions, variables and attributes as CDL (see nmb/dump.h).
+// Writes dimensions, variables and attributes as CDL (see nmb/dump.h).
 #include "dump/cdl_header.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rows of values as CDL (see cdl_rows.h).
+// Writes rows of values as CDL (see cdl_rows.h).
 #include "dump/cdl_rows.h"
 
 #include <algorithm>

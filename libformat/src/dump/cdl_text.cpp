@@ -1,4 +1,4 @@
-// Names, strings and constants of CDL (see cdl_text.h).
+// Writes names, strings and constants of CDL (see cdl_text.h).
 #include "dump/cdl_text.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Values of a block's own types as text (see extended_text.h).
+// Writes values of types that a block defines as text (see extended_text.h).
 #include "dump/extended_text.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Strings and numbers of JSON (see json_text.h).
+// Writes strings and numbers of JSON (see json_text.h).
 #include "dump/json_text.h"
 
 #include "dump/number_text.h"

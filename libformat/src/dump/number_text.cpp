@@ -1,4 +1,4 @@
-// Numbers as text (see number_text.h).
+// Formats numbers (see number_text.h).
 #include "dump/number_text.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Values of attributes in messages (see value_text.h).
+// Formats values of attributes for messages (see value_text.h).
 #include "dump/value_text.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The values of a hyperslab as text (see nmb/dump.h).
+// Writes the values of a hyperslab as text (see nmb/dump.h).
 #include <algorithm>
 #include <vector>
 

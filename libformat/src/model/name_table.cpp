@@ -1,4 +1,4 @@
-// Growth of a NameTable (see nmb/name_table.h).
+// Grows a NameTable (see nmb/name_table.h).
 #include "nmb/name_table.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Types and values for classic netCDF (see classic_type.h).
+// Converts types and values to classic netCDF (see classic_type.h).
 #include "netcdf/classic_type.h"
 
 #include <algorithm>

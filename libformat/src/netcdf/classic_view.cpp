@@ -1,4 +1,4 @@
-// Blocks of kind 6 as classic datasets (see nmb/classic_view.h).
+// Converts blocks of kind 6 to classic datasets (see nmb/classic_view.h).
 #include "nmb/classic_view.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Groups in netCDF-C's order (see netcdf/group_order.h).
+// Orders groups like netCDF-C (see netcdf/group_order.h).
 #include "netcdf/group_order.h"
 
 #include <algorithm>

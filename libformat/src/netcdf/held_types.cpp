@@ -1,4 +1,4 @@
-// Integers in types that hold them (see held_types.h).
+// Converts integers to types that hold them (see held_types.h).
 #include "netcdf/held_types.h"
 
 #include <algorithm>

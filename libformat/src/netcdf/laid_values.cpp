@@ -1,4 +1,4 @@
-// Values as they lie in a classic file (see netcdf/laid_values.h).
+// Arranges values as in a classic file (see netcdf/laid_values.h).
 #include "netcdf/laid_values.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Blocks as netCDF-C shows them (see nmb/netcdf_view.h).
+// Shows blocks like netCDF-C (see nmb/netcdf_view.h).
 #include "nmb/netcdf_view.h"
 
 #include <algorithm>

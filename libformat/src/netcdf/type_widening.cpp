@@ -1,4 +1,4 @@
-// Widening of types (see netcdf/type_widening.h).
+// Widens types (see netcdf/type_widening.h).
 #include "netcdf/type_widening.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Differences between bytes (see parallel/byte_changes.h).
+// Encodes differences between bytes (see parallel/byte_changes.h).
 #include "parallel/byte_changes.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Memory of long messages (see nmb/transport.h).
+// Manages memory of long messages (see nmb/transport.h).
 #include <utility>
 
 #include "nmb/transport.h"

@@ -1,4 +1,4 @@
-// Choosing slices of the name space (see parallel/name_slices.h).
+// Chooses slices of the name space (see parallel/name_slices.h).
 #include "parallel/name_slices.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Hyperslabs read together (see nmb/get_requests.h).
+// Reads several hyperslabs together (see nmb/get_requests.h).
 #include "nmb/get_requests.h"
 
 #include <algorithm>

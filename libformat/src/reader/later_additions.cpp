@@ -1,4 +1,4 @@
-// Later versions' additions (see reader/later_additions.h).
+// Lists additions of later versions (see reader/later_additions.h).
 #include "reader/later_additions.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One read for many parts (see reader/scatter_window.h).
+// Reads many parts at once (see reader/scatter_window.h).
 #include "reader/scatter_window.h"
 
 #include <algorithm>

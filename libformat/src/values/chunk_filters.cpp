@@ -1,4 +1,4 @@
-// Filters of chunks (see chunk_filters.h).
+// Applies filters to chunks (see chunk_filters.h).
 #include "values/chunk_filters.h"
 
 #include <algorithm>

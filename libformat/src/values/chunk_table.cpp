@@ -1,4 +1,4 @@
-// Chunks by their table (see chunk_table.h).
+// Reads chunks by their table (see chunk_table.h).
 #include "values/chunk_table.h"
 
 #include <new>

@@ -1,4 +1,4 @@
-// The array that chunks make (see values/chunked_source.h).
+// Presents chunks as one array (see values/chunked_source.h).
 #include "values/chunked_source.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Runs one after the other, and those of several selections in order (see values/run_cursor.h).
+// Visits runs one after another, and the runs of several selections in order (see
+// values/run_cursor.h).
 #include "values/run_cursor.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Chunks, on several threads (see verify/chunk_checker.h).
+// Checks chunks on several threads (see verify/chunk_checker.h).
 #include "verify/chunk_checker.h"
 
 #include <algorithm>

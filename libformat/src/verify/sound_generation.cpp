@@ -1,4 +1,4 @@
-// Generations that the head does not lead to (see verify/sound_generation.h).
+// Verifies generations to which the head does not refer (see verify/sound_generation.h).
 #include "verify/sound_generation.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Sums of stretches of a file (see value_checker.h).
+// Computes sums of ranges of a file (see value_checker.h).
 #include "verify/value_checker.h"
 
 #include <algorithm>

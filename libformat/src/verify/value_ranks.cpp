@@ -1,4 +1,4 @@
-// Values checked by ranks (see verify/value_ranks.h).
+// Checks values on several ranks (see verify/value_ranks.h).
 #include "verify/value_ranks.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The order of bytes of many values (see wire/swap_values.h).
+// Swaps the bytes of many values (see wire/swap_values.h).
 #include "wire/swap_values.h"
 
 #include <cstdint>

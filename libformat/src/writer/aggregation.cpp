@@ -1,4 +1,4 @@
-// Which ranks write metadata and index (see writer/aggregation.h).
+// Chooses the ranks that write metadata and index (see writer/aggregation.h).
 #include "writer/aggregation.h"
 
 #include <sys/vfs.h>

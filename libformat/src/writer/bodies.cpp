@@ -1,4 +1,4 @@
-// Bodies of blocks: laid out, encoded, compressed and summed (see writer/bodies.h).
+// Lays out, encodes, compresses and sums bodies of blocks (see writer/bodies.h).
 #include "writer/bodies.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// end_define(): who has which blocks, their bodies, and their places (see writer/end_define.h).
+// end_define(): which ranks keep which blocks, their bodies, and their places (see
+// writer/end_define.h).
 #include "writer/end_define.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The extent of a block, while values are put to it (see writer/extents.h).
+// The extent of a block while values are put to it (see writer/extents.h).
 #include "writer/extents.h"
 
 #include <algorithm>

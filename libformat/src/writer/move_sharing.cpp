@@ -1,4 +1,4 @@
-// Moves dealt to ranks (see writer/move_sharing.h).
+// Distributes moves among ranks (see writer/move_sharing.h).
 #include "writer/move_sharing.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Matching names of blocks (see writer/name_matching.h).
+// Matches names of blocks (see writer/name_matching.h).
 #include "writer/name_matching.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Global sections: what generations were made of (see writer/provenance.h).
+// Global sections: from what generations were made (see writer/provenance.h).
 #include "writer/provenance.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Values that this rank puts by itself (see writer/puts.h).
+// Puts values of this rank alone (see writer/puts.h).
 #include "writer/puts.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Values that ranks put together (see writer/puts_together.h).
+// Puts values of several ranks together (see writer/puts_together.h).
 #include "writer/puts_together.h"
 
 #include <algorithm>

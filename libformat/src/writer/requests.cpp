@@ -1,4 +1,4 @@
-// Values that are put when they are waited for (see writer/requests.h).
+// Puts values when the program waits for them (see writer/requests.h).
 #include "writer/requests.h"
 
 #include <algorithm>

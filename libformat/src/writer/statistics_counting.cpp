@@ -1,4 +1,4 @@
-// Counting the values of a block (see writer/statistics_counting.h).
+// Counts the values of a block (see writer/statistics_counting.h).
 #include "writer/statistics_counting.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Counting values on their way (see writer/statistics_tap.h).
+// Counts values while they are moved (see writer/statistics_tap.h).
 #include "writer/statistics_tap.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Blocks of the file as a writer looks at them (see writer/stored_blocks.h).
+// Opens blocks of the file for a writer (see writer/stored_blocks.h).
 #include "writer/stored_blocks.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Metadata and index on their way to the ranks that write them (see writer/stripe_writer.h).
+// Sends metadata and index to the ranks that write them (see writer/stripe_writer.h).
 #include "writer/stripe_writer.h"
 
 #include <algorithm>

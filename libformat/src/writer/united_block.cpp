@@ -1,4 +1,4 @@
-// Definitions of several ranks become one (see united_block.h).
+// Unites definitions of several ranks (see united_block.h).
 #include "writer/united_block.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Moving values on several threads (see writer/value_mover.h).
+// Moves values on several threads (see writer/value_mover.h).
 #include "writer/value_mover.h"
 
 #include <algorithm>

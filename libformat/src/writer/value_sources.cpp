@@ -1,4 +1,4 @@
-// Where the values of new blocks come from, but for puts (see writer/value_sources.h).
+// The sources of values of new blocks, except puts (see writer/value_sources.h).
 #include "writer/value_sources.h"
 
 #include <memory>

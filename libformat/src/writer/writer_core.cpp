@@ -1,4 +1,4 @@
-// WriterCore: how a writer begins and ends (see writer/writer_core.h).
+// WriterCore: the beginning and end of a writer (see writer/writer_core.h).
 #include "writer/writer_core.h"
 
 #include <exception>

@@ -1,4 +1,4 @@
-// Opening an external file (see format/extent/open_external.h).
+// Opens external files (see format/extent/open_external.h).
 #include "format/extent/open_external.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Pieces of values as they are stored (see format/extent/piece_codec.h).
+// Encodes and decodes pieces of values (see format/extent/piece_codec.h).
 #include "format/extent/piece_codec.h"
 
 #include "format/block/body_codec.h"

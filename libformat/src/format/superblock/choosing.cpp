@@ -1,4 +1,4 @@
-// Choosing the newest generation (see format/superblock/choosing.h).
+// Chooses the newest generation (see format/superblock/choosing.h).
 #include "format/superblock/choosing.h"
 
 #include <chrono>

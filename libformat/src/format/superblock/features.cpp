@@ -1,4 +1,4 @@
-// Feature bits and needs in words (see format/superblock/features.h).
+// Names feature bits and needs (see format/superblock/features.h).
 #include "format/superblock/features.h"
 
 namespace nmb {

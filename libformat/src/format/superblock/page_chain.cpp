@@ -1,4 +1,4 @@
-// Chains of pages (see format/superblock/page_chain.h).
+// Reads chains of pages (see format/superblock/page_chain.h).
 #include "format/superblock/page_chain.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Superblocks at the end of a file (see format/superblock/trailer_search.h).
+// Finds superblocks at the end of a file (see format/superblock/trailer_search.h).
 #include "format/superblock/trailer_search.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Statistics of a variable as a row (see format/table/statistics_row.h).
+// Encodes statistics of a variable as a row (see format/table/statistics_row.h).
 #include "format/table/statistics_row.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Writing a tree of statistics or tags (see format/table/table_build.h).
+// Writes a tree of statistics or tags (see format/table/table_build.h).
 #include "format/table/table_build.h"
 
 #include <algorithm>

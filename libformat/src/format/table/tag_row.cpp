@@ -1,4 +1,4 @@
-// A tag as a row (see format/table/tag_row.h).
+// Encodes a tag as a row (see format/table/tag_row.h).
 #include "format/table/tag_row.h"
 
 #include <bit>

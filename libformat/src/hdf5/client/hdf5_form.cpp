@@ -1,4 +1,4 @@
-// An NMB file as HDF5 (see hdf5/client/hdf5_form.h).
+// Determines the form of an NMB file as HDF5 (see hdf5/client/hdf5_form.h).
 #include "hdf5/client/hdf5_form.h"
 
 #include <algorithm>

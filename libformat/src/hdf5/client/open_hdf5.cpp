@@ -1,4 +1,4 @@
-// HDF5 files as blocks (see nmb/open_hdf5.h).
+// Opens HDF5 files as blocks (see nmb/open_hdf5.h).
 #include "nmb/open_hdf5.h"
 
 #include <algorithm>

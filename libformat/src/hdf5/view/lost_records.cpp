@@ -1,4 +1,4 @@
-// Records that netCDF does not see in HDF5 files and views (see nmb/lost_records.h).
+// Finds records that netCDF does not see in HDF5 files and views (see nmb/lost_records.h).
 #include "nmb/lost_records.h"
 
 #include <map>

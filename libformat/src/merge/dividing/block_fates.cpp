@@ -1,4 +1,4 @@
-// Fates of blocks (see merge/dividing/block_fates.h).
+// Decides what happens to blocks that are divided (see merge/dividing/block_fates.h).
 #include "merge/dividing/block_fates.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rules that make blocks (see merge/dividing/block_rule.h).
+// Applies rules that divide inputs into blocks (see merge/dividing/block_rule.h).
 #include "merge/dividing/block_rule.h"
 
 #include <algorithm>

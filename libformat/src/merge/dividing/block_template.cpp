@@ -1,4 +1,4 @@
-// Names of blocks from templates (see merge/dividing/block_template.h).
+// Forms names of blocks from templates (see merge/dividing/block_template.h).
 #include "merge/dividing/block_template.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// Dividing a dataset (see merge/dividing/split_dataset.h).
+// Divides a dataset (see merge/dividing/split_dataset.h).
 #include "merge/dividing/split_dataset.h"
 
 #include <algorithm>

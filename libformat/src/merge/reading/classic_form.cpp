@@ -1,4 +1,4 @@
-// Blocks as classic datasets (see merge/reading/classic_form.h).
+// Converts blocks to classic datasets (see merge/reading/classic_form.h).
 #include "merge/reading/classic_form.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Values in memory (see merge/reading/held_values.h).
+// Keeps values in memory (see merge/reading/held_values.h).
 #include "merge/reading/held_values.h"
 
 #include <algorithm>

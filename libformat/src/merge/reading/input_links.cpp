@@ -1,4 +1,4 @@
-// Where the values of inputs lie (see merge/reading/input_links.h).
+// Finds the places of the values of inputs (see merge/reading/input_links.h).
 #include "merge/reading/input_links.h"
 
 #include <algorithm>

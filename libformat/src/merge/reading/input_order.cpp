@@ -1,4 +1,4 @@
-// Inputs ordered by values (see merge/reading/input_order.h).
+// Sorts inputs by values (see merge/reading/input_order.h).
 #include "merge/reading/input_order.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Reading inputs block by block (see merge/reading/input_reader.h).
+// Reads inputs block by block (see merge/reading/input_reader.h).
 #include "merge/reading/input_reader.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Inputs dealt to ranks by bytes (see merge/reading/input_shares.h).
+// Distributes inputs to ranks by bytes (see merge/reading/input_shares.h).
 #include "merge/reading/input_shares.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Plans of ranks (see merge/reporting/pack_plan.h).
+// Gathers plans of ranks (see merge/reporting/pack_plan.h).
 #include "merge/reporting/pack_plan.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Reports of ranks (see merge/reporting/pack_report.h).
+// Gathers reports of ranks (see merge/reporting/pack_report.h).
 #include "merge/reporting/pack_report.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Merging to a classic file (see merge/storing/classic_output.h).
+// Writes the result of a merge as a classic file (see merge/storing/classic_output.h).
 #include "merge/storing/classic_output.h"
 
 #include <utility>

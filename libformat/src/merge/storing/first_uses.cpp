@@ -1,4 +1,4 @@
-// Names meet at ranks that their digests choose (see merge/storing/first_uses.h).
+// Sends each name to the rank that its digest chooses (see merge/storing/first_uses.h).
 #include "merge/storing/first_uses.h"
 
 #include <unordered_map>

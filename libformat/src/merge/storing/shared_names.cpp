@@ -1,4 +1,4 @@
-// Names that inputs share (see merge/storing/shared_names.h).
+// Compares names that inputs share (see merge/storing/shared_names.h).
 #include "merge/storing/shared_names.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Values as coded pieces (see merge/storing/value_coder.h).
+// Encodes values as pieces (see merge/storing/value_coder.h).
 #include "merge/storing/value_coder.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Storing the values of a merge (see merge/storing/value_storage.h).
+// Stores the values of a merge (see merge/storing/value_storage.h).
 #include "merge/storing/value_storage.h"
 
 #include <algorithm>

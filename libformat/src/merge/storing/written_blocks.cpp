@@ -1,4 +1,4 @@
-// Blocks for a Writer (see merge/storing/written_blocks.h).
+// Passes blocks to a Writer (see merge/storing/written_blocks.h).
 #include "merge/storing/written_blocks.h"
 
 #include <algorithm>

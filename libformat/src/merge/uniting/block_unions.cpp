@@ -1,4 +1,4 @@
-// Blocks of several inputs (see merge/uniting/block_unions.h).
+// Unites blocks of several inputs (see merge/uniting/block_unions.h).
 #include "merge/uniting/block_unions.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Order of coordinates (see merge/uniting/coordinate_order.h).
+// Checks the order of coordinates (see merge/uniting/coordinate_order.h).
 #include "merge/uniting/coordinate_order.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Uniting datasets (see merge/uniting/dataset_union.h).
+// Unites datasets (see merge/uniting/dataset_union.h).
 #include "merge/uniting/dataset_union.h"
 
 #include <algorithm>

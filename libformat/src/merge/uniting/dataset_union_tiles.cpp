@@ -1,4 +1,4 @@
-// Uniting datasets of which each has a part of some dimensions (see merge/uniting/dataset_union.h).
+// Unites datasets each of which has a part of some dimensions (see merge/uniting/dataset_union.h).
 #include <algorithm>
 #include <numeric>
 #include <set>

@@ -1,4 +1,4 @@
-// Taking descriptions of inputs (see merge/uniting/described_inputs.h).
+// Takes descriptions of inputs (see merge/uniting/described_inputs.h).
 #include "merge/uniting/described_inputs.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Values that inputs share (see merge/uniting/first_values.h).
+// Finds values that inputs share (see merge/uniting/first_values.h).
 #include "merge/uniting/first_values.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Describing inputs (see merge/uniting/input_describer.h).
+// Describes inputs (see merge/uniting/input_describer.h).
 #include "merge/uniting/input_describer.h"
 
 #include <algorithm>

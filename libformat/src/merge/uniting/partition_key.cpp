@@ -1,4 +1,4 @@
-// Numbers for events (see merge/uniting/partition_key.h).
+// Numbers events (see merge/uniting/partition_key.h).
 #include "merge/uniting/partition_key.h"
 
 #include <algorithm>

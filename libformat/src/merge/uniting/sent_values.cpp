@@ -1,4 +1,4 @@
-// Sending sources (see merge/uniting/sent_values.h).
+// Sends sources to other ranks (see merge/uniting/sent_values.h).
 #include "merge/uniting/sent_values.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Boxes on the grid of all their ends (see merge/uniting/tile_cover.h).
+// Places boxes on the grid of all their ends (see merge/uniting/tile_cover.h).
 #include "merge/uniting/tile_cover.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Blocks for a union (see merge/uniting/union_block.h).
+// Prepares blocks for a union (see merge/uniting/union_block.h).
 #include "merge/uniting/union_block.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Comparing values (see merge/uniting/value_comparison.h).
+// Compares values (see merge/uniting/value_comparison.h).
 #include "merge/uniting/value_comparison.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Counting the values of a block (see values/statistics/block_counter.h).
+// Counts the values of a block (see values/statistics/block_counter.h).
 #include "values/statistics/block_counter.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Histograms (see values/statistics/histogram_builder.h).
+// Builds histograms (see values/statistics/histogram_builder.h).
 #include "values/statistics/histogram_builder.h"
 
 #include <algorithm>

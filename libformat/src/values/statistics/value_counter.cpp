@@ -1,4 +1,4 @@
-// Counting values (see values/statistics/value_counter.h). The loops are simple, so that the
+// Counts values (see values/statistics/value_counter.h). The loops are simple, so that the
 // compiler vectorizes them.
 #include "values/statistics/value_counter.h"
 
