@@ -13,8 +13,8 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Most kinds of a file, because their headers are kept in memory; files with more kinds would not
-// benefit.
+// The largest number of kinds of a file, because their headers are kept in memory; files with more
+// kinds would not benefit.
 constexpr std::size_t kMostKinds = 256;
 // Size in the file of a value of variable length: number of elements, address of a collection of
 // the global heap, and index of the object there.

@@ -13,7 +13,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;  // most bytes of an attribute
+constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;  // bytes of an attribute
 
 // Returns the names of an object's attributes with their character sets.
 std::vector<std::pair<std::string, CharacterSet>> attribute_names(hid_t object, bool tracked,

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values that are converted
                                                               // at a time
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // most bytes of places of chunks
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // bytes of places of chunks
 
 bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
 

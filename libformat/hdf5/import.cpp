@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::size_t kMostDepth = 256;  // depth of nested groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
-// Most bytes of the spool: a constant, and a number for each byte of the file, because few bytes
-// can describe many missing chunks and many empty values.
+// The largest number of bytes of the spool: a constant, and a number for each byte of the file,
+// because few bytes can describe many missing chunks and many empty values.
 constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
 struct FoundLink {

@@ -13,7 +13,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostHeader = 64 << 10;  // most bytes of all chunks
+constexpr std::size_t kMostHeader = 64 << 10;  // largest number of bytes of all chunks
 constexpr std::size_t kMostRank = 32;
 constexpr std::size_t kFirstRead = 512;  // most headers are shorter
 constexpr std::size_t kSum = 4;

@@ -18,10 +18,10 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kSlab = 8 << 20;       // most bytes of values at once
-constexpr std::uint64_t kWindow = 16 << 20;    // most bytes of records
-constexpr std::uint64_t kMostHeld = 64 << 20;  // most bytes to which the values of a slab lead
-constexpr std::uint64_t kMostOfOne = 1 << 30;  // most bytes to which one value leads
+constexpr std::uint64_t kSlab = 8 << 20;       // bytes of values at once
+constexpr std::uint64_t kWindow = 16 << 20;    // bytes of records
+constexpr std::uint64_t kMostHeld = 64 << 20;  // bytes to which the values of a slab lead
+constexpr std::uint64_t kMostOfOne = 1 << 30;  // bytes to which one value leads
 constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
 
 // A box of elements that is one run in row-major order.

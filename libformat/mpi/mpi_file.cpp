@@ -21,7 +21,7 @@ namespace nmb {
 
 namespace {
 
-// Most bytes of a call, whose count is an int.
+// The largest number of bytes of a call, whose count is an int.
 constexpr std::size_t kMostBytes = 1 << 30;
 constexpr std::size_t kLongestName = 200;
 

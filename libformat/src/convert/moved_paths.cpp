@@ -24,9 +24,9 @@ namespace {
 
 constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes that are read, and bytes of elements that
                                                   // are moved, at a time
-constexpr std::uint64_t kLongest = 256 << 20;     // most bytes to which one value leads
-// Most bytes to which all values of a region lead: a constant, and a number for each byte of the
-// region.
+constexpr std::uint64_t kLongest = 256 << 20;  // largest number of bytes to which one value leads
+// The largest number of bytes to which all values of a region lead: a constant, and a number for
+// each byte of the region.
 constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
 
 // The attribute of a dimension scale in HDF5 that lists the data sets that use it.

@@ -21,8 +21,8 @@ namespace {
 using classic::kMaxOffset;
 using classic::padded;
 
-// Most objects for which a count reserves memory before they are read, because the count may be
-// wrong.
+// The largest number of objects for which a count reserves memory before they are read, because the
+// count may be wrong.
 constexpr std::uint64_t kMostReserved = 1 << 20;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }

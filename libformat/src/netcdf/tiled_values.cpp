@@ -9,7 +9,7 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kPart = 1 << 20;  // most bytes of a tile that are read at a time
+constexpr std::uint64_t kPart = 1 << 20;  // bytes of a tile that are read at a time
 
 }  // namespace
 

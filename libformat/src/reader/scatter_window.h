@@ -15,7 +15,7 @@
 
 namespace nmb {
 
-inline constexpr std::uint64_t kScatterWindow = std::uint64_t{1} << 20;  // most bytes of a read
+inline constexpr std::uint64_t kScatterWindow = std::uint64_t{1} << 20;  // bytes of a read
 inline constexpr std::uint64_t kScatterGap = 32768;  // most unneeded bytes between two parts of a
                                                      // read
 

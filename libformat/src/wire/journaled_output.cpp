@@ -23,7 +23,7 @@ constexpr std::string_view kMagic = "NMBjour1";
 constexpr std::size_t kHeader = 24, kRecord = 32;
 // Shorter writes are not noted: the note would be as long as the bytes that it saves.
 constexpr std::size_t kLeastNoted = 4096;
-// Most bytes of a single write call.
+// The largest number of bytes of a single write call.
 constexpr std::size_t kMostNoted = 1 << 20;
 // Runs with different steps may have left several notes about one byte; only this many of the
 // nearest preceding notes are checked.

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Most links to follow and parts to remove for one path: more than PATH_MAX allows.
+// The largest number of links to follow and parts to remove for one path: more than PATH_MAX
+// allows.
 constexpr int kMostSteps = 8192;
 
 // For a resumable output only the output itself can be renamed: its hidden files are named after

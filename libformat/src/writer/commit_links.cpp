@@ -17,7 +17,7 @@ namespace nmb {
 
 namespace {
 
-// Most bytes of paths in a page, with room for its columns.
+// The largest number of bytes of paths in a page, with room for its columns.
 constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 
 }  // namespace

@@ -94,7 +94,7 @@ Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 // Determines the pieces of a block's values, and whether they need a map.
 Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) {
-  // Most bytes of inline values that are kept until their blocks are written.
+  // The largest number of bytes of inline values that are kept until their blocks are written.
   constexpr std::uint64_t kMostKept = 16 << 20;
   BlockState& block = w.blocks[c.id];
   if (block.next.extent_length == 0) return {};

@@ -19,7 +19,8 @@ namespace nmb {
 
 // Most raw bytes for each stored byte of a compressed body or piece.
 inline constexpr std::uint64_t kMaxExpansion = 131072;
-// Most bytes of a compressed body that this version decodes, because it is decoded in memory.
+// The largest number of bytes of a compressed body that this version decodes, because it is decoded
+// in memory.
 inline constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 30;
 
 // Compresses bodies. Not thread-safe.

@@ -9,8 +9,8 @@
 
 namespace nmb {
 
-// Most bytes of metadata: a constant, and a number for each byte of the file, because metadata that
-// objects share is reported for each object.
+// The largest number of bytes of metadata: a constant, and a number for each byte of the file,
+// because metadata that objects share is reported for each object.
 static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
 
 Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(

@@ -13,8 +13,8 @@ namespace {
 
 // Bytes of cached blocks of all NMB inputs together.
 constexpr std::size_t kCachedBytes = 64 << 20;
-// Most blocks that one dimension may make of a small file. A larger file may make as many as it has
-// bytes, because values that HDF5 never wrote take none.
+// The largest number of blocks that one dimension may make of a small file. A larger file may make
+// as many as it has bytes, because values that HDF5 never wrote take none.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 std::string below(const std::string& parent, std::string_view group) {

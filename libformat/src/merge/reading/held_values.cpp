@@ -7,7 +7,7 @@ namespace nmb {
 
 namespace {
 
-// Most bytes of a variable and of an input.
+// The largest number of bytes of a variable and of an input.
 constexpr std::uint64_t kMostOfVariable = 4096, kMostOfInput = 32768;
 // Memory of a piece in addition to its bytes.
 constexpr std::uint64_t kPieceRoom = 96;

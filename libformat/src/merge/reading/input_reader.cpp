@@ -22,10 +22,10 @@ namespace nmb {
 
 namespace {
 
-// Most bytes of a header that is kept until it is written.
+// The largest number of bytes of a header that is kept until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
-// Most blocks of an NMB file whose definitions are kept in the same way: for a file with more,
-// opening it once more takes a small part of the time.
+// The largest number of blocks of an NMB file whose definitions are kept in the same way: for a
+// file with more, opening it once more takes a small part of the time.
 constexpr std::uint64_t kFewBlocks = 16;
 
 // Sets the fields of a packed block that follow from its definitions.

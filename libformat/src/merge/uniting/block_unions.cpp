@@ -58,7 +58,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   return rules;
 }
 
-// Most names shown in a warning.
+// The largest number of names shown in a warning.
 constexpr std::size_t kShownNames = 8;
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// Most variables whose first values are known: about 300 bytes each.
+// The largest number of variables whose first values are known: about 300 bytes each.
 constexpr std::size_t kMostVariables = 1 << 16;
 
 bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t length) {

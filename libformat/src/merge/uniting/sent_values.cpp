@@ -123,7 +123,7 @@ enum class SentKind : std::uint8_t {
   kNumbers,
 };
 
-// Most bytes of temporary files that are sent with one source.
+// The largest number of bytes of temporary files that are sent with one source.
 constexpr std::uint64_t kMostBytes = 16 << 20;
 
 class Sender {
