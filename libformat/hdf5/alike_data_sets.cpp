@@ -121,7 +121,7 @@ std::optional<DataSetIn> AlikeDataSets::apply(Kind& kind, TypesIn& types) {
   return out;
 }
 
-// Read in the form in memory; attributes_in() converts from there.
+// Reads the values in their form in memory; attributes_in() converts them.
 bool AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types,
                                 AttributeIn* out) {
   const ObjectHeaderIn::Attribute message = header_.attribute(attribute.message);

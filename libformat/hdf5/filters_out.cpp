@@ -22,8 +22,7 @@ std::size_t keep(unsigned, std::size_t, const unsigned[], std::size_t bytes, std
   return bytes;
 }
 
-// HDF5's table of filters is global to the process, and so is this one. The names must outlive
-// HDF5.
+// Global, because HDF5's table of filters is. The names must outlive HDF5.
 std::map<std::uint32_t, std::string>& stand_ins() {
   static std::map<std::uint32_t, std::string> all;
   return all;

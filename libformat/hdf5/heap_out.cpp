@@ -32,7 +32,7 @@ void HeapOut::release() {
 }
 
 std::byte* HeapOut::hold(std::uint64_t bytes) {
-  // The pointer that holds it counts too.
+  // The pointer that holds the memory counts, too.
   const std::uint64_t cost = sizeof(void*) * 4;
   if (bytes > most_ || held_bytes_ + cost > most_ - bytes) {
     too_much_ = true;

@@ -62,7 +62,7 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
 }
 
 // Returns whether the end of `count` blocks of `block` every `stride` from `start` on can be
-// computed. Whether it lies in the space is checked by its users: the sources of a virtual data set
+// computed. Callers check whether it is inside the space, because the sources of a virtual data set
 // may grow.
 bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
   if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;

@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-// Lies after a message, or after its first part, so that the bytes to send need not be copied.
+// Follows a message, or its first part, so that the bytes to send need not be copied.
 struct Trailer {
   std::uint64_t tag;
   std::uint64_t length;  // length of the message

@@ -22,7 +22,7 @@ class SharedReads final : public ByteSource {
       : file_(std::move(file)), ranks_(ranks), size_(file_->size()) {}
 
   std::uint64_t size() const override { return size_; }
-  // Within together(): the state that rank 0 saw and read last.
+  // In together(), returns the state that rank 0 has read.
   Result<std::uint64_t> refresh() const override;
   void forget() const override;
   bool has_writer() const override { return file_->has_writer(); }

@@ -55,8 +55,8 @@ bool in_range(From value) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
-    // If From can express the largest value of To, 127.5 is above the range; otherwise From has no
-    // value between it and 2^digits.
+    // If From can express the largest value of To, values between it and 2^digits, like 127.5, are
+    // out of range; otherwise From has no such values.
     constexpr bool exact = std::numeric_limits<From>::digits >= std::numeric_limits<To>::digits;
     constexpr From end = above<To, From>();
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&

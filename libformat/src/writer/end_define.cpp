@@ -178,7 +178,7 @@ Status EndDefine::carry_values(BlockId id) {
   return old->extent->resize(0, w_.buffer, w_.next);
 }
 
-// Values of redefined blocks stay in place if their offsets in the extent do not change.
+// Values of redefined blocks keep their places if their offsets in the extent do not change.
 Status EndDefine::keep_extents(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];
