@@ -495,9 +495,9 @@ def bench_create(b):
         b.add(f"create, {text}, metadata not compressed: CPU", none["cpu"])
         b.add(f"create, {text}: CPU per object at 10x, beside at 1x", ten["cpu"] / ten["variables"] * 1e9,
               once["cpu"] / once["variables"] * 1e9, unit="ns", target=1.0)
-        b.add(f"create, {text}: the same outside the system", ten["user"] / ten["variables"] * 1e9,
+        b.add(f"create, {text}: the same, user time only", ten["user"] / ten["variables"] * 1e9,
               once["user"] / once["variables"] * 1e9, unit="ns",
-              note="what the system takes grows with memory that its host has to find first")
+              note="system time grows if the host must find memory first")
         b.add(f"create, {text}: memory per object at 10x, beside at 1x", ten["peak_mb"] / ten["variables"] * 1e6,
               once["peak_mb"] / once["variables"] * 1e6, unit="B", target=1.0)
 
