@@ -49,8 +49,8 @@ int main(int argc, char** argv) {
        "without -f if the output itself is unchanged (by its SHA-256, or length and time). If the "
        "report proves nothing about an output, for example after a kill, the output is accepted "
        "without -f if it has exactly the bytes that the conversion makes.\n"
-       "--digest sha256 reads input and output once more, usually from memory. After a power "
-       "failure, a report of a run with --no-sync proves nothing without it.\n\n"
+       "--digest sha256 reads input and output once more, usually from memory. With --no-sync, "
+       "outputs may be lost in a power failure, which only a report with SHA-256 shows.\n\n"
        "Exit codes: 0 done, 1 the input is damaged or the output cannot hold it, 2 could not run; "
        "130 or 143 after SIGINT or SIGTERM: unfinished files are removed, finished ones are kept.",
        "  nmconvert in.nc out.nmb                      # header and values unchanged, with "
