@@ -1,4 +1,4 @@
-// Data sets that are alike (see alike_data_sets.h).
+// Reads data sets that are similar to earlier ones (see alike_data_sets.h).
 #include "alike_data_sets.h"
 
 #include <cstring>
@@ -14,10 +14,11 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// More kinds than a file has that is worth it: their headers are kept.
+// The largest number of kinds of a file, because their headers are kept in memory; files with more
+// kinds would not benefit.
 constexpr std::size_t kMostKinds = 256;
-// What a value of variable length is in the file: how many elements, the address of a collection
-// of the global heap, the object's index there.
+// Size in the file of a value of variable length: number of elements, address of a collection of
+// the global heap, and index of the object there.
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {
@@ -31,7 +32,7 @@ bool has_variable_length(const TypeTable& types, Type type) {
         if (has_variable_length(types, field.type)) return true;
       return false;
     case TypeClass::kReference:
-      return t.reference != ReferenceKind::kObject;  // to a region: it lies in the heap too
+      return t.reference != ReferenceKind::kObject;  // references to regions are in the heap too
     default:
       return true;
   }
@@ -149,7 +150,7 @@ Result<bool> AlikeDataSets::read_values(const Attribute& attribute, const TypesI
     const auto address = load_le<std::uint64_t>(id + 4);
     if (address == 0) {
       if (length != 0) return false;
-      continue;  // null in memory
+      continue;  // zero in memory
     }
     const auto object = heap_.object(address, load_le<std::uint32_t>(id + 12));
     const bool text = attribute.form == Form::kStrings;

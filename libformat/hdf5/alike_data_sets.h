@@ -28,18 +28,18 @@ struct DataSetIn {
   std::vector<AttributeIn> attributes;
   unsigned attribute_order = 0;  // H5Pget_attr_creation_order
   Creation creation;
-  std::uint64_t offset = 0;  // of the values, HADDR_UNDEF: there are none
+  std::uint64_t offset = 0;  // of the values; HADDR_UNDEF: there are none
 
   bool operator==(const DataSetIn&) const = default;
 };
 
 class AlikeDataSets {
  public:
-  // Of a file whose addresses begin with its first byte.
+  // For a file whose addresses count from its first byte.
   explicit AlikeDataSets(const FileIn& file)
       : file_(file), header_(file.descriptor, file.size), heap_(file.descriptor, file.size) {}
 
-  // Codes of types are a block's: another one begins.
+  // Another block begins: codes of types are valid in one block only.
   void begin_block() { ++block_; }
 
   // The data set whose header is at `address`, if one like it is known. Nothing: the library must
@@ -51,16 +51,16 @@ class AlikeDataSets {
   Status learn(hid_t data_set, const std::optional<DataSetIn>& found, TypesIn& types);
 
  private:
-  // How the values of an attribute lie in its message.
+  // The form of an attribute's values in its message.
   enum class Form { kAsInMemory, kStrings, kSequences };
   struct Attribute {
     std::size_t message;  // its number in the header
     AttributeIn first;    // the first data set's, without values
     Handle type;          // in memory
     Form form;
-    std::uint64_t step;     // bytes of a value in memory
-    std::uint64_t element;  // of a sequence: bytes of one
-    bool lists_objects;     // of DIMENSION_LIST
+    std::uint64_t step;     // size of a value in memory
+    std::uint64_t element;  // for a sequence: size of an element
+    bool lists_objects;     // it is DIMENSION_LIST
   };
   struct Kind {
     bool known = false;  // else the library reads all of them
@@ -78,9 +78,9 @@ class AlikeDataSets {
   const FileIn& file_;
   ObjectHeaderIn header_;
   GlobalHeapIn heap_;
-  bool understood_ = false;  // the header that was read last
+  bool understood_ = false;  // for the header that was read last
   std::uint64_t block_ = 0;
-  std::unordered_map<std::string, Kind> kinds_;  // by pattern of header
+  std::unordered_map<std::string, Kind> kinds_;  // by pattern of the header
 };
 
 }  // namespace nmb::hdf5

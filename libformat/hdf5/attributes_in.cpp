@@ -1,4 +1,4 @@
-// Attributes of HDF5 (see attributes_in.h).
+// Reads attributes of HDF5 (see attributes_in.h).
 #include "attributes_in.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Attributes of HDF5, as a block gets them.
+// Reads attributes of HDF5 in the form that a block stores.
 #pragma once
 
 #include <hdf5.h>
@@ -16,7 +16,7 @@
 
 namespace nmb::hdf5 {
 
-// The attribute that tells which data sets are the scales of a data set's dimensions.
+// The attribute that lists the scales of a data set's dimensions.
 inline constexpr const char* kDimensionList = "DIMENSION_LIST";
 
 struct AttributeIn {
@@ -25,8 +25,8 @@ struct AttributeIn {
   Type type;
   Space space;
   std::uint64_t count = 0;        // of values
-  std::vector<std::byte> values;  // as a block has them
-  // Of DIMENSION_LIST: for each dimension the path in the file of its first scale; empty: none.
+  std::vector<std::byte> values;  // in the form of a block
+  // For DIMENSION_LIST: for each dimension the path in the file of its first scale; empty: none.
   std::vector<std::string> scales;
 
   bool operator==(const AttributeIn&) const = default;

@@ -1,4 +1,4 @@
-// Groups, data sets and attributes of HDF5 as a block (see block_in.h).
+// Converts groups, data sets and attributes of HDF5 to a block (see block_in.h).
 #include "block_in.h"
 
 #include <algorithm>
@@ -19,8 +19,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values converted at a time
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of places of chunks
+constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values that are converted
+                                                              // at a time
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // bytes of places of chunks
 
 bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
 
@@ -53,8 +54,8 @@ CharacterSet default_set(const std::string& name) {
   return is_ascii(name) ? CharacterSet::kAscii : CharacterSet::kUtf8;
 }
 
-// Whether HDF5 1.10 may tell wrong places of chunks: by its index for one unlimited dimension,
-// where that is not the first.
+// Returns whether HDF5 1.10 may report wrong places of chunks: with its index for one unlimited
+// dimension, if that is not the first dimension.
 bool has_misplaced_chunks(const Space& space) {
   const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
   return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
@@ -69,8 +70,9 @@ Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) 
   return std::uint64_t{present};
 }
 
-// HDF5 1.10 goes over the chunks of a data set one by one to tell where one is, at about 64 bytes
-// copied in the time of a step: whether to read them all, which finds each at once, costs less.
+// To find a chunk, HDF5 1.10 goes over the chunks of a data set one by one, at about the time of
+// copying 64 bytes for each. Returns whether reading all chunks, which finds each at once, costs
+// less.
 bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   constexpr std::uint64_t kFew = 1024, kBytesAStep = 64;
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
@@ -103,7 +105,7 @@ void BlockIn::add_property(Property p) {
   (p.owner == kGlobal ? properties_ : variable_properties_).push_back(std::move(p));
 }
 
-// In the order of the section: what is of no attribute first.
+// Appends in the order of the section: properties without an attribute first.
 void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
   const auto place = [](const Property& p) {
     return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
@@ -227,7 +229,7 @@ Result<std::vector<DimId>> BlockIn::dimensions_of(const std::string& path,
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
       return damaged(path + ": found a length of " + std::to_string(space.lengths[i]));
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
-    // Data sets on one scale may differ in length: each length is a dimension.
+    // Data sets on one scale may differ in length: each length becomes a dimension.
     const std::string key =
         scales[i] + "/" + std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
     const std::string name = scales[i].substr(scales[i].rfind('/') + 1);
@@ -414,7 +416,7 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
                                          const hsize_t* at, bool copied, unsigned* mask) {
   hsize_t length = 0;
   if (copied) {
-    // It fails for chunks that are not there.
+    // This call fails for missing chunks.
     if (H5Dget_chunk_storage_size(data_set, at, &length) < 0 || length == 0)
       return Run{0, 0, 0, RunSource::kSpool};
     if (length > file_.size)
@@ -436,7 +438,7 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
   return Run{0, length, place, RunSource::kFile};
 }
 
-// Adds to the last run what follows it in the same source.
+// Adds a run; it extends the last one if it follows it in the same source.
 void BlockIn::add_run(const Run& run) {
   if (!runs_.empty()) {
     Run& last = runs_.back();
@@ -459,7 +461,8 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   Heap heap(array);
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
 
-  // Slabs of whole rows: from axis `split` on they are whole, along it up to `rows` at a time.
+  // Read slabs of whole rows: dimensions from `split` on are whole, and up to `rows` indexes along
+  // the dimension before it are read at a time.
   const std::size_t rank = space.lengths.size();
   std::vector<hsize_t> start(rank, 0), length(space.lengths.begin(), space.lengths.end());
   std::uint64_t inner = 1;
@@ -505,7 +508,7 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
     }
     done += slab;
     if (rank == 0) break;
-    // The next slab.
+    // Advance to the next slab.
     start[along] += length[along];
     for (std::size_t i = along; i > 0 && start[i] == space.lengths[i]; --i) {
       start[i] = 0;
@@ -595,7 +598,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
       at[i] = 0;
     }
   }
-  // Of misplaced chunks HDF5 finds some nowhere, and reads fill values there.
+  // HDF5 does not find some misplaced chunks, and reads fill values there.
   if (copied && !misplaced && found < present)
     return damaged(object + ": found " + std::to_string(found) +
                    " chunks in their places, expected " + std::to_string(present));
@@ -653,7 +656,7 @@ Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t pli
   return {};
 }
 
-// Whether the links are what a reader takes them for where nothing is said.
+// Returns whether the links are those that a reader assumes without the property.
 bool BlockIn::has_default_links() const {
   VarId variable = 0;
   const std::string* last_group = nullptr;

@@ -1,4 +1,4 @@
-// BlockIn: a group on its way from an HDF5 file to a block of kind 6 (spec/format.md, section 15;
+// BlockIn: converts a group of an HDF5 file to a block of kind 6 (spec/format.md, section 15;
 // spec/hdf5_section.md).
 #pragma once
 
@@ -92,11 +92,11 @@ class BlockIn {
   std::vector<Unlimited> unlimited_;
   std::vector<Storage> storage_;
   std::vector<Property> properties_;           // of the group
-  std::vector<Property> variable_properties_;  // of the variable that is looked at
-  std::vector<std::byte> variable_section_;    // those of all variables before
+  std::vector<Property> variable_properties_;  // of the current variable
+  std::vector<std::byte> variable_section_;    // of all variables before it
   std::vector<Link> links_;
   std::vector<Run> runs_;
-  std::map<std::string, DimId> dimensions_;  // by what tells them apart
+  std::map<std::string, DimId> dimensions_;  // by the facts that distinguish them
   std::uint32_t phony_ = 0;                  // dimensions without a name so far
   std::uint64_t extent_end_ = 0;
 };

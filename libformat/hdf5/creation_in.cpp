@@ -1,4 +1,4 @@
-// What data sets were created with (see creation_in.h).
+// Reads creation properties of data sets (see creation_in.h).
 #include "creation_in.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// HDF5 leaves parameters of the scale-offset filter that it does not use as they happen to be.
+// HDF5 leaves unused parameters of the scale-offset filter undefined.
 void clear_unused(std::vector<std::uint32_t>* parameters) {
   constexpr std::size_t kClass = 3, kSize = 4, kSign = 5, kHasFill = 7, kFill = 8;
   if (parameters->size() <= kFill) return;
   std::vector<std::uint32_t>& p = *parameters;
-  if (p[kClass] != 0) p[kSign] = 0;  // of floats
+  if (p[kClass] != 0) p[kSign] = 0;  // only for floats
   const std::size_t fill = p[kHasFill] == 0 ? 0 : (std::min<std::size_t>(p[kSize], 256) + 3) / 4;
   for (std::size_t i = kFill + fill; i < p.size(); ++i) p[i] = 0;
 }

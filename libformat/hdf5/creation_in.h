@@ -1,4 +1,4 @@
-// What a data set of HDF5 was created with, as a block has it.
+// Reads the creation properties of an HDF5 data set in the form of a block.
 #pragma once
 
 #include <hdf5.h>

@@ -1,4 +1,4 @@
-// The HDF5 file that is read, as all that reads of it sees it.
+// The HDF5 file that is being read, with the state that all readers share.
 #pragma once
 
 #include <hdf5.h>
@@ -14,7 +14,8 @@
 
 namespace nmb::hdf5 {
 
-// Bytes of values that do not lie in the file as they are, behind those of other files.
+// Bytes of values that the file does not store in the same form, appended to those of earlier
+// files.
 class Spool {
  public:
   // Bytes go behind those that the file has. kIo.
@@ -30,19 +31,19 @@ class Spool {
  private:
   int descriptor_ = -1;
   std::uint64_t begin_ = 0;
-  std::uint64_t size_ = 0;  // from there on
+  std::uint64_t size_ = 0;  // length after these bytes
   std::uint64_t most_ = 0;
 };
 
 class AlikeDataSets;
 
-// The file that is read, as all its blocks see it.
+// The file that is being read, shared by all its blocks.
 struct FileIn {
   hid_t file = -1;
-  int descriptor = -1;  // the same file, for its bytes
+  int descriptor = -1;  // the same file, for direct reads
   std::string path;
   std::uint64_t size = 0;
-  std::uint64_t chunk_base = 0;  // added to where HDF5 says that chunks are
+  std::uint64_t chunk_base = 0;  // is added to the places of chunks that HDF5 states
   Spool* spool = nullptr;
   bool materialise = false;  // values in other files are read
   References references;
@@ -51,11 +52,12 @@ struct FileIn {
   // The block that the root group becomes: what a path begins with that others follow.
   std::string place;
   std::string placed(const std::string& path_in_file) const;
-  // netCDF-4's numbers of dimensions, and the paths of their scales as far as they were met. A
-  // scale without a number gets next_scale, as in netCDF-C: the next above all that were met.
+  // netCDF-4's numbers of dimensions, with the paths of their scales, as far as they were read. A
+  // scale without a number gets next_scale, like in netCDF-C: the next number above all that were
+  // read.
   std::map<std::int64_t, std::string> scales;
   std::int64_t next_scale = 0;
-  // Nothing: the HDF5 library reads every data set.
+  // nullptr: the HDF5 library reads every data set.
   AlikeDataSets* alike = nullptr;
 };
 

@@ -23,7 +23,7 @@ Result<std::string> innermost_of_stack() {
   return innermost;
 }
 
-// Without what differs from run to run.
+// Removes parts that differ from run to run.
 std::string repeatable(const std::string& message) {
   if (message.empty()) return "failed without a message";
   // "file write failed: time = .., errno = 28, error message = 'No space left on device', buf = .."

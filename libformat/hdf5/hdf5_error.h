@@ -1,4 +1,4 @@
-// What HDF5 says of a failure, as a Status.
+// Converts failures of HDF5 to Status.
 #pragma once
 
 #include <hdf5.h>
@@ -13,7 +13,7 @@
 
 namespace nmb::hdf5 {
 
-// HDF5 prints nothing from now on.
+// HDF5 prints no messages from now on.
 void silence_hdf5();
 
 // "WHAT: HDF5: REASON". The reason is the innermost message of HDF5's error stack, without times
@@ -54,12 +54,13 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
 
 inline Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
 
-// "data set \"a/b\"", as messages name objects.
+// Returns "data set \"a/b\"", the form in which messages name objects.
 std::string object_text(std::string_view kind, std::string_view name);
 
-// HDF5 takes names that end with a NUL. kUnsupported: one that has a NUL inside.
+// Returns a string that ends with a NUL, as HDF5 requires for names. Errors: kUnsupported if the
+// text contains a NUL.
 Result<std::string> c_text(std::string_view text, std::string_view what);
-// The same of a link, which has no '/' and is neither "" nor ".".
+// The same for the name of a link, which must not contain '/' nor be "" or ".".
 Result<std::string> link_name(std::string_view name);
 
 }  // namespace nmb::hdf5

@@ -26,18 +26,18 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostDepth = 256;  // groups within groups
+constexpr std::size_t kMostDepth = 256;  // depth of nested groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
-// Bytes of the spool, and for each byte of the file: few bytes tell of many chunks that are not
-// there, and of many values that are none.
+// The largest number of bytes of the spool: a constant, and a number for each byte of the file,
+// because few bytes can describe many missing chunks and many empty values.
 constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
 struct FoundLink {
   std::string name;
   H5L_type_t type;
   CharacterSet character_set;
-  haddr_t address;     // of a hard link
-  std::size_t length;  // of the value of others
+  haddr_t address;     // for a hard link
+  std::size_t length;  // of the value, for other links
 };
 
 Result<std::vector<FoundLink>> links_of(hid_t group, const std::string& path) {
@@ -92,7 +92,7 @@ class Importer {
     NMB_ASSIGN(in_.descriptor, descriptor_of(in_.file));
     if (fstat(in_.descriptor, &about) != 0) return Status(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
-    // How much lies in other files the size of this one does not tell.
+    // The size of this file does not limit the values in other files.
     spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
     if (!in_.materialise) refuse_opening();
     in_.spool = &spool_;
@@ -200,7 +200,7 @@ class Importer {
     if (found.type == H5L_TYPE_SOFT) {
       link->kind = LinkKind::kSoft;
       link->content = value.c_str();
-      // One that begins at the root leads to the same object of this file.
+      // A target that begins at the root must lead to the same object of this file.
       if (link->content.starts_with('/')) link->content = in_.placed(link->content);
     } else if (found.type == H5L_TYPE_EXTERNAL) {
       link->kind = LinkKind::kExternal;
@@ -361,8 +361,10 @@ class Importer {
   hsize_t user_block_ = 0;
   // The first link to each object that links of groups so far lead to.
   std::unordered_map<haddr_t, std::string> first_paths_;
-  std::unordered_map<haddr_t, std::string> paths_;  // the same of all, once it is asked for
-  std::uint64_t unlinked_ = 0;                      // named datatypes without a link so far
+  std::unordered_map<haddr_t, std::string> paths_;  // the same for the whole file, computed on
+                                                    // demand
+  std::uint64_t unlinked_ = 0;                      // number of named datatypes without a link so
+                                                    // far
 };
 
 }  // namespace
@@ -371,8 +373,8 @@ int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files) {
   silence_hdf5();
   try {
-    // Stays open: the process ends soon, and to close what HDF5 has of a file takes a tenth of the
-    // time of reading it.
+    // Not destroyed: the process ends soon, and closing HDF5's objects of a file takes a tenth of
+    // the time of reading it.
     static Importer* importer;
     importer = new Importer(path, place, other_files);
     return send_end(importer->run(spool));

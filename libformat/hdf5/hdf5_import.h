@@ -9,7 +9,7 @@
 namespace nmb::hdf5 {
 
 // spool: the number of an open file descriptor. place: the name of the block that the root group
-// becomes, which paths of references, hard links and named datatypes begin with. Returns the exit
+// becomes; paths of references, hard links and named datatypes begin with it. Returns the exit
 // code: 0, or 1 after a message of failure.
 int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files);

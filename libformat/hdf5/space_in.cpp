@@ -1,4 +1,4 @@
-// Dataspaces of HDF5 (see space_in.h).
+// Reads dataspaces of HDF5 (see space_in.h).
 #include "space_in.h"
 
 #include "hdf5_error.h"

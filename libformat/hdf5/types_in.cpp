@@ -1,4 +1,4 @@
-// Datatypes of HDF5 as types of a block (see types_in.h).
+// Converts datatypes of HDF5 to types of a block (see types_in.h).
 #include "types_in.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ Result<std::string> take_text(char* text) {
   return out;
 }
 
-// The classic type that is this one, bit by bit. These have the high byte first.
+// Returns the classic type that equals this one, bit by bit. Classic types have the high byte
+// first.
 Type classic_type(hid_t type) {
   if (H5Tget_order(type) == H5T_ORDER_LE && H5Tget_size(type) > 1) return {};
   const std::array<std::pair<hid_t, Type>, 10> kClassic = {{{H5T_STD_I16BE, Type::kShort},
@@ -106,9 +107,9 @@ Result<Type> TypesIn::code_of(hid_t type) {
     NMB_ASSIGN(described.name, path_of_(type));
     return add(std::move(described));
   }
-  // What HDF5 writes of a type tells all of it, in one call in place of a dozen. It does not say
-  // how much that is, but its form does: zeros behind it may go.
-  std::array<char, 128> written{};  // all but large compounds and enums
+  // HDF5's encoding of a type contains all of its properties, in one call instead of a dozen. Its
+  // length is not stated, but follows from its form: trailing zeros may be dropped.
+  std::array<char, 128> written{};  // large enough for all but large compounds and enums
   std::size_t length = written.size();
   const bool fits = H5Tencode(type, written.data(), &length) >= 0 && length <= written.size();
   std::string_view key(written.data(), written.size());

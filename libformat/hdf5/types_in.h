@@ -1,4 +1,4 @@
-// Datatypes of HDF5 as types of a block (spec/format.md, section 15.1).
+// Converts datatypes of HDF5 to types of a block (spec/format.md, section 15.1).
 #pragma once
 
 #include <hdf5.h>
@@ -33,7 +33,7 @@ class TypesIn {
   std::function<Result<std::string>(hid_t)> path_of_;
   TypeTable table_;
   std::map<std::vector<std::byte>, Type> known_;  // by encoded form
-  std::map<std::string, Type, std::less<>> met_;  // those without a name, by what HDF5 encodes
+  std::map<std::string, Type, std::less<>> met_;  // types without a name, by HDF5's encoded form
 };
 
 }  // namespace nmb::hdf5

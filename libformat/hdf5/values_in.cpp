@@ -1,4 +1,4 @@
-// Values of variable length, from HDF5's memory (see values_in.h).
+// Encodes values of variable length from HDF5's form in memory (see values_in.h).
 #include "values_in.h"
 
 #include <cstring>
@@ -65,7 +65,7 @@ class Encoder {
     std::memcpy(&text, from, sizeof text);
     if (!text) return;
     const std::size_t length = std::strlen(text);
-    // An empty string is none that is null: it has a place.
+    // An empty string differs from a null string: it has a place.
     put_heap_value(length, heap_->add(std::as_bytes(std::span(text, length))), to);
   }
   Status put_sequence(Type base, const std::byte* from, std::byte* to) {

@@ -1,4 +1,4 @@
-// Files read and written by MPI-IO, for the plug-in.
+// Reads and writes files with MPI-IO, for the plug-in.
 #pragma once
 
 #include "parallel/mpi_io.h"

@@ -65,7 +65,7 @@ def check_mpi_io(tools, launcher, files):
     by_mpi_io = ("--io", "mpiio", "--hint", "striping_factor=2", "--hint", "cb_nodes=1")
     if not launcher:
         done = nmcat(tools, [], *files, "-o", "x.nmb", *by_mpi_io)
-        expected = ["nmcat: found MPI-IO asked for without MPI, expected to be started by mpiexec"]
+        expected = ["nmcat: MPI-IO needs MPI; start the program with mpiexec"]
         tools.check(done.returncode == 2, f"threads by MPI-IO: exit code {done.returncode}, expected 2")
         tools.check(words_of(done) == expected, f"found {words_of(done)}, expected {expected}")
         return
@@ -90,7 +90,7 @@ def check_list(tools, launcher, files):
         tools.check(one.returncode == many.returncode == 0, f"{what}: {one.stderr}, {many.stderr}")
         tools.check_equal_bytes(tools.work / "one.nmb", tools.work / "many.nmb", what)
     none = nmcat(tools, launcher, "--files-from", "-", "-o", "none.nmb", listed="")
-    expected = "nmcat: found no inputs, expected files or --files-from"
+    expected = "nmcat: no inputs; name files or use --files-from"
     tools.check(none.returncode == 2, f"no inputs: exit code {none.returncode}")
     tools.check(words_of(none) == [expected], f"no inputs: found {words_of(none)}, expected {expected}")
 

@@ -100,7 +100,7 @@ def check_interrupt(resumed):
     was_stopped, said = resumed.stop(signal.SIGINT, 8 << 20, "-j1")
     if was_stopped:
         resumed.tools.check(resumed.left() == [JOURNAL, HIDDEN], f"interrupted: found files {resumed.left()}")
-        resumed.tools.check(f"what is done stays in ./{HIDDEN} and its journal" in said, f"interrupted: said {said!r}")
+        resumed.tools.check(f"finished work is kept in ./{HIDDEN} and its journal" in said, f"interrupted: said {said!r}")
     resumed.finish("interrupted")
 
 

@@ -164,7 +164,7 @@ class ViewTest:
         test.run("nmconvert", "--add-hdf5-view", path)
         test.check(path.read_bytes() == same, "a view that was there is made again")
         # It stays as it is, and shows its own generation. That is told once.
-        test.run("nmcat", sources["names"], "-o", path, "--append", says="the one that is there shows generation 2")
+        test.run("nmcat", sources["names"], "-o", path, "--append", says="the existing one shows generation 2")
         test.check(path.read_bytes()[:256] == same[:256], "another HDF5 superblock")
         self.shown(path, 2, ["one"])
         self.compare(path, {"one": sources["one"]})
@@ -179,7 +179,7 @@ class ViewTest:
         # One that cannot be made leaves the one that is there.
         with h5py.File(self.path("kind6.h5"), "w") as f:
             f["x"] = [1, 2]
-        test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="kind 6")
+        test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="a view of a block from HDF5")
         self.shown(path, 6, ["large", "names", "one", "records"])
         # A copy would show all blocks, or none.
         test.run("nmconvert", path, "repacked.nmb", "--repack", exit_code=2, says="--hdf5-view off writes OUTPUT without")
@@ -238,7 +238,7 @@ class ViewTest:
             test.check(out.exists() and not has_superblock(out), f"{source}: auto leaves something")
             test.run("nmverify", out)
             before = out.read_bytes()
-            test.run("nmcat", source, "-o", out, "--hdf5-view", "auto", "-f", "--strict", *options, exit_code=1, says="none is allowed")
+            test.run("nmcat", source, "-o", out, "--hdf5-view", "auto", "-f", "--strict", *options, exit_code=1, says="with --strict")
             test.check(out.read_bytes() == before, f"{source}: something was written where warnings are findings")
             test.run("nmconvert", "--add-hdf5-view", out, exit_code=2, says=reason)
             test.check(out.read_bytes() == before, f"{source}: another file after a view that was refused")
@@ -246,7 +246,7 @@ class ViewTest:
 
         with h5py.File(self.path("h.h5"), "w") as f:
             f["x"] = [1, 2]
-        refused("h.h5", "kind 6")
+        refused("h.h5", "a view of a block from HDF5")
         refused("large.nc", "compressed values", "--compress", "zstd")
         refused("large.nc", "values in other files", "--link")
         with netCDF4.Dataset(self.path("long.nc"), "w", format="NETCDF3_CLASSIC") as d:
@@ -277,7 +277,7 @@ class ViewTest:
         test.run("nmconvert", "one.nc", "x.nc", "--to", "cdf5", "--hdf5-view", "on", exit_code=2, says="an NMB output")
         test.run("nmconvert", "--add-hdf5-view", "one.nc", exit_code=2, says="one.nc")
         test.run("nmconvert", "--add-hdf5-view", "nowhere.nmb", exit_code=2)
-        test.run("nmconvert", "--add-hdf5-view", "large.nc.nmb", "one.nc", exit_code=2, says="FILE alone")
+        test.run("nmconvert", "--add-hdf5-view", "large.nc.nmb", "one.nc", exit_code=2, says="exclude each other")
 
     def long_names(self, refused):
         """netCDF reads names of 255 bytes, and no longer ones, in views and in netCDF-4 files."""

@@ -65,7 +65,7 @@ RANK_CASE(HintsNeedMpiIo) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   WriterOptions options;
   options.hints = {{"cb_nodes", "1"}};
-  return expect_refusal(ranks, folder, options, "expected hints with MPI-IO only");
+  return expect_refusal(ranks, folder, options, "needs MPI-IO");
 }
 
 RANK_CASE(MpiIoRefusesHintsThatMpiDoesNotTake) {

@@ -322,7 +322,7 @@ TEST_F(ExternalFilesTest, ChangesAreFound) {
   std::string other(1001, 'a');
   other[700] = 'b';
   write("a", other);
-  EXPECT_NE(text_of("b0").find(name + ": at 5: found values with a wrong sum"), std::string::npos)
+  EXPECT_NE(text_of("b0").find(name + ": at 5: found values with checksum 0x"), std::string::npos)
       << text_of("b0");
   EXPECT_NE(verified().find("R-EX-5"), std::string::npos) << verified();
   // The part that did not change is not told from the other.

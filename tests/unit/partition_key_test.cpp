@@ -57,7 +57,7 @@ TEST(PartitionKey, ManyValuesGoInParts) {
 TEST(PartitionKey, WhatIsNoListOfEvents) {
   PartitionKey key;
   EXPECT_EQ((*key.add(0, column({1, 2}, Type::kFloat)))->found, "float");
-  EXPECT_EQ((*key.add(0, column({1, 3, 2})))->found, "2 at [2] behind 3");
+  EXPECT_EQ((*key.add(0, column({1, 3, 2})))->found, "2 at [2] after 3");
   EXPECT_EQ((*key.check(0, column({1}, Type::kChar)))->expected, "integers");
   EXPECT_EQ((*key.add(0, column({1, -1}, Type::kUInt64)))->found, "a value past 2^63 - 1");
   // Of an input without events nothing is one.

@@ -1,5 +1,5 @@
-// InputFile: a file to read, with its kind. Its first 16 KiB, from which kinds and indexes are
-// told, are read once.
+// InputFile: a file to read, with its kind. Its first 16 KiB, which show kinds and indexes, are
+// read once.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@ namespace nmb::tools {
 // Thread-safe.
 class InputFile final : public ByteSourceLayer {
  public:
-  // kNotFound, kIo. A file of unknown kind is no failure here.
+  // Errors: kNotFound, kIo. A file of unknown kind is not a failure here.
   static Result<std::shared_ptr<const InputFile>> open(const std::string& path);
 
   FileKind kind() const { return kind_; }
-  // Reads of the file itself.
+  // Returns the counts of reads from the file.
   IoCounts counts() const { return file_->counts(); }
   const FileSource& file() const { return *file_; }
 

@@ -38,7 +38,7 @@ namespace nmb::tools {
 
 namespace {
 
-// Conflicts of a kind that are written out; the rest is counted (--json has them all).
+// How many conflicts of each kind are shown; the others are only counted (--json shows all).
 constexpr std::size_t kShownConflicts = 10;
 
 Json conflicts_json(const std::vector<PackConflict>& conflicts) {
@@ -74,81 +74,78 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
 
 void PackCommand::offer_files(CLI::App& app) {
   app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
-  app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
+  app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
   app.add_option("--to", to_,
-                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending; .nc: "
-                 "cdf5, for pack nc4; else nmb)")
+                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; "
+                 ".nc means cdf5, with pack nc4; no known ending means nmb)")
       ->type_name("KIND")
       ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
   app.add_option(
          "--mode", mode_,
-         "how inputs are merged: pack, each a block (default); union, blocks of one name "
-         "are one; join, the same, and values follow one another along a dimension; tiles, each "
-         "has the part of a grid that its attributes domain_decomposition tell")
+         "how to merge inputs: pack (default): each input becomes its own block; union: blocks of "
+         "the same name become one; join: the same, and values are concatenated along a dimension; "
+         "tiles: each input has a part of a grid, described by its attributes domain_decomposition")
       ->type_name("MODE")
       ->check(one_of({"pack", "union", "join", "tiles"}));
   app.add_option("--block-name", options_.block_name,
-                 "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
-                 "{stem}/{group} where there are groups; {group} for union, join and tiles)")
+                 "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; "
+                 "{stem}/{group} for inputs with groups; {group} for union, join and tiles)")
       ->type_name("TEMPLATE");
 }
 
 void PackCommand::offer_blocks(CLI::App& app) {
   app.add_option("--split-names", split_names_,
-                 "divide variables into blocks by the first capture; what follows the match is the "
-                 "new name")
+                 "divide variables into blocks by the first capture of REGEX; the part of the name "
+                 "after the match is the new name")
       ->type_name("REGEX");
   app.add_option("--unmatched", unmatched_,
-                 "keep: variables that --split-names does not match stay in the block above "
+                 "keep: leave variables that --split-names does not match in the block above "
                  "(default: a conflict)")
       ->type_name("WHAT")
       ->check(one_of({"keep"}));
-  app.add_option("--unique", unique_, "{group}: the same inner name in two inputs is a conflict")
+  app.add_option("--unique", unique_, "{group}: the same group name in two inputs is a conflict")
       ->type_name("WHAT")
       ->check(one_of({"{group}"}));
   app.add_option("--samples", options_.samples,
-                 "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; "
-                 "blocks of NMB files "
-                 "keep theirs)")
+                 "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
+                 "block with variables; blocks of NMB files keep theirs)")
       ->type_name("RULE");
-  app.add_option(
-         "--sort", sort_,
-         "order of inputs: given (default); name, natural numeric; values:VAR, by the first "
-         "value of a variable")
+  app.add_option("--sort", sort_,
+                 "order of inputs: given (default); name: natural numeric order; values:VAR: by "
+                 "the first value of a variable")
       ->type_name("ORDER");
 }
 
 void PackCommand::offer_storage(CLI::App& app) {
   app.add_option("--metadata-codec", codec_,
-                 "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks "
-                 "are many and small)")
+                 "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
+                 "if blocks are many and small)")
       ->type_name("CODEC")
       ->check(one_of({"none", "zstd", "zstd-dictionary"}));
   app.add_option("--compress", compress_,
-                 "how values are stored: none, deflate[:1-9] or zstd[:1-19] (default: as they are; "
-                 "what is compressed in an NMB or HDF5 input stays so)")
+                 "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
+                 "values that are compressed in an NMB or HDF5 input stay so)")
       ->type_name("CODEC[:LEVEL]");
   offer_statistics(app, &statistics_);
-  app.add_option(
-         "--inline", inline_limit_,
-         "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
+  app.add_option("--inline", inline_limit_,
+                 "store values of at most BYTES beside the metadata of their block (default: 4096, "
+                 "at most 65536)")
       ->type_name("BYTES");
   app.add_option("--aggregators", options_.writer.aggregators,
-                 "ranks that write metadata and index (default: what suits the file system)")
+                 "number of ranks that write metadata and index (default: chosen by file system)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option(
-         "--align", alignment_,
-         "stripes of the file, as 1M: values of at least so many bytes begin at a multiple, "
-         "and one of several ranks writes the metadata of a stripe; a power of 2 from 4096 "
-         "to 1G (default: what suits the file system)")
+  app.add_option("--align", alignment_,
+                 "stripe size of the file, for example 1M: values of at least this size begin at a "
+                 "multiple of it, and one rank writes the metadata of a stripe; a power of 2 from "
+                 "4096 to 1G (default: chosen by file system)")
       ->type_name("BYTES");
-  app.add_option("--io", io_,
-                 "how OUT is written: posix (default) or mpiio, by the MPI library of mpiexec")
+  app.add_option("--io", io_, "how to write OUT: posix (default) or mpiio (needs mpiexec)")
       ->type_name("HOW")
       ->check(one_of({"posix", "mpiio"}));
   app.add_option("--hint", hints_,
-                 "with mpiio: for the MPI library, as striping_factor=8; once for each")
+                 "hint for the MPI library, with --io mpiio, for example striping_factor=8; may be "
+                 "repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_flag(
@@ -161,75 +158,71 @@ void PackCommand::offer_storage(CLI::App& app) {
 
 void PackCommand::offer_run(CLI::App& app) {
   app.add_flag("--append", options_.append,
-               "pack: add to OUT, an NMB file that is there; what it has stays as it is");
+               "pack: add blocks to OUT, an existing NMB file; its contents do not change");
   app.add_flag("--no-lock", no_lock_,
-               "with --append: write also where the file system has no locks; nothing else writes "
-               "to OUT");
+               "with --append: write even if the file system has no locks; use it only if nothing "
+               "else writes to OUT");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
-  app.add_flag(
-      "--dry-run", options_.writer.dry_run,
-      "write nothing; tell what goes wrong as ever, else what OUT would be: blocks, bytes, "
-      "peak memory, how it should lie on Lustre");
+  app.add_flag("--dry-run", options_.writer.dry_run,
+               "write nothing; report the errors of the run, or the blocks, bytes, peak memory and "
+               "Lustre striping of OUT");
   app.add_flag("--resume", resume_,
-               "keep what is done if the run ends early, and go on from what the same call before "
-               "has done");
-  app.add_option(
-         "--report", report_path_,
-         "write what --json would say to FILE, however the run ends, unless FILE is another "
-         "file of the run; replaces an older report, with -f any file")
+               "keep finished work if the run ends early, and continue from an earlier run of the "
+               "same call");
+  app.add_option("--report", report_path_,
+                 "write the JSON report to FILE, also when the run fails; replaces an older "
+                 "report, any other file only with -f")
       ->type_name("FILE");
-  app.add_option(
-         "--digest", digest_,
-         "sha256: tell that of all inputs and of OUT, which are read once more, by --json or "
-         "--report")
+  app.add_option("--digest", digest_,
+                 "sha256: add the SHA-256 of all inputs and of OUT, which are read once more, to "
+                 "the JSON report")
       ->type_name("WHAT")
       ->check(one_of({"sha256"}));
   app.add_flag("--no-provenance", no_provenance_,
-               "do not keep names and sizes of the inputs, and the options, in OUT (nminspect "
-               "provenance tells them)");
+               "do not record names and sizes of the inputs, and the options, in OUT (see "
+               "nminspect provenance)");
   app.add_flag("--lossy", lossy_,
-               "write an HDF5 or netCDF-4 OUT without what it cannot hold, user blocks of several "
-               "inputs; each is told");
+               "write an HDF5 or netCDF-4 OUT without the things that it cannot hold (user blocks "
+               "of several inputs), with a warning for each");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
 }
 
-// What must agree where inputs have blocks of one name.
+// Options for what must agree if inputs have blocks of the same name.
 void PackCommand::offer_agreement(CLI::App& app) {
   app.add_option("--along", options_.along,
-                 "join: the dimension along which values follow one another (default: the record "
-                 "dimension); axis:0: the first one of each variable")
+                 "join: the dimension along which values are concatenated (default: the record "
+                 "dimension); axis:0: the first dimension of each variable")
       ->type_name("DIM");
   app.add_option("--key", options_.key,
-                 "join: number the events that VARIABLE of a block lists (without BLOCK: spill), "
-                 "and give each block with a variable of this name the numbers of its rows, "
-                 "VARIABLE.seq")
+                 "join: number the events that VARIABLE of a block lists (default block: spill), "
+                 "and add a variable VARIABLE.seq with the event number of each row to each block "
+                 "with a variable of this name")
       ->type_name("[BLOCK/]VARIABLE");
   app.add_option("--shared", shared_,
-                 "union, tiles: first: values that several inputs have are the first one's "
-                 "(default: they must be the same)")
+                 "union, tiles: first: if several inputs have the same values, use the first "
+                 "input's without comparing (default: they must be equal)")
       ->type_name("WHAT")
       ->check(one_of({"first"}));
   app.add_option("--atts", atts_,
-                 "attributes that differ, but for those that say what values mean (units and their "
-                 "like), which must not: first: the first is kept (default); list: each is told; "
-                 "strict: a conflict")
+                 "attributes that differ: first (default): keep the first; list: keep the first "
+                 "and list each; strict: a conflict; attributes that determine the meaning of "
+                 "values (units, calendar, ...) must always agree")
       ->type_name("WHAT")
       ->check(one_of({"strict", "first", "list"}));
   app.add_option("--on-mismatch", on_mismatch_,
-                 "an object that does not go with the first of its name: error (default); skip, it "
-                 "is left out; widen (union, join), numbers of several types become those of one "
-                 "that holds all, else error")
+                 "an object that does not match the first one of its name: error (default); skip: "
+                 "leave it out; widen (union, join): convert numbers to the narrowest type that "
+                 "holds all of them, otherwise an error")
       ->type_name("WHAT")
       ->check(one_of({"error", "skip", "widen"}));
-  app.add_option(
-         "--missing", missing_,
-         "join, tiles: a variable or block that some inputs do not have, and a tile that none "
-         "has: error (default) or fill, with fill values")
+  app.add_option("--missing", missing_,
+                 "join, tiles: a variable or block that some inputs lack, or a tile that no input "
+                 "has: error (default) or fill (use fill values)")
       ->type_name("WHAT")
       ->check(one_of({"error", "fill"}));
-  app.add_flag("--monotonic", options_.monotonic,
-               "join: a coordinate that does not go on in one direction is a conflict (default: a "
-               "warning)");
+  app.add_flag(
+      "--monotonic", options_.monotonic,
+      "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
 }
 
 Status PackCommand::take_agreement() {
@@ -240,7 +233,7 @@ Status PackCommand::take_agreement() {
                                      : MergeMode::kPack;
   const auto needs = [&](const char* option, bool is_right, const char* mode) {
     if (app.count(option) == 0 || is_right) return Status();
-    return Status(Code::kUsage, fmt::format("found {}, expected --mode {} with it", option, mode));
+    return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, mode));
   };
   const bool joins = options_.mode == MergeMode::kJoin;
   NMB_TRY(needs("--along", joins, "join"));
@@ -255,8 +248,7 @@ Status PackCommand::take_agreement() {
   options_.skip_mismatches = on_mismatch_ == "skip";
   options_.widen_types = on_mismatch_ == "widen";
   if (options_.widen_types && tiles)
-    return Status(Code::kUsage,
-                  "found --on-mismatch widen with --mode tiles, expected error or skip");
+    return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
   options_.fill_missing = missing_ == "fill";
   constexpr std::string_view kValues = "values:";
   if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
@@ -266,11 +258,11 @@ Status PackCommand::take_agreement() {
   return {};
 }
 
-// The kind of OUT, by --to or its ending.
+// Determines the kind of OUT from --to or its ending.
 Status PackCommand::take_output() {
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
-    // Blocks are groups, which classic netCDF does not have.
+    // Blocks become groups, which classic netCDF does not have.
     if (kind == "netcdf")
       to_ = options_.mode == MergeMode::kPack ? "nc4" : "cdf5";
     else if (kind == "classic")
@@ -279,9 +271,8 @@ Status PackCommand::take_output() {
       to_ = kind.empty() ? "nmb" : kind;
   }
   if (lossy_ && to_ != "nc4" && to_ != "hdf5")
-    return Status(
-        Code::kUsage,
-        fmt::format("found --lossy with an output of kind {}, expected nc4 or hdf5", to_));
+    return Status(Code::kUsage,
+                  fmt::format("--lossy needs an output of kind nc4 or hdf5; OUT is {}", to_));
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
@@ -321,7 +312,7 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
                   losses_.size() == 1 ? "1 thing" : fmt::format("{} things", losses_.size())));
 }
 
-// All options that decide the bytes of OUT, as they were given.
+// Returns all options that determine the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
       "-h",     "--help",        "--version",  "-o",        "inputs",   "--files-from",
@@ -341,8 +332,8 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Nothing of where, when and by how many it was made. What inputs tell of theirs, and then what
-// they are, is left out where it is too much.
+// Contains nothing about place, time or number of processes. If there is too much, first the
+// provenance of inputs and then the list of inputs is left out.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
   constexpr int kMostDepth = 128;
   constexpr std::size_t kMostBytes = 4 << 20;
@@ -377,13 +368,13 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
   return json.dump(-1, ' ', true);
 }
 
-// What a run that ended early has left.
+// Reports the files that remain from a run that ended early.
 void PackCommand::tell_what_stays() {
   const std::string hidden = resumable_name(options_.output);
   std::error_code none;
   if (resume_ && std::filesystem::exists(hidden, none))
-    tool_.diagnostics().note(options_.output + ": what is done stays in " + hidden +
-                             " and its journal; the same call goes on from there");
+    tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
+                             " and its journal; the same call continues from there");
 }
 
 // When all other options are known.
@@ -410,10 +401,11 @@ Status PackCommand::gather_inputs() {
                                   .external = "--external"});
 }
 
-// Collective, of several processes: the list may be standard input, which the first one alone has.
+// Collective, on several processes: the list may be standard input, which only the first process
+// has.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
-  std::string names;  // each with a NUL behind it
+  std::string names;  // each with a NUL after it
   for (const std::string& input : options_.inputs) names.append(input).push_back('\0');
   const auto own = std::as_bytes(std::span(names));
   std::vector<std::byte> bytes(own.begin(), own.end());
@@ -425,7 +417,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   return {};
 }
 
-// The files to write.
+// Adds the files to write.
 Status PackCommand::add_outputs() {
   const auto outputs = std::make_shared<OutputSet>();
   options_.outputs = outputs;
@@ -433,15 +425,15 @@ Status PackCommand::add_outputs() {
   return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
 }
 
-// Before anything is written: that none of them is read, and that the report can be written. pack()
-// checks what else inputs refer to.
+// Checks before anything is written that no output is read and that the report can be written.
+// pack() checks the files to which inputs refer.
 Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
   if (report_path_.empty()) return {};
   if (!options_.append) return start_report();
-  // An output that blocks are added to is read too.
+  // An output to which blocks are added is also read.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader,
@@ -450,7 +442,7 @@ Status PackCommand::check_files() {
   return start_report();
 }
 
-// Without a name yet: whether it can be written is known before the output changes.
+// The report has no name yet: this shows whether it can be written before the output changes.
 Status PackCommand::start_report() {
   constexpr std::string_view kBegin = "{\n \"schema\": \"nmb/cat/";
   std::error_code none;
@@ -460,7 +452,7 @@ Status PackCommand::start_report() {
     old.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     if (old.gcount() > 0 && begin != kBegin)
       return Status(Code::kExists, report_path_, kNoOffset, "",
-                    "the file exists and is no report of nmcat; use -f to replace it");
+                    "the file exists and is not a report of nmcat; use -f to replace it");
   }
   NMB_ASSIGN(report_file_, create_output(report_path_, {.overwrite = true, .sync = false}));
   return {};
@@ -469,8 +461,7 @@ Status PackCommand::start_report() {
 Status PackCommand::take_io() {
   if (io_ == "mpiio") options_.writer.io = Io::kMpiIo;
   for (const std::string& hint : hints_) {
-    if (io_ != "mpiio")
-      return Status(Code::kUsage, "found --hint " + hint + ", expected --io mpiio with it");
+    if (io_ != "mpiio") return Status(Code::kUsage, "--hint needs --io mpiio");
     const std::size_t equals = hint.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == hint.size())
       return Status(Code::kUsage, "found --hint " + hint + ", expected KEY=VALUE");
@@ -506,7 +497,7 @@ Status PackCommand::take_storage() {
 
 Status PackCommand::take_blocks() {
   if (!unmatched_.empty() && split_names_.empty())
-    return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
+    return Status(Code::kUsage, "--unmatched needs --split-names");
   if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
@@ -516,15 +507,13 @@ Status PackCommand::take_blocks() {
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
   if (!digest_.empty() && !common.json && report_path_.empty())
-    return Status(Code::kUsage, "found --digest, expected --json or --report with it");
+    return Status(Code::kUsage, "--digest needs --json or --report");
   if (options_.append)
     // The file keeps its limit of inline values.
     for (const char* option : {"-f", "--inline"})
       if (tool_.app().count(option) > 0)
-        return Status(Code::kUsage,
-                      fmt::format("found --append with {}, expected one of them", option));
-  if (no_lock_ && !options_.append)
-    return Status(Code::kUsage, "found --no-lock, expected --append with it");
+        return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
+  if (no_lock_ && !options_.append) return Status(Code::kUsage, "--no-lock needs --append");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
   if (resume_) options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
   if (!no_provenance_ && to_ == "nmb")
@@ -555,7 +544,8 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
-  // Blocks of several inputs are planned by one rank: in one process its threads move the values.
+  // One rank plans blocks that several inputs share; in a single process its threads move the
+  // values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
@@ -594,9 +584,9 @@ Status PackCommand::conclude(const PackReport& report, const Status& status) {
   NMB_TRY(told);
   const std::uint64_t memory = tool_.options().memory;
   if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
-    return Status(Code::kLimit, "found a peak memory of " + human_bytes(report.plan->peak_memory) +
-                                    " planned, expected at most --mem");
-  // Inputs that cannot be used were told one by one.
+    return Status(Code::kLimit, "the run would take " + human_bytes(report.plan->peak_memory) +
+                                    " of memory; --mem allows " + human_bytes(memory));
+  // Inputs that cannot be used were reported one by one.
   return report.unreadable.empty() ? status : Status();
 }
 
@@ -610,7 +600,7 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
-// Conflicts that many inputs have alike are told as one.
+// Groups conflicts that are the same in many inputs.
 std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& conflicts,
                                               std::size_t shown_of_kind) const {
   struct Group {
@@ -638,12 +628,12 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   }
   for (const auto& [kind, count] : shown)
     if (count > shown_of_kind)
-      texts.push_back(fmt::format("{}: {} more such conflicts (--json lists them all)", kind,
+      texts.push_back(fmt::format("{}: {} more conflicts of this kind (--json lists all)", kind,
                                   count - shown_of_kind));
   return texts;
 }
 
-// What inputs have and OUT does not, behind the inputs' paths.
+// Returns the content of inputs that OUT does not have, as lines with the paths of the inputs.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
     const PackReport& report) const {
   if (to_ != "nmb") return not_written_lines(report.losses);
@@ -671,13 +661,13 @@ void PackCommand::tell(const PackReport& report) {
     diagnostics.error(Status(Code::kConflict, text));
 }
 
-// Of a file, as it is now.
+// Returns the digest of a file as it is now.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
   return sha256(
       file->size(),
       [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      nullptr);  // OUT is there: an interrupt comes too late
+      nullptr);  // OUT exists already: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) {

@@ -1,4 +1,4 @@
-// nmcat: options, the call into the library, and what is told of it.
+// nmcat: options, the call of the library, and messages about the result.
 #pragma once
 
 #include <cstddef>
@@ -59,10 +59,11 @@ class PackCommand {
   std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_;
   std::vector<std::string> hints_;
   bool lossy_ = false;
-  std::vector<std::string> losses_;  // what OUT does not have, as told
+  std::vector<std::string> losses_;  // the content that OUT does not have, as shown
   bool no_sync_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false;
-  std::unique_ptr<OutputFile> report_file_;  // unset: no report, or one that must not be written
+  std::unique_ptr<OutputFile> report_file_;  // nullptr: there is no report, or it must not be
+                                             // written
 };
 
 }  // namespace nmb::tools

@@ -57,10 +57,9 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
   NMB_TRY(row("index", human_bytes(plan.index_bytes)));
   NMB_TRY(row("fixed parts and gaps", human_bytes(other)));
   NMB_TRY(row("ranks", std::to_string(plan.ranks)));
-  NMB_TRY(row("memory", human_bytes(plan.peak_memory) + " a process at most"));
-  NMB_TRY(
-      row("on Lustre", striping_command(options, plan) +
-                           (plan.lustre.count > 1 ? " (-c: no more than there are OSTs)" : "")));
+  NMB_TRY(row("memory", human_bytes(plan.peak_memory) + " per process at most"));
+  NMB_TRY(row("on Lustre", striping_command(options, plan) +
+                               (plan.lustre.count > 1 ? " (-c: at most the number of OSTs)" : "")));
   const char* key = "first blocks";
   for (const std::string& name : plan.first_blocks) NMB_TRY(row(std::exchange(key, ""), name));
   return table.finish();

@@ -1,4 +1,4 @@
-// One conversion (see conversion.h).
+// Conversion of a file (see conversion.h).
 #include "nmconvert/conversion.h"
 
 #include <algorithm>
@@ -60,10 +60,10 @@ class Converter {
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
     if (kind == FileKind::kHdf5 && what.to.empty())
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    "found an HDF5 file and an ending that does not tell the kind, expected --to "
-                    "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
+                    "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
+                    "with nc4, hdf5, cdf1, cdf2 or cdf5");
     NMB_TRY(check_options(kind));
-    // Its digest would be that of a file which nobody has any more.
+    // Otherwise the digest could be that of a file that no longer exists.
     if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
@@ -72,19 +72,19 @@ class Converter {
     if (what.to == "nmb") return to_nmb(kind);
     if (kind == FileKind::kNmb) return from_nmb();
     if (what.block)
-      return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    "found --extract with a " + std::string(kind_name(kind)) +
-                        " input, expected an NMB file");
+      return Status(
+          Code::kUsage, file_->name(), kNoOffset, "",
+          "--extract needs an NMB input; this is a " + std::string(kind_name(kind)) + " file");
     if (what.to == "hdf5" || what.to == "nc4") return through_nmb();
     return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
 
  private:
-  // Others may add to an NMB file while it is read.
+  // Other programs may add to an NMB file while it is read.
   void watch_generation() {
     const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
     if (reader.ok()) unchanged_ = (*reader)->generation_check();
-    // Otherwise what is wrong with the file is told where it is read.
+    // Any failure is reported when the file is read.
   }
 
   Status make_folders() {
@@ -96,29 +96,29 @@ class Converter {
                   folder.string(), kNoOffset, "", "cannot make the folder: " + error.message());
   }
 
-  // Options that the kinds of input and output leave nothing to do.
+  // Refuses options that have no effect for the kinds of input and output.
   Status check_options(FileKind kind) const {
     const std::string& to = record_.of.to;
-    const auto usage = [&](const char* option, const std::string& expected) {
+    const auto usage = [&](const std::string& options, const char* needed) {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    std::string("found ") + option + " with a " + std::string(kind_name(kind)) +
-                        " input" + (to.empty() ? "" : " and --to " + to) + ", expected " +
-                        expected);
+                    options + needed + "; this is a " + std::string(kind_name(kind)) + " input" +
+                        (to.empty() ? "" : " with --to " + to));
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
-      return usage("--repack", "an NMB file and an NMB output");
+      return usage("--repack", " needs an NMB input and an NMB output");
     if (options_.materialise && kind != FileKind::kHdf5)
-      return usage("--materialise", "an HDF5 file, which tells where its values are");
+      return usage("--materialise", " needs an HDF5 input");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
-      return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
+      return usage("--compress, --shuffle and --chunk", " need an NMB or HDF5 output");
     if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
-      return usage("--lossy", "an output that may lose something");
-    if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
+      return usage("--lossy", " has no effect here, because nothing can be lost");
+    if (options_.inline_limit && to != "nmb") return usage("--inline", " needs an NMB output");
     if (options_.hdf5_view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
-      return usage("--hdf5-view", "an NMB output");
-    if (record_.of.statistics != "none" && to != "nmb") return usage("--stats", "an NMB output");
+      return usage("--hdf5-view", " needs an NMB output");
+    if (record_.of.statistics != "none" && to != "nmb")
+      return usage("--stats", " needs an NMB output");
     if (!record_.of.block_by.empty() && to != "nmb")
-      return usage("--block-by or --regroup", "an NMB output");
+      return usage("--block-by and --regroup", " need an NMB output");
     return {};
   }
 
@@ -182,8 +182,8 @@ class Converter {
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
                   "block \"" + printable(*record_.of.block) +
                       "\" cannot be written alone: " + written.message() +
-                      "; if it refers to objects of other blocks, extract the block that they and "
-                      "it are below, or convert the whole file");
+                      "; if it refers to objects of other blocks, extract a block above all of "
+                      "them, or convert the whole file");
   }
 
   Status to_hdf5(const Reader& reader) {
@@ -208,7 +208,7 @@ class Converter {
     options.materialise = options_.materialise;
     options.external = options_.external;
     options.outputs = options_.outputs;
-    // What an NMB file tells of its making stays true.
+    // The provenance of an NMB file remains true.
     options.provenance = [](const std::vector<PackSource>& sources) {
       return sources.front().provenance;
     };
@@ -309,7 +309,7 @@ class Converter {
     return entry && entry->kind == static_cast<std::uint16_t>(Kind::kExtended);
   }
 
-  // A classic file has no groups.
+  // Records the loss of a group: classic files have no groups.
   static Status lose_group(const BlockEntry& group,
                            const std::function<Result<std::shared_ptr<const Block>>()>& load,
                            std::vector<Loss>* losses) {
@@ -325,8 +325,8 @@ class Converter {
     return {};
   }
 
-  // losses: of what is around the dataset.
-  // dimensions: of groups that are left out, as far as the dataset's depend on these.
+  // losses: those outside the dataset. dimensions: set if groups that are left out determine
+  // lengths of the dataset's dimensions.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
     const ExtractOptions options = extract_options();
@@ -344,7 +344,7 @@ class Converter {
   Status from_hdf5() {
     const auto blocks = open_hdf5(file_);
     NMB_TRY(ranks_.agree(blocks.status()));
-    // The root group comes first, and there is no file without it.
+    // The root group comes first; every HDF5 file has one.
     if (blocks->empty())
       return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
     for (const std::shared_ptr<const Block>& group : *blocks)
@@ -375,12 +375,12 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // By --to or the ending, or where the blocks came from HDF5 and the ending does not say what
-  // else.
+  // HDF5 is wanted by --to or the ending, or if the blocks came from HDF5 and the ending names no
+  // other kind.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
-    // Without a kind, the block's own classic one.
+    // Without a kind, the classic kind of the block is used.
     if (what.block) return false;
     const Result<std::optional<BlockEntry>> root = reader.find("");
     return root.ok() && is_extended(*root);
@@ -404,7 +404,7 @@ class Converter {
   ConversionRecord& record_;
   ConversionNotes notes_;
   std::shared_ptr<const FileSource> file_;
-  std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
+  std::function<Status(const ByteSource& now)> unchanged_;  // empty: compares size and time
   bool compare_ = false;
 };
 
@@ -422,7 +422,7 @@ ConversionRecord convert(const Conversion& what, const ConversionOptions& option
                    : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
                                                                       : Outcome::kFailed;
   if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
-    // A target that went away at once is nothing to fail of: no proof will hold.
+    // If the target has disappeared again, that is not a failure: no proof will hold.
     if (const auto output = FileSource::open(what.output); output.ok())
       record.modified_out = (*output)->stamp().modified_ns;
   }

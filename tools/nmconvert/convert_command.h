@@ -1,4 +1,4 @@
-// nmconvert: options and the calls into the library.
+// nmconvert: options and the calls of the library.
 #pragma once
 
 #include <optional>

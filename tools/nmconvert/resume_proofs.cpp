@@ -1,4 +1,4 @@
-// What a report proves (see resume_proofs.h).
+// Checks proofs in a report (see resume_proofs.h).
 #include "nmconvert/resume_proofs.h"
 
 #include <unordered_set>

@@ -9,11 +9,11 @@ namespace nmb::tools {
 HeaderCommand::HeaderCommand(Tool& tool)
     : InspectCommand(
           tool, "header",
-          {"The dimensions, variables and attributes of a block, as CDL or JSON.",
+          {"Shows the dimensions, variables and attributes of a block, as CDL or JSON.",
            std::string(
-               "CDL is that of `ncdump -h`, and ncgen makes the same definitions from it (of types "
-               "that classic netCDF has). Without BLOCK, the only block of the file or else its "
-               "root block, whose name is empty or \"/\".\n\n") +
+               "CDL is the same as that of `ncdump -h`, and ncgen makes the same definitions from "
+               "it (for types of classic netCDF). Without BLOCK, the only block of the file is "
+               "shown, or its root block, whose name is empty or \"/\".\n\n") +
                ViewOption::kHelp,
            "  nminspect header run.nmb r4952/sr0/evt3\n"
            "  nminspect header --json tas.nc"}) {
@@ -33,11 +33,11 @@ Status HeaderCommand::run(const InspectedFile& file) {
     }));
   NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(block));
   if (!entry && !block_)
-    return Status(Code::kUsage, "found " + std::to_string(file.totals().blocks) +
-                                    " blocks, expected BLOCK to name one of them");
+    return Status(Code::kUsage, "the file has " + std::to_string(file.totals().blocks) +
+                                    " blocks; name one of them as BLOCK");
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(block));
   const bool json = tool_.options().json;
-  // CDL's name has no place for a path.
+  // A CDL name cannot be a path.
   std::string name = block.empty() ? file.stem() : block;
   if (!json) name.erase(0, name.rfind('/') + 1);
   const DatasetText text{name, dataset->metadata, dataset->kind(), dataset->records};

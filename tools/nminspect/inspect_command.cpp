@@ -1,4 +1,4 @@
-// What the subcommands of nminspect share (see inspect_command.h).
+// The common parts of the subcommands of nminspect (see inspect_command.h).
 #include "nminspect/inspect_command.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,8 @@ InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpTe
   command_.add_option("FILE", path_, "an NMB, a classic netCDF, a netCDF-4 or an HDF5 file")
       ->required()
       ->type_name("");
-  command_.add_flag("--io-stats", io_stats_, "tell reads and bytes of FILE on standard error");
+  command_.add_flag("--io-stats", io_stats_,
+                    "print the number of reads and bytes of FILE on standard error");
   tool.offer_external(command_);
   tool.offer_strict(command_);
 }

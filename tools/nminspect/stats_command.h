@@ -1,4 +1,4 @@
-// nminspect stats: statistics of values, as the file keeps them.
+// nminspect stats: shows statistics of values that the file keeps.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Blocks as classic files (see nmb/extract.h; spec/format.md, section 8.1).
+// Writes blocks as classic files (see nmb/extract.h; spec/format.md, section 8.1).
 #include "nmb/extract.h"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-// Brings numrecs of a body up to date. STREAMING stays: readers take the count from the length.
+// Updates numrecs of a body. STREAMING stays: readers take the count from the length.
 Status patch_records(const Block& block, std::vector<std::byte>& body) {
   const ByteSource& extent = *block.extent;
   if (!block.metadata.record_dimension()) return {};

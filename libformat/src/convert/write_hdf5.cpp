@@ -1,4 +1,4 @@
-// An NMB file as HDF5, by nmb-hdf5 (see nmb/write_hdf5.h).
+// Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/write_hdf5.h).
 #include "nmb/write_hdf5.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace nmb {
 
 namespace {
 
-// Runs `nmb-hdf5 export`. path: what `output` is to become.
+// Runs `nmb-hdf5 export`. path: the final name of `output`.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
                   const ExtractOptions& options) {
   using hdf5::Hdf5Process;
@@ -45,8 +45,8 @@ Status run_export(const std::string& input, const std::string& output, const std
                 failure.message());
 }
 
-// Gives the types of a block numbers in the order in which its definitions use them, and leaves out
-// those that nothing uses.
+// Numbers the types of a block in the order in which its definitions use them, and leaves out
+// unused ones.
 class TypesInOrder {
  public:
   explicit TypesInOrder(const Block& block) : from_(block.metadata) {}
@@ -57,7 +57,7 @@ class TypesInOrder {
     extension->hdf5.clear();
     for (hdf5::Property& p : properties) {
       using Number = hdf5::Property::Number;
-      // Its bytes have numbers of types.
+      // The bytes of this property contain numbers of types.
       if (p.number == Number::kTypeAttributes) return from_;
       if (p.number == Number::kTypeComment) {
         NMB_ASSIGN(p.type, number(p.type));
@@ -70,7 +70,7 @@ class TypesInOrder {
       hdf5::append_property(p, &extension->hdf5);
     }
     Metadata to{Metadata::Names::kAsFound};
-    // Attributes are checked by the types that there are.
+    // Attributes are checked against the existing types.
     NMB_TRY(copy_definitions(nullptr));
     extension->types = types_;
     to.set_extension(std::move(extension));
@@ -110,7 +110,7 @@ class TypesInOrder {
     if (!TypeTable::is_extended(type) || !types.has(type)) return type;
     if (const auto known = numbers_.find(type); known != numbers_.end()) return known->second;
     ExtendedType one = types.at(type);
-    // Types are built of those before them.
+    // Types are built from earlier types.
     NMB_ASSIGN(one.base, number(one.base));
     for (ExtendedType::Field& field : one.fields) {
       NMB_ASSIGN(field.type, number(field.type));
@@ -125,14 +125,14 @@ class TypesInOrder {
   std::map<Type, Type> numbers_;
 };
 
-// The result, read again, beside what was to be written.
+// Compares the result, which is read again, with the source.
 class ResultCheck {
  public:
-  // Both outlive this.
+  // Both must outlive this.
   ResultCheck(const Reader& reader, const hdf5::Hdf5Form& form, bool plain)
       : reader_(reader), form_(form), plain_(plain), netcdf_(reader, form) {}
 
-  // The groups of the HDF5 file are the blocks of kind 6 that there are, but for classic datasets.
+  // The groups of the HDF5 file must be the blocks of kind 6, except for classic datasets.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
@@ -190,8 +190,8 @@ class ResultCheck {
     return found == expected ? Status() : differs("", "another user block");
   }
 
-  // Groups that are there for blocks below them have links that no block tells of. What is left may
-  // be what a reader takes links for where nothing is said.
+  // Leaves out the links of groups that exist only because of blocks below them, because no block
+  // has these links. If the remaining links are the default, they are left out too.
   Status leave_out_implied(Block* group) const {
     NMB_ASSIGN(std::vector<hdf5::Property> properties,
                hdf5::decode_properties(group->metadata.extension()->hdf5));
@@ -220,7 +220,7 @@ class ResultCheck {
     return !entry.has_value();
   }
 
-  // The variables in order, then groups in the order of names.
+  // Returns whether these are the variables in order, then groups in the order of names.
   static bool are_default(const Metadata& metadata, const std::vector<hdf5::Link>& links) {
     VarId variable = 0;
     const std::string* last_group = nullptr;
@@ -239,8 +239,8 @@ class ResultCheck {
     return true;
   }
 
-  // Named datatypes that no link leads to have numbers in place of paths, which say nothing but
-  // which are the same.
+  // Named datatypes without a link have numbers instead of paths; the numbers only show which types
+  // are the same.
   Status compare_definitions(const hdf5::GroupBlock& written, const Block& expected,
                              const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const Block> decoded, hdf5::decode_group(written, path));
@@ -265,7 +265,8 @@ class ResultCheck {
     NMB_ASSIGN(std::vector<std::byte> found_body, encoded(group));
     NMB_ASSIGN(std::vector<std::byte> expected_body, encoded(named));
     if (found_body == expected_body) return {};
-    // What a division left out had a place among the links, and types that nothing uses now.
+    // Objects that a division left out had places among the links, and types that are no longer
+    // used.
     NMB_TRY(leave_out_implied(&group));
     NMB_TRY(leave_out_implied(&named));
     NMB_ASSIGN(group.metadata, TypesInOrder(group).run());
@@ -305,7 +306,8 @@ class ResultCheck {
   const hdf5::Hdf5Form& form_;
   const bool plain_;  // ExtractOptions::plain
   hdf5::NetcdfCheck netcdf_;
-  std::map<std::string, std::string> unlinked_;  // named datatypes: as found, as expected
+  std::map<std::string, std::string> unlinked_;  // named datatypes without a link: found name by
+                                                 // expected name
   std::uint64_t groups_ = 0;
 };
 
@@ -333,14 +335,14 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
     const Status made = run_export(input, hidden, path, options);
-    // A signal from a terminal ends that process too.
+    // A signal from a terminal also ends that process.
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);
     if (!options.check) return {};
     const Status status = ResultCheck(reader, form, options.plain).run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;
-    // Nobody knows the hidden name.
+    // Users do not know the hidden name.
     return Status(status.code(), path, status.offset(), status.rule(), status.message());
   };
   NMB_ASSIGN(std::unique_ptr<OutputFile> output, create_output(path, create));

@@ -116,7 +116,7 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
-  // Another process may see a file change: what rank 0 sees is what counts.
+  // Processes may see different states of a changing file: the state that rank 0 sees counts.
   if (!options.resume.empty()) {
     NMB_ASSIGN(settled.writer.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));

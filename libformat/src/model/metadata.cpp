@@ -20,7 +20,7 @@ Status taken(std::string_view kind, std::string_view name) {
   return Status(Code::kExists, std::string(kind) + " " + in_quotes(name) + ": found twice");
 }
 
-// Places in the heap are 32-bit.
+// Offsets in the heap have 32 bits.
 constexpr std::uint64_t kMaxHeap = ~std::uint32_t{0};
 
 Status no_room(std::uint64_t objects) {
@@ -29,7 +29,7 @@ Status no_room(std::uint64_t objects) {
   return Status(Code::kLimit, "found more than 4 GiB of names and attribute values in a block");
 }
 
-// heap: of at most kMaxHeap bytes.
+// heap: at most kMaxHeap bytes.
 Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more) {
   if (objects < kMaxObjects && more <= kMaxHeap - heap) [[likely]]
     return {};
@@ -203,7 +203,7 @@ void Metadata::append_attribute(VarId owner, std::string_view name, Type type, s
   record.owner = owner;
   record.next = kNone;
   record.type = static_cast<std::uint32_t>(type);
-  // One growth for both: either may be a view into the heap.
+  // Both are appended in one step, because either may be a view into the heap.
   heap_.append_two(name.data(), name.size(), reinterpret_cast<const char*>(values.data()),
                    values.size());
   atts_.push_back(record);
@@ -247,7 +247,7 @@ Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
     return {};
   }
   AttributeRecord& record = atts_[search.index];
-  // A borrowed heap may be that of others too.
+  // Other blocks may share a borrowed heap.
   if (values.size() <= record.bytes && !heap_.is_borrowed()) {
     if (!values.empty()) std::memmove(heap_.data() + record.values, values.data(), values.size());
   } else {
@@ -272,7 +272,7 @@ Status Metadata::replace_values(VarId owner, std::string_view name,
                                     std::to_string(values.size()) + " bytes, expected " +
                                     std::to_string(record.bytes));
   if (values.empty()) return {};
-  // A borrowed heap may be that of others too.
+  // Other blocks may share a borrowed heap.
   if (!heap_.is_borrowed()) {
     std::memmove(heap_.data() + record.values, values.data(), values.size());
     return {};
@@ -325,7 +325,7 @@ void copy(GrowArray<T>& array, const GrowArray<T>& other, std::pmr::memory_resou
   array.append(other.data(), other.size());
 }
 
-// alike: nullptr, or values that `array` may have in common.
+// alike: nullptr, or values that `array` may share.
 template <class T>
 void copy_or_share(GrowArray<T>& array, const GrowArray<T>& other, const GrowArray<T>* alike,
                    std::pmr::memory_resource& memory) {

@@ -1,4 +1,4 @@
-// NamesLike: defines the names of a block that is probably like one defined before (spec/format.md,
+// NamesLike: defines the names of a block that is probably like an earlier block (spec/format.md,
 // "Names").
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace nmb {
 
-// As long as each name is that of the model in the same place, it is legal and not taken: the model
-// has it. For one Metadata, from its first dimension and variable on. Not thread-safe.
+// As long as each name equals that of the model in the same place, it is legal and unused, because
+// the model has it. For one Metadata, from its first dimension and variable on. Not thread-safe.
 class NamesLike {
  public:
-  // model: of Names::kNew, may grow, must outlive this; null: none.
+  // model: uses Names::kNew, may grow, must outlive this; nullptr: none.
   explicit NamesLike(const Metadata* model = nullptr)
       : model_(model), dimensions_(model != nullptr), variables_(model != nullptr) {}
 
@@ -37,7 +37,7 @@ class NamesLike {
   }
 
   const Metadata* model_;
-  bool dimensions_, variables_;  // all so far are named as the model's
+  bool dimensions_, variables_;  // all names so far equal the model's
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// MpiIo: how the writer's file is made, read and written by MPI-IO, by which the drivers and hints
-// of an MPI library apply to it. Offered by a network whose ranks are of MPI.
+// MpiIo: creates, reads and writes the writer's file by MPI-IO, so that the drivers and hints of an
+// MPI library apply to it. Offered by a network of MPI ranks.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,16 @@ namespace nmb {
 
 class MpiIo {
  public:
-  // Keys of an MPI_Info and their values.
+  // Keys and values of an MPI_Info.
   using Hints = std::vector<std::pair<std::string, std::string>>;
 
   virtual ~MpiIo() = default;
-  // Makes an empty file, so that hints about where a new file lies apply. kExists; kUsage: hints or
-  // a path that MPI does not take.
+  // Makes an empty file, so that hints about placement apply. Errors: kExists; kUsage: hints or a
+  // path that MPI does not accept.
   virtual Status create(const std::string& path, const Hints& hints) const = 0;
-  // `file`, which lies at `path`, its bytes by MPI-IO and this rank alone; name, lock and what
-  // publishing means stay with `file`. threads: whether several will use it. Errors as create().
+  // Opens `file`, which is at `path`, for access by MPI-IO from this rank only; `file` still
+  // provides name, lock and publishing. threads: whether several threads will use it. Errors: see
+  // create().
   virtual Result<std::unique_ptr<OutputFile>> open(std::unique_ptr<OutputFile> file,
                                                    const std::string& path, const Hints& hints,
                                                    bool threads) const = 0;

@@ -1,4 +1,4 @@
-// Hyperslabs read together (see nmb/get_requests.h).
+// Reads several hyperslabs together (see nmb/get_requests.h).
 #include "nmb/get_requests.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace nmb {
 struct GetRequests::State {
   struct Request {
     Object object;
-    const ExtentSource* source;  // of the object's block
+    const ExtentSource* source;  // extent of the object's block
     VariableShape shape;
     Hyperslab slab;
     MemoryType memory;
@@ -56,7 +56,7 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
   for (const State::Request& r : requests)
     targets.push_back({r.object.block->metadata.variable(r.object.variable).type, r.memory,
                        r.object.block->kind(), static_cast<std::byte*>(r.out)});
-  // A block that was loaded twice is one.
+  // A block that was loaded twice counts as one.
   auto block = [&](std::uint32_t i) {
     const BlockEntry& entry = requests[i].object.block->entry;
     return std::tuple(&requests[i].source->file(),

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kBuffer = 1 << 20;
 
-// What is the same for all: another source that they take from.
+// The common base of all array sources: each takes its bytes from another source.
 class ArraySource : public ByteSource {
  public:
   ArraySource(Source source, std::uint64_t size) : source_(std::move(source)), size_(size) {}
@@ -81,7 +81,7 @@ class ConvertedArray final : public ArraySource {
     std::copy_n(values.get() + within, part, out.begin());
     return part;
   }
-  // Whole values from `first` on.
+  // Reads whole values from `first` on.
   Status read_whole(std::uint64_t first, std::span<std::byte> out) const {
     const std::uint64_t at = first * conversion_.from_bytes;
     if (conversion_.in_place) {
@@ -104,7 +104,7 @@ std::uint64_t bytes_of(std::span<const std::uint64_t> lengths, std::uint64_t ele
   return element;
 }
 
-// A row is what lies behind the last dimension, and along it, whose lengths differ.
+// A row consists of the last dimension whose lengths differ and all dimensions after it.
 class PaddedArray final : public ArraySource {
  public:
   PaddedArray(Source source, const std::vector<std::uint64_t>& from,
@@ -145,7 +145,7 @@ class PaddedArray final : public ArraySource {
     return part;
   }
   const std::vector<std::byte> fill_;
-  std::vector<std::uint64_t> from_, to_;  // of the dimensions of rows
+  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions of rows
   std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
 };
 

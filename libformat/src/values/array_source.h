@@ -17,26 +17,27 @@ namespace nmb {
 
 using Source = std::shared_ptr<const ByteSource>;
 
-// Records one behind the other: the first of `slice` bytes at shape.begin of `extent`.
+// Returns the records of a variable without gaps: the first of `slice` bytes is at shape.begin of
+// `extent`.
 Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice);
 
-// How values of one type become those of another.
+// Converts values of one type to another type.
 struct ValueConversion {
   std::uint64_t from_bytes = 0, to_bytes = 0;  // of a value
-  bool in_place = false;  // as many bytes, and convert() may be given one place for both
-  // Of whole values, as many as `out` has room for. Thread-safe.
+  bool in_place = false;  // both types have the same size, and convert() may work in place
+  // Converts whole values, as many as `out` has room for. Thread-safe.
   std::function<void(std::span<const std::byte> values, std::span<std::byte> out)> convert;
 };
 
-// Values of another type, which `source` has one behind the other.
+// Returns the values of `source`, converted to another type.
 Source converted_array(Source source, ValueConversion conversion);
 
-// An array of lengths `to`, none of which is less than `from`, those that `source` has: what it
-// does not have is `fill`, one element.
+// Returns an array whose lengths are `to`, each at least that in `from`, which are the lengths of
+// the array in `source`. Elements that `source` lacks are `fill`, which is one element.
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,
                     const std::vector<std::uint64_t>& to, std::vector<std::byte> fill);
 
-// The same; failures name the object whose values they are.
+// Returns the same bytes; failures name `object`, to which the values belong.
 Source named_array(Source source, std::string object);
 
 }  // namespace nmb

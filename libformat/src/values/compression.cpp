@@ -1,4 +1,4 @@
-// Texts of options as a Compression (see nmb/compression.h).
+// Parses options of compression (see nmb/compression.h).
 #include "nmb/compression.h"
 
 #include <charconv>

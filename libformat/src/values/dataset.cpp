@@ -1,4 +1,4 @@
-// Classic files as datasets (see nmb/dataset.h).
+// Opens classic files as datasets (see nmb/dataset.h).
 #include "nmb/dataset.h"
 
 namespace nmb {

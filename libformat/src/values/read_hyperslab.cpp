@@ -1,4 +1,4 @@
-// Reading a hyperslab into a caller's array (see nmb/values.h).
+// Reads a hyperslab into a caller's array (see nmb/values.h).
 #include "nmb/values.h"
 #include "values/gather.h"
 #include "values/read_checks.h"

@@ -1,5 +1,5 @@
-// The values of a variable as one array (see nmb/values.h): sources that undo chunks and the order
-// of bytes, and one for values that were never written.
+// The values of a variable as one array (see nmb/values.h): sources that decode chunks and swap
+// bytes, and a source for values that were never written.
 #include <algorithm>
 #include <utility>
 
@@ -27,11 +27,11 @@ Source swapped_array(Source source, std::uint64_t value_size) {
   return converted_array(std::move(source), std::move(swap));
 }
 
-// What the hdf5 section says of values that are not stored.
+// Properties in the hdf5 section of values that are not stored.
 struct Unstored {
   bool elsewhere = false;         // in other files
-  std::vector<std::byte> value;   // the fill value; zeros where nothing is said
-  std::vector<std::byte> region;  // that value, and what it leads to
+  std::vector<std::byte> value;   // the fill value; zeros by default
+  std::vector<std::byte> region;  // that value and the bytes that it leads to
 };
 
 Unstored unstored_values(std::span<const hdf5::Property> properties, VarId variable,

@@ -1,4 +1,4 @@
-// Chunks, on several threads (see verify/chunk_checker.h).
+// Checks chunks on several threads (see verify/chunk_checker.h).
 #include "verify/chunk_checker.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// Bytes of chunks that threads decode at a time, but for one chunk.
+// The largest number of bytes of chunks that threads decode at a time, except a single larger
+// chunk.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // A few bytes may make a large chunk, and many rows of a table may lead to them.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;

@@ -1,4 +1,4 @@
-// MeteredSource: counts the bytes read of a source, tells of them and keeps to a rate.
+// MeteredSource: counts the bytes read from a source, reports progress and limits the rate.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace nmb {
 
 class MeteredSource final : public ByteSourceLayer {
  public:
-  // `base` and `options` outlive the source.
+  // `base` and `options` must outlive the source.
   MeteredSource(const ByteSource& base, const VerifyOptions& options)
       : ByteSourceLayer(not_owned(base)),
         rate_(options.rate),
@@ -26,11 +26,11 @@ class MeteredSource final : public ByteSourceLayer {
     account(out.size());
     return base()->read_at(offset, out);
   }
-  // Bytes that are about to be read, here or of a file that belongs to this one.
+  // Counts bytes that are about to be read from this source or from an external file.
   void account(std::uint64_t more) const {
     const std::uint64_t bytes = bytes_ += more;
     if (progress_) {
-      // A thread that finds another one telling goes on: that of the next read will be newer.
+      // If another thread is reporting, this one goes on: the next read reports newer numbers.
       const std::unique_lock lock(telling_, std::try_to_lock);
       if (lock.owns_lock()) progress_(std::min(bytes, size()), size());
     }

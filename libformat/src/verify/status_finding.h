@@ -1,4 +1,4 @@
-// Failures of decoders as findings.
+// Converts failures of decoders to findings.
 #pragma once
 
 #include "nmb/finding.h"

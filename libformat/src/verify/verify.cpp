@@ -1,4 +1,4 @@
-// Kind of a file by its content, and who verifies it (see nmb/verify.h).
+// Determines the kind of a file and verifies it (see nmb/verify.h).
 #include "nmb/verify.h"
 
 #include <vector>

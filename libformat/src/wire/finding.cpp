@@ -1,4 +1,4 @@
-// Texts of findings (see nmb/finding.h).
+// Formats findings (see nmb/finding.h).
 #include "nmb/finding.h"
 
 namespace nmb {

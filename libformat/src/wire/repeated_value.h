@@ -29,7 +29,7 @@ class RepeatedValue final : public ByteSource {
       out[done] = value_[at];
       if (++at == value_.size()) at = 0;
     }
-    // Whole values from here on.
+    // From here on, whole values are copied.
     while (done < out.size()) {
       const std::size_t more = std::min(done, out.size() - done);
       std::memcpy(out.data() + done, out.data(), more);

@@ -14,16 +14,16 @@ class Definitions {
   explicit Definitions(WriterCore& writer) : w_(writer) {}
 
   Result<BlockId> define_block(std::string_view name, const Metadata* definitions = nullptr);
-  // A block that is to be changed.
+  // Returns a block that is to be changed.
   Result<BlockState*> defining(BlockId id);
-  // The same for a block that was defined since the last end_define, as it nearly always is; else
+  // The same for a block that was defined since the last end_define(), as almost all are; otherwise
   // nullptr.
   BlockState* defining_new(BlockId id) {
     if (!w_.define_mode || !w_.failure.ok() || id >= w_.blocks.size()) return nullptr;
     BlockState& block = w_.blocks[id];
     return block.stage == BlockStage::kDefined && !block.packed() ? &block : nullptr;
   }
-  // To the definitions of a block that defining_new gave.
+  // Adds to the definitions of a block that defining_new() has returned.
   Result<DimId> add_dimension(BlockId id, Metadata& to, std::string_view name,
                               std::uint64_t length) {
     return w_.blocks.is_newest(id) ? w_.blocks.names_like.add_dimension(to, name, length)
@@ -38,7 +38,7 @@ class Definitions {
                  std::span<const std::byte> values);
   Status remove_block(BlockId id);
   Status rename_block(BlockId id, std::string_view name);
-  // Collective: back to define mode.
+  // Collective: returns to define mode.
   Status redefine();
 
  private:

@@ -1,4 +1,4 @@
-// Definitions of several ranks become one (see united_block.h).
+// Unites definitions of several ranks (see united_block.h).
 #include "writer/united_block.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
   assert(starts_.empty() || starts_.back().rank < rank);
   const Start start{rank, union_.dimension_count(), union_.variable_count(), block_attributes_};
   Ids ids;
-  if (!starts_.empty()) union_.check_names_at_once();  // names are searched for in between
+  if (!starts_.empty()) union_.check_names_at_once();  // because names are searched in between
   NMB_TRY(add_dimensions(rank, definitions, &ids.dimensions));
   NMB_TRY(add_block_attributes(rank, definitions));
   NMB_TRY(add_variables(rank, definitions, &ids));
@@ -45,8 +45,8 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
 Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Ranks mostly define the same in the same order: the object behind the one before is looked at
-  // ahead of the table, which for very many names is a cache miss each.
+  // Ranks usually define the same in the same order: the object after the last match is compared
+  // before the table is searched, which costs a cache miss if there are very many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);

@@ -1,4 +1,4 @@
-// Writer: opening, closing and what leads to the phases (see nmb/writer.h).
+// Writer: opening, closing and the calls of the phases (see nmb/writer.h).
 #include "nmb/writer.h"
 
 #include <bit>
@@ -41,9 +41,7 @@ namespace {
 
 Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi_io) {
   if (options.io == Io::kMpiIo && !mpi_io)
-    return Status(Code::kUsage,
-                  "found MPI-IO asked for without ranks of MPI, expected processes that mpiexec "
-                  "started, one or more");
+    return Status(Code::kUsage, "MPI-IO needs ranks of MPI; start the program with mpiexec");
   if (options.io != Io::kMpiIo && !options.hints.empty())
     return Status(Code::kUsage,
                   "found hint \"" + options.hints[0].first + "\", expected hints with MPI-IO only");
@@ -59,18 +57,14 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
     return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
   if (options.statistics != StatisticsLevel::kNone && options.dry_run)
-    return Status(Code::kUsage,
-                  "found statistics in a dry run, expected none: their length depends on values");
-  if (!create && options.dry_run)
-    return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
+    return Status(Code::kUsage, "a dry run cannot have statistics: their length depends on values");
+  if (!create && options.dry_run) return Status(Code::kUsage, "a dry run needs a new file");
   if (options.dry_run && options.hdf5_view != Hdf5View::kOff)
     return Status(Code::kUsage,
-                  "found an HDF5 view in a dry run, expected none: it is made of what is written");
+                  "a dry run cannot have an HDF5 view: it is made from the written file");
   if (!options.resume_key.empty() && (!create || options.dry_run || options.io == Io::kMpiIo))
-    return Status(
-        Code::kUsage,
-        "found a file to be resumed, expected that of a new file that is written, and not by "
-        "MPI-IO");
+    return Status(Code::kUsage,
+                  "only a new file can be resumed, not in a dry run and not with MPI-IO");
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
@@ -94,7 +88,7 @@ std::string text_of(const MpiIo::Hints& hints) {
   return in_quotes(text);
 }
 
-// What all ranks must say alike: what each is called, and what this rank says.
+// Values that must be equal on all ranks: their names, and their values on this rank.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
 Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
@@ -140,7 +134,7 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
   return ranks.agree(status);
 }
 
-// Of a dry run every rank has a file of its own.
+// In a dry run, every rank has its own file.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
@@ -159,7 +153,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)
     of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
-  // By values: another rank opens the file when it first uses it.
+  // Captured by value, because another rank opens the file when it first uses it.
   auto by_io = [mpi_io, hints = options.hints, threads = options.threads > 1](
                    File file, const std::string& at) -> File {
     if (!mpi_io || !file.ok()) return file;
@@ -180,7 +174,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
       });
 }
 
-// Of a new file: takes the options that are kept in it.
+// For a new file: takes the options that are stored in it.
 void start_new(WriterCore& w) {
   Superblock& superblock = w.committed.superblock;
   superblock.piece_size = w.options.piece_size;
@@ -264,7 +258,7 @@ Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_vie
   NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
     if (impl_->define_mode)
       return Status(Code::kUsage,
-                    "found open_blocks() in define mode, expected end_define() before");
+                    "open_blocks() is not allowed in define mode; call end_define() first");
     NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
     return {};
   }));
@@ -321,7 +315,7 @@ Status Writer::put_att_values(BlockId block, VarId variable, std::string_view na
 
 namespace {
 
-// A full name splits at its last '/' (spec/format.md, section 8.4).
+// A full name is split at its last '/' (spec/format.md, section 8.4).
 std::pair<std::string_view, std::string_view> split_full_name(std::string_view full_name) {
   const std::size_t slash = full_name.rfind('/');
   if (slash == std::string_view::npos) return {{}, full_name};
@@ -348,7 +342,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
     block = Definitions(*impl_).define_block(block_name);
   if (!block.ok()) return block.status();
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(*block));
-  state->metadata->check_names_at_once();  // or each search would go through what was not settled
+  state->metadata->check_names_at_once();  // otherwise each search would go through the names that
+                                           // are not checked yet
   NMB_TRY(state->metadata->settle_names());
   std::vector<DimId> ids;
   for (std::string_view dimension : dimensions) {

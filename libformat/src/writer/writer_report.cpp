@@ -1,4 +1,4 @@
-// What a rank has done (see nmb/writer_report.h).
+// Reports what a rank has done (see nmb/writer_report.h).
 #include "nmb/writer_report.h"
 
 #include <algorithm>

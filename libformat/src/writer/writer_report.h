@@ -1,4 +1,4 @@
-// What a rank has done so far.
+// A report on what a rank has done so far.
 #pragma once
 
 #include "nmb/writer_report.h"

@@ -7,7 +7,7 @@
 
 namespace nmb {
 
-// kDamaged: R-TG-1, without a place.
+// Errors: kDamaged: R-TG-1, without a position.
 Result<TagValue> row_tag(const TableRow& row);
 
 }  // namespace nmb

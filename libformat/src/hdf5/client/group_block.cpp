@@ -1,4 +1,4 @@
-// Groups decoded (see group_block.h).
+// Decodes groups (see group_block.h).
 #include "hdf5/client/group_block.h"
 
 #include <utility>

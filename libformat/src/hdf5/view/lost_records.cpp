@@ -1,4 +1,4 @@
-// Records that netCDF does not see in HDF5 files and views (see nmb/lost_records.h).
+// Finds records that netCDF does not see in HDF5 files and views (see nmb/lost_records.h).
 #include "nmb/lost_records.h"
 
 #include <map>
@@ -28,7 +28,7 @@ Result<LostRecords> lost_records(const Reader& reader) {
     std::uint64_t count = 0;
   };
   std::map<std::string, Records> lost;  // by the dimension's path
-  // Groups follow those above them.
+  // Groups come after the groups above them.
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.records == 0) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));

@@ -1,4 +1,4 @@
-// Rules that make blocks (see merge/dividing/block_rule.h).
+// Applies rules that divide inputs into blocks (see merge/dividing/block_rule.h).
 #include "merge/dividing/block_rule.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// What follows `word`, if the text begins with it and there is more.
+// Returns the text after `word` if the text begins with `word` and is longer.
 std::optional<std::string_view> behind(std::string_view text, std::string_view word) {
   if (!text.starts_with(word) || text.size() == word.size()) return std::nullopt;
   return text.substr(word.size());
@@ -19,7 +19,7 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view w
 
 Status no_name(const std::string& found) { return Status(Code::kConflict, found); }
 
-// As the name of a block. Text is a view of the attribute's.
+// Returns the value as the name of a block. Text is a view of the attribute's bytes.
 Result<std::string_view> name_of(const Attribute& value, std::string* room) {
   if (value.type == Type::kFloat || value.type == Type::kDouble)
     return no_name("floating point (" + std::string(type_name(value.type)) + ")");

@@ -1,4 +1,4 @@
-// BlockRule: how blocks are made of what inputs hold (PackOptions::block_by).
+// BlockRule: how the contents of inputs are divided into blocks (PackOptions::block_by).
 #pragma once
 
 #include <cstdint>
@@ -17,36 +17,39 @@ namespace nmb {
 class BlockRule {
  public:
   enum class By {
-    kGroup,      // as the input has them
-    kPrefix,     // by a part of variables' names
-    kCount,      // so many variables each
+    kGroup,      // the groups of the input
+    kPrefix,     // by a part of the names of variables
+    kCount,      // the same number of variables in each
     kOne,        // all groups together
     kDimension,  // one for each index along a dimension
     kAttribute,  // by the value of an attribute
   };
-  // "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME", "key:ATT". kUsage.
+  // Accepts "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME", "key:ATT". Errors:
+  // kUsage.
   static Result<BlockRule> parse(const std::string& text);
 
   By by() const { return by_; }
-  // A dimension or an attribute, which some variable must have.
+  // Returns whether the rule names a dimension or an attribute, which at least one variable must
+  // have.
   bool names_object() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
 
-  // By kCount; else 1.
+  // Returns the number for kCount, otherwise 1.
   std::uint64_t variables_per_block() const { return count_; }
 
-  // Ahead of the variables of a dataset.
+  // Call this before you pass the variables of a dataset.
   void begin() { groups_.clear(); }
-  // By kPrefix, kCount, kAttribute: where a variable goes, and its name there; nullopt: it stays.
-  // To be asked of variables in order. Views are valid until the next begin() or change of the
-  // metadata. kConflict: the value is neither text nor integers; the message says what it is.
+  // For kPrefix, kCount, kAttribute: returns the group of a variable and its name there; nullopt:
+  // it stays. Call it for the variables in order. Views are valid until the next begin() or change
+  // of the metadata. Errors: kConflict if the value is neither text nor integers; the message says
+  // what it is.
   Result<std::optional<SplitName>> of(const Metadata& metadata, VarId variable);
-  // Whether a variable of any type is one that the rule moves.
+  // Returns whether the rule moves a variable, whatever its type.
   Result<bool> concerns(const Metadata& metadata, VarId variable);
-  // By kAttribute: the value that the dataset itself has. kConflict as above.
+  // For kAttribute: returns the value that the dataset itself has. Errors: kConflict, see above.
   Result<std::optional<std::string>> of_dataset(const Metadata& metadata) const;
-  // The name of a dimension that goes with variables: without what carries the group; the whole
-  // name if it does not match or nothing is left.
+  // Returns the name of a dimension that moves together with variables, without the part that names
+  // the group; the whole name if it does not match or nothing would remain.
   Result<std::string_view> cut(std::string_view name);
 
  private:
@@ -54,10 +57,10 @@ class BlockRule {
   std::string name_;
   std::uint64_t count_ = 1;
   std::optional<NameSplitter> splitter_;
-  std::deque<std::string> groups_;  // whose names are nowhere in the metadata
+  std::deque<std::string> groups_;  // group names that are not part of any name in the metadata
 };
 
-// `position` with as many digits as the last of `count` has.
+// Returns `position` with as many digits as the last of `count` positions has.
 std::string padded_position(std::uint64_t position, std::uint64_t count);
 
 }  // namespace nmb

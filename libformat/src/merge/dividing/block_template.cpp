@@ -1,4 +1,4 @@
-// Names of blocks from templates (see merge/dividing/block_template.h).
+// Forms names of blocks from templates (see merge/dividing/block_template.h).
 #include "merge/dividing/block_template.h"
 
 namespace nmb {
@@ -104,7 +104,7 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
 Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
                                                         std::size_t index) const {
   NMB_ASSIGN(std::string root, expand(path, index, ""));
-  // For inputs of one block, which has all objects.
+  // Such names are for inputs with one block that has all objects.
   if (!has_group()) return std::optional(std::move(root));
   if (parts_.back().field != Field::kGroup ||
       std::ranges::count(parts_, Field::kGroup, &Part::field) > 1)

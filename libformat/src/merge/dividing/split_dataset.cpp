@@ -1,4 +1,4 @@
-// Dividing a dataset (see merge/dividing/split_dataset.h).
+// Divides a dataset (see merge/dividing/split_dataset.h).
 #include "merge/dividing/split_dataset.h"
 
 #include <algorithm>
@@ -146,7 +146,7 @@ Status SplitDataset::make_rest(const Input& input) {
   return take_(part_of(input, rest_, "", metadata));
 }
 
-// What a variable does not take with it stays.
+// Copies dimensions that no moved variable uses.
 void SplitDataset::copy_unused_dimensions(const Metadata& from, Metadata* to) {
   std::vector<bool> used(from.dimension_count());
   for (VarId v = 0; v < from.variable_count(); ++v)
@@ -180,7 +180,7 @@ Status SplitDataset::make_groups(const Input& input) {
   return {};
 }
 
-// The blocks differ in where their values lie.
+// The blocks differ only in the position of their values.
 Status SplitDataset::make_indexes(const Input& input) {
   if (along_.variables.empty()) return {};
   const Metadata& from = input.metadata;
@@ -226,7 +226,7 @@ Status SplitDataset::clash(const char* kind, std::string_view group, std::string
   return {};
 }
 
-// Fewer ids than dimensions: there was a conflict.
+// Returns fewer ids than dimensions if there was a conflict.
 Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& variable,
                                      std::string_view group, NamesLike* like, Metadata* to,
                                      std::vector<DimId>* ids) {

@@ -1,5 +1,5 @@
-// HeldValues: the values of an input, of which those that a union compares are kept in memory, so
-// that a file of thousands is not opened once more for each comparison.
+// HeldValues: the values of an input. Those that a union compares are kept in memory, so that one
+// of thousands of files need not be opened again for each comparison.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class HeldValues final : public ByteSourceLayer {
   const Pieces pieces_;
 };
 
-// `values`, which are those of a classic dataset whose file is open now, with values held of small
-// variables that have no records, and of coordinates. *room: bytes that may be held of all inputs,
-// which gets less. kIo, kDamaged.
+// Returns `values`, which belong to a classic dataset whose file is open now, with coordinates and
+// small variables that have no records kept in memory. *room: how many bytes may be kept for all
+// inputs; it is reduced. Errors: kIo, kDamaged.
 Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,
                                                      std::shared_ptr<const ByteSource> values,
                                                      std::uint64_t* room);

@@ -1,4 +1,4 @@
-// Where the values of inputs lie (see merge/reading/input_links.h).
+// Finds the places of the values of inputs (see merge/reading/input_links.h).
 #include "merge/reading/input_links.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(
   NMB_ASSIGN(ExternalFile row, named(*file));
   out.files.push_back(std::move(row));
   std::uint64_t at = 0;
-  // Up to `end`, cut at the windows. position: in the file; nullopt: in none.
+  // Adds pieces up to `end`, cut at the windows. position: in the file; nullopt: not stored.
   const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> position) {
     while (at < end) {
       LinkedPiece& piece = out.pieces.emplace_back();
@@ -76,9 +76,9 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(
   LinkedValues out;
   std::vector<std::shared_ptr<const ByteSource>> sources;
   std::vector<SplicedSource::Run> runs;
-  std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and where they are in `sources`
+  std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and their indexes in `sources`
   std::uint64_t at = 0;
-  std::vector<ExternalFile> rows;  // of its file table
+  std::vector<ExternalFile> rows;  // rows of its file table
   if (std::ranges::any_of(pieces, [](const ExtentPiece& piece) { return piece.file != 0; })) {
     NMB_ASSIGN(rows, reader.external_files());
   }

@@ -1,4 +1,4 @@
-// Inputs ordered by values (see merge/reading/input_order.h).
+// Sorts inputs by values (see merge/reading/input_order.h).
 #include "merge/reading/input_order.h"
 
 #include <sys/stat.h>
@@ -21,7 +21,8 @@ namespace nmb {
 
 namespace {
 
-// Of a variable of the block, unless it has none of that name, or no values.
+// Returns the first value of a variable; nullopt if the block has no such variable or it has no
+// values.
 Result<std::optional<double>> first_value(const InputBlock& block, std::string_view name) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
   const auto id = form.dataset.metadata.find_variable(name);
@@ -43,7 +44,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   const std::string group = slash == std::string::npos ? "" : variable.substr(0, slash);
   const std::string name = slash == std::string::npos ? variable : variable.substr(slash + 1);
   NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(path));
-  std::vector<std::string> warnings;  // told when the input is planned
+  std::vector<std::string> warnings;  // reported when the input is planned
   InputReader::Options options;
   options.cache_bytes = kCachedBytesOfInput;
   options.external = external;

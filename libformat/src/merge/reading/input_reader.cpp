@@ -1,4 +1,4 @@
-// Reading inputs block by block (see merge/reading/input_reader.h).
+// Reads inputs block by block (see merge/reading/input_reader.h).
 #include "merge/reading/input_reader.h"
 
 #include <algorithm>
@@ -21,13 +21,13 @@ namespace nmb {
 
 namespace {
 
-// Of a header that is kept until it is written.
+// The largest number of bytes of a header that is kept until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
-// Of an NMB file whose blocks' definitions are kept likewise: of one of more, opening it once more
-// is not what takes the time.
+// The largest number of blocks of an NMB file whose definitions are kept in the same way: for a
+// file with more, opening it once more takes a small part of the time.
 constexpr std::uint64_t kFewBlocks = 16;
 
-// What a block is packed with that its definitions tell.
+// Sets the fields of a packed block that follow from its definitions.
 void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->kind = dataset.layout.kind;
   block->dimensions = dataset.metadata.dimension_count();
@@ -77,7 +77,7 @@ Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> fi
   return read_classic(index, std::move(file), visit);
 }
 
-// Nobody asks for it where there is one rank.
+// With one rank, origins are not needed.
 std::string InputReader::origin(std::size_t index, std::uint64_t begin,
                                 std::optional<std::string_view> block) const {
   if (!options_.origins) return {};
@@ -99,7 +99,7 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
   block.packed.extent = block.values = values;
-  // The file is open now, and may not be when it is asked for.
+  // The file is open now, but may not be later.
   if (header_length <= std::min(kMostHeader, held_room_)) {
     std::vector<std::byte> body(header_length);
     NMB_TRY(file->read_at(0, body));
@@ -141,7 +141,8 @@ Result<std::shared_ptr<const Reader>> InputReader::open_nmb(
                                  .verify_values = true,
                                  .external = options_.external}));
   NMB_TRY(check_nothing_pending(*reader));
-  // Somebody may add to the file meanwhile, but not where it is linked: a link has its length.
+  // Another process may add to the file in the meantime, unless it is linked: a link records its
+  // length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
@@ -207,7 +208,7 @@ Status InputReader::read_rows(const Reader& reader) {
   return {};
 }
 
-// What the file has beside blocks, and no copy of these has.
+// Finds the parts of the file other than blocks that a copy would lose.
 Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (const ExternalFile& file : files)
@@ -217,7 +218,7 @@ Status InputReader::find_losses(const Reader& reader) {
            {},
            "original " + in_quotes(file.path),
            "a file of " + std::to_string(file.size) +
-               " bytes that lies whole in the input; values of blocks in it are copied, the file "
+               " bytes that the input contains whole; values of blocks in it are copied, the file "
                "is not",
            PackLoss::Kind::kOriginal});
   NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
@@ -230,7 +231,7 @@ Status InputReader::find_losses(const Reader& reader) {
   return {};
 }
 
-// Statistics and tags go with a block that is taken over whole.
+// Statistics and tags are kept with a block that is copied whole.
 Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   const KeptRows& rows = *extras_.rows;
   const std::uint64_t order = block.entry.order;
@@ -245,7 +246,7 @@ Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   return {};
 }
 
-// Dimensions that may grow are as long as the longest variable of all blocks that use them.
+// Unlimited dimensions are as long as the longest variable in all blocks that use them.
 Status InputReader::note_lengths(const Reader& reader) {
   std::uint64_t count = 0;
   auto lengths = std::make_shared<DimensionLengths>();
@@ -265,7 +266,7 @@ std::string InputReader::place_of(const std::string& group) const {
   return group.empty() ? placed_below_ : placed_below_ + "/" + group;
 }
 
-// The definitions of all groups, one after the other.
+// Visits the definitions of all groups.
 template <class VisitGroup>
 Status InputReader::for_each_group(const std::vector<hdf5::GroupBlock>& groups,
                                    const std::string& file, VisitGroup visit_group) {
@@ -303,7 +304,7 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
   return {};
 }
 
-// What cannot be read of it hinders nobody.
+// Provenance that cannot be read does not prevent anything.
 Status InputReader::read_provenance(const Reader& reader) {
   const auto warn = [&](const std::string& why) {
     warnings_.push_back(reader.file().name() + ": its provenance is left out: " + why);
@@ -423,7 +424,8 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   return {};
 }
 
-// Of an NMB input, whose names become others; without a body: it stays as it is.
+// Moves paths of a block of an NMB input whose blocks get other names. Without a body, the block
+// stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const std::shared_ptr<const ByteSource>& values,
                                             const std::string& file) {
@@ -450,7 +452,7 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
                     (keeps ? "; --block-name '{group}' keeps names" : ""));
 }
 
-// Behind the survey; without a body: it stays as it is.
+// Called after the survey. Without a body, the block stays unchanged.
 Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::string& name,
                                              const std::string& file) {
   const PathMap map = options_.map ? options_.map(name) : PathMap();
@@ -474,7 +476,7 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
     lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
   if (!lost.empty())
     warnings_.push_back(file + ": " + of_block +
-                        "left out, since the objects they lead to become others: " + lost);
+                        "left out, because the objects to which they refer become others: " + lost);
   return moved;
 }
 
@@ -496,7 +498,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
     NMB_ASSIGN(started, start_hdf5(index, file->name()));
   }
   if (options_.ahead && index + 1 < std::min(end_, options_.ahead->size())) {
-    // Of what kind it is, and what is wrong with it, is found when it is its turn.
+    // Its kind and its errors are determined in its turn.
     Result<std::unique_ptr<hdf5::StartedFile>> next =
         start_hdf5(index + 1, (*options_.ahead)[index + 1]);
     if (next.ok()) started_ = std::move(*next);

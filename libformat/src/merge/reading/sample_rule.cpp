@@ -1,4 +1,4 @@
-// Counting samples (see merge/reading/sample_rule.h).
+// Counts samples (see merge/reading/sample_rule.h).
 #include "merge/reading/sample_rule.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// ConflictList: where inputs were found not to go together, each with its place in the order in
-// which conflicts are told.
+// ConflictList: the reasons why inputs cannot be merged, each with its place in the order in which
+// conflicts are reported.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace nmb {
 
 class ConflictList {
  public:
-  // In place of a second input.
+  // Stands for: no second input.
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  // inputs: must outlive this.
+  // `inputs` must outlive the object.
   explicit ConflictList(const std::vector<std::string>& inputs) : inputs_(inputs) {}
 
-  // What is looked at from now on.
+  // Conflicts added after this call belong to this input.
   void begin_input(std::size_t input) { here_ = {input, 0}; }
   void look_at(const Occurrence& object) { here_ = object; }
   const Occurrence& here() const { return here_; }
@@ -29,7 +29,7 @@ class ConflictList {
     return here_;
   }
 
-  // Of the object that is looked at.
+  // Adds a conflict of the current object.
   void add(std::string kind, std::string object, std::string found, std::string expected) {
     add_at(here_, std::move(kind), std::move(object), here_.input, kNone, std::move(found),
            std::move(expected));
@@ -40,7 +40,7 @@ class ConflictList {
              std::move(expected)));
   }
   void add(FoundConflict conflict) { found_.push_back(std::move(conflict)); }
-  // Without adding it.
+  // Returns a conflict without adding it.
   FoundConflict make(Occurrence at, std::string kind, std::string object, std::size_t first,
                      std::size_t second, std::string found, std::string expected) const {
     return {
@@ -48,7 +48,7 @@ class ConflictList {
         {std::move(kind), std::move(object), inputs_[first],
          second == kNone ? std::string() : inputs_[second], std::move(found), std::move(expected)}};
   }
-  // first: the input that had the name before.
+  // first: the input that used the name before.
   void add_block_name(Occurrence at, const std::string& name, std::size_t first) {
     if (first == at.input)
       return add_at(at, "block name", name, first, kNone, "two blocks with this name in one input",

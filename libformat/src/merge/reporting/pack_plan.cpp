@@ -1,4 +1,4 @@
-// Plans of ranks (see merge/reporting/pack_plan.h).
+// Gathers plans of ranks (see merge/reporting/pack_plan.h).
 #include "merge/reporting/pack_plan.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// The most that this process has had in memory, in bytes. Not ru_maxrss: that begins with what the
-// process that started this one had.
+// Returns the peak memory of this process in bytes. ru_maxrss is not used, because it begins with
+// the value of the parent process.
 Result<std::uint64_t> peak_resident() {
   const char* const path = "/proc/self/status";
   std::ifstream status(path);
@@ -32,12 +32,12 @@ Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64
                   std::uint64_t largest_load, PackPlan* plan) {
   struct Memory {
     std::uint64_t seen = 0, moving = 0;
-    // A sixteenth: memory that is free while values move, but not where it is wanted.
+    // A sixteenth is freed memory that cannot be reused.
     std::uint64_t all() const { return seen + seen / 16 + moving; }
   };
   const Result<std::uint64_t> peak = peak_resident();
   NMB_TRY(ranks.agree(peak.status()));
-  // What each thread that moves values holds: perhaps those of another rank.
+  // Each thread that copies values may hold a block of another rank.
   NMB_ASSIGN(largest_load,
              ranks.all_reduce(largest_load, [](auto a, auto b) { return std::max(a, b); }));
   const Memory own{*peak, options.threads * (kMoveBuffer + largest_load)};

@@ -1,4 +1,4 @@
-// Reports of ranks (see merge/reporting/pack_report.h).
+// Gathers reports of ranks (see merge/reporting/pack_report.h).
 #include "merge/reporting/pack_report.h"
 
 #include <algorithm>
@@ -106,8 +106,7 @@ Status verdict(const PackReport& report, const PackOptions& options) {
   if (options.refuse_losses && !report.losses.empty())
     return conflict(report.losses.size(), "thing", " that the output cannot keep");
   const std::size_t warnings = report.warnings.size() + report.losses.size();
-  if (options.strict && warnings > 0)
-    return conflict(warnings, "warning", " where none is allowed");
+  if (options.strict && warnings > 0) return conflict(warnings, "warning", " with --strict");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Merging to a classic file (see merge/storing/classic_output.h).
+// Writes the result of a merge as a classic file (see merge/storing/classic_output.h).
 #include "merge/storing/classic_output.h"
 
 #include <utility>
@@ -51,7 +51,7 @@ void ClassicOutput::check() {
   if (only_)
     for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
       const std::string_view text = loss.text;
-      const std::size_t from = text.find(' ') + 1;  // behind "found"
+      const std::size_t from = text.find(' ') + 1;  // after the word "found"
       conflicts_.add_at({0, 0}, "loss", loss.object, 0, ConflictList::kNone,
                         std::string(text.substr(from, text.rfind(';') - from)), "");
     }
@@ -61,7 +61,7 @@ void ClassicOutput::check() {
                     "one for a classic file; --to nc4 or hdf5 have groups");
 }
 
-// What each rank writes: its share. What another one cannot read, rank 0 does.
+// Each rank writes its share. Rank 0 writes values that another rank cannot read.
 Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
     Communicator& ranks, const ReceivedFrom& from, std::shared_ptr<const ByteSource> values,
     std::uint64_t length) const {
@@ -121,7 +121,7 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   return ranks.first([&] { return describe(report); });
 }
 
-// Of the file that is there.
+// Describes the finished file.
 Status ClassicOutput::describe(PackReport* report) const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report->totals;

@@ -1,4 +1,4 @@
-// RunSource: values that lie in runs of a source, as the extent that a writer would make of them.
+// RunSource: values in runs of a source, presented as the extent that a writer would make of them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Names that inputs share (see merge/storing/shared_names.h).
+// Compares names that inputs share (see merge/storing/shared_names.h).
 #include "merge/storing/shared_names.h"
 
 #include <functional>
@@ -38,7 +38,7 @@ bool SharedNames::note_parent(const std::string& name, const Metadata& attribute
   const Occurrence here = conflicts_.next_object();
   auto [known, is_new] = parents_.try_emplace(name);
   known->second.push_back({here, attributes});
-  // What another rank has may come first.
+  // Another rank may have an earlier one.
   if (!is_new && ranks_.size() == 1) {
     compare_attributes(name, known->second[0], known->second[1]);
     known->second.pop_back();
@@ -64,7 +64,7 @@ void SharedNames::compare_attributes(const std::string& name, const Parent& firs
 Status SharedNames::compare_with_other_ranks() {
   NMB_ASSIGN(const FirstInputs blocks, compare_blocks());
   NMB_ASSIGN(const FirstInputs groups, compare_groups());
-  // What two inputs of this rank disagree about, they do with the first of all.
+  // If two inputs of this rank disagree, the later one also disagrees with the first of all.
   for (auto& [occurrence, conflict] : conflicts_.all()) {
     if (conflict.second_file.empty()) continue;
     const auto& firsts = conflict.kind == "block name" ? blocks : groups;

@@ -1,4 +1,4 @@
-// Storing the values of a merge (see merge/storing/value_storage.h).
+// Stores the values of a merge (see merge/storing/value_storage.h).
 #include "merge/storing/value_storage.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// Values that are coded together: blocks, or bytes and one block more.
+// Values that are coded together: this many blocks, or at least this many bytes.
 constexpr std::size_t kCodedBlocks = 1024;
 constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
 
@@ -25,7 +25,7 @@ void ValueStorage::begin_input(std::shared_ptr<const ByteSource> file) {
   is_codec_checked_ = false;
 }
 
-// Of pieces.
+// Returns the codec of pieces.
 PieceCodec ValueStorage::codec() const {
   if (options_.hdf5) return PieceCodec::kNone;
   const ValueCodec wanted = options_.compression ? options_.compression->codec : ValueCodec::kKeep;
@@ -34,7 +34,7 @@ PieceCodec ValueStorage::codec() const {
                                           : PieceCodec::kNone;
 }
 
-// Of a classic dataset.
+// For a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
     const auto& [name, length] = options_.compression->chunk[i];
@@ -86,7 +86,7 @@ Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t>
   return {};
 }
 
-// Codes the values of a block of kind 6 anew, as options_.compression says.
+// Compresses the values of a block of kind 6 again, according to options_.compression.
 Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                             PackedBlock* block) {
   if (!dataset.extent) {

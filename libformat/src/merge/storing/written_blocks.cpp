@@ -1,4 +1,4 @@
-// Blocks for a Writer (see merge/storing/written_blocks.h).
+// Passes blocks to a Writer (see merge/storing/written_blocks.h).
 #include "merge/storing/written_blocks.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
   storage_.begin_input(std::move(file));
 }
 
-// The id of a new block, or nullopt and a conflict.
+// Returns the id of a new block, or adds a conflict and returns nullopt.
 std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockName& name,
                                               Status* status) {
   const Occurrence here = conflicts_.next_object();
@@ -63,8 +63,8 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name,
 
 namespace {
 
-// No objects, no attributes but netCDF's note of the library that wrote the file, nothing that HDF5
-// needs but the names and the order of groups: all that it tells is that it is there.
+// Returns whether the block has no objects, no attributes except netCDF's note about the library,
+// and no HDF5 properties except the names and order of groups.
 Result<bool> is_empty(const InputBlock& block) {
   const Metadata& metadata = block.dataset.metadata;
   if (metadata.dimension_count() + metadata.variable_count() > 0 ||
@@ -91,7 +91,7 @@ Result<bool> is_empty(const InputBlock& block) {
 
 }  // namespace
 
-// One that another input may have too, as groups that lead to others are in all files.
+// Takes an empty block; several inputs may have it, like groups that only contain groups.
 Status WrittenBlocks::take_empty(const BlockName& name) {
   if (const Result<BlockId> known = writer_.find_block(name.name);
       known.ok() && is_of_output(*known))
@@ -135,7 +135,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
-// A number, which is shorter than what ValueOrigin::text() says.
+// Returns a number, which is shorter than ValueOrigin::text().
 std::string WrittenBlocks::origin_of(std::shared_ptr<const ByteSource> values) {
   if (is_alone_) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());
@@ -150,8 +150,7 @@ const ByteSource* WrittenBlocks::sent_by(std::string_view origin) const {
   return sent_[number].get();
 }
 
-// false and a conflict: what leads to objects by path would lead nowhere once these are called
-// otherwise.
+// Returns false, with a conflict, if references by path would lead nowhere under the new names.
 Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
   if (block.is_placed || name.name == block.group) return true;
   NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));

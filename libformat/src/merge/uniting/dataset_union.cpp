@@ -1,4 +1,4 @@
-// Uniting datasets (see merge/uniting/dataset_union.h).
+// Unites datasets (see merge/uniting/dataset_union.h).
 #include "merge/uniting/dataset_union.h"
 
 #include <algorithm>
@@ -24,12 +24,12 @@ using Along = UnionRules::Along;
 
 constexpr const char* kNoneText = "none";
 
-// The classic types' names tell values of other types apart.
+// The names of classic types distinguish equal values of different types.
 std::string typed_text(const Attribute& attribute) {
   return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
 
-// Values of their variable's own type.
+// Returns whether the attribute's values have the type of the variable.
 bool has_type_of_variable(std::string_view attribute) {
   constexpr std::array<std::string_view, 8> kNames{"_FillValue",  "missing_value", "valid_min",
                                                    "valid_max",   "valid_range",   "actual_range",
@@ -133,7 +133,7 @@ std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) co
 
 // --- dimensions ---
 
-// By dimension of the dataset.
+// Returns one bool for each dimension of the dataset.
 std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   std::vector<bool> along(metadata.dimension_count());
   if (is_tiled()) {
@@ -160,7 +160,7 @@ std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   return along;
 }
 
-// nullopt: what was found of it cannot be.
+// Returns nullopt if its decomposition is invalid.
 std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, DimId local,
                                                         bool is_joined) {
   const Dimension found = member.metadata.dimension(local);
@@ -172,7 +172,7 @@ std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, Di
   return std::nullopt;
 }
 
-// The length along it of what is put together.
+// Returns the total length along the dimension.
 std::uint64_t DatasetUnion::length_of(DimId id) const {
   const Dimension dimension = all_.metadata.dimension(id);
   return dimension.is_record() ? all_.records : dimension.length;
@@ -210,7 +210,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
   return {};
 }
 
-// nullopt: its name cannot be.
+// Returns nullopt if its name is not legal.
 Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
                                                          bool is_joined) {
   const Result<DimId> added =
@@ -234,7 +234,7 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
   return std::optional<DimId>(*added);
 }
 
-// Of tiles; whole: 0 without a decomposition.
+// For tiles. whole: 0 without a decomposition.
 bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
   const auto text = [](std::uint64_t length) {
     return length == 0 ? "no " + std::string(kDecomposition)
@@ -272,7 +272,7 @@ void DatasetUnion::compare_records(const Member& member, const Dimension& found,
 
 // --- attributes ---
 
-// Of types that differ: where these may, the same numbers.
+// If types may differ, compares the numbers.
 bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
   if (found.type == expected.type) return has_same_value(found, expected);
   const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
@@ -281,7 +281,7 @@ bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) co
              widened_values(expected.values, expected.type, *wide);
 }
 
-// Of a variable of a type that may have become another one's here.
+// Adds an attribute of a variable whose type may have been widened.
 Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribute& attribute) {
   const Type type = known == kGlobal ? attribute.type : all_.metadata.variable(known).type;
   if (known == kGlobal || type == of_variable || attribute.type != of_variable ||
@@ -316,7 +316,7 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
   return agree;
 }
 
-// Those that only some have are kept too.
+// Attributes that only some datasets have are kept too.
 Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, VarId known) {
   Status status;
   const auto counts = [&](std::string_view name) { return !is_dropped(known, name); };
@@ -358,7 +358,7 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     }
     const auto known = all_.metadata.find_variable(found.name);
     if (known) placed_[*known].last = here();
-    // What a dimension is left out of was told.
+    // Skipped dimensions were already reported.
     if (dimensions.size() < found.dimensions.size()) continue;
     if (axes.size() > 1 && !is_tiled()) {
       conflict(
@@ -400,7 +400,8 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   });
 }
 
-// Whether a type holds what all have of it, and it is known what their values mean.
+// Returns whether a type holds the values of all datasets, and whether the meaning of the values is
+// known.
 bool DatasetUnion::can_widen(const Member& member, VarId local, VarId known) const {
   constexpr std::string_view kUnsigned = "_Unsigned";
   const TypeSet types = placed_[known].types | type_bit(member.metadata.variable(local).type);
@@ -455,7 +456,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
   return unite_attributes(member.metadata, local, known);
 }
 
-// To a type that holds the values of `found` too; what datasets have of it is told.
+// Widens the variable to a type that also holds the values of `found`, and notes it.
 Status DatasetUnion::widen(VarId known, const Variable& found) {
   const Type before = all_.metadata.variable(known).type;
   const Type wide = *narrowest_type(placed_[known].types);
@@ -473,8 +474,8 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
   return {};
 }
 
-// The values that a dataset has of a variable, one behind the other and of the variable's type.
-// *slice: bytes of a record, or of all.
+// Returns a dataset's values of a variable as one array of the variable's type. *slice: bytes of a
+// record, or of all values.
 Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
@@ -500,8 +501,8 @@ Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t*
   return std::make_shared<MemberArray>(std::move(parts));
 }
 
-// Whether what a dataset has of a variable has default fill values that mean something, and that
-// its attributes do not tell.
+// Returns whether a dataset's variable has default fill values that mean missing and that its
+// attributes do not define.
 bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   if (!members_[place.member].has_default_fill.value_or(false) ||
       all_.metadata.find_attribute(variable, "_FillValue"))
@@ -518,8 +519,8 @@ bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   return true;
 }
 
-// The same, but as they lie where they are of that type. *offset: of the first. *step: from a
-// record to the next.
+// Returns the same values, in place if they have that type already. *offset: of the first value.
+// *step: from a record to the next.
 Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
                                std::uint64_t* step) const {
   const Added& member = members_[place.member];
@@ -530,7 +531,7 @@ Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t
   return array_of(variable, place, step);
 }
 
-// Whether others have found that the values are those of the first dataset that has them.
+// Returns whether the values are known to equal those of the first dataset that has them.
 bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known) const {
   if (member.same_as.empty() || member.same_as[local] == kNobody) return false;
   const Placed& placed = placed_[known];
@@ -538,11 +539,11 @@ bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known)
                                  std::ranges::binary_search(placed.same, member.same_as[local]));
 }
 
-// first: the same values in a dataset before.
+// first: the place of the same values in an earlier dataset.
 Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known,
                                     const Place& first) {
   const bool is_record = all_.metadata.is_record_variable(known);
-  // Of another number of records or another length: told.
+  // Other numbers of records and lengths are reported elsewhere.
   const std::uint64_t slices = is_record ? member.records : 1;
   const Type type = member.metadata.variable(local).type;
   auto length = member.metadata.slice_bytes(local);
@@ -573,7 +574,7 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
   return {};
 }
 
-// Of the variables that others had before.
+// Reports missing variables among those of earlier datasets.
 void DatasetUnion::tell_missing(std::uint32_t before) {
   for (VarId v = 0; v < before; ++v)
     if (placed_[v].last != here()) {
@@ -595,7 +596,7 @@ void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_
 
 // --- all of it ---
 
-// The records there are.
+// Returns the number of records.
 Result<std::uint64_t> DatasetUnion::join_lengths() {
   std::uint64_t records = all_.records;
   for (DimId id = 0; id < joined_.size(); ++id) {

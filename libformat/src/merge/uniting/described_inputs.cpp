@@ -1,4 +1,4 @@
-// Taking descriptions of inputs (see merge/uniting/described_inputs.h).
+// Takes descriptions of inputs (see merge/uniting/described_inputs.h).
 #include "merge/uniting/described_inputs.h"
 
 #include <cstring>
@@ -114,7 +114,7 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageRead
   PlannedInput input;
   input.index = index;
   input.is_opened = true;
-  // Behind a failure nothing counts.
+  // After a failure, nothing counts.
   Status& status = input.status;
   for (std::size_t blocks = 0;;) {
     switch (const auto event = in->get<DescribedEvent>()) {

@@ -1,5 +1,5 @@
-// MemberArray: what a dataset of a union has of a variable, one value behind the other and of the
-// united variable's type.
+// MemberArray: the values that one dataset of a union has of a variable, without gaps and converted
+// to the type of the united variable.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace nmb {
 
-// Where the values lie, and what they become.
+// The place of the values, and their conversion.
 struct MemberValues {
   Source values;            // of the dataset
-  std::uint64_t begin = 0;  // of the variable in it
-  std::uint64_t bytes = 0;  // of all values, or of those of a record
+  std::uint64_t begin = 0;  // where the variable begins in it
+  std::uint64_t bytes = 0;  // of all values, or of those in a record
   std::uint64_t records = 0, record_size = 0;
-  bool is_record = false;  // records do not follow one another at once
+  bool is_record = false;  // records are not contiguous
   Type type{}, to{};
-  bool maps_fill = false;  // as widened_array() has it
+  bool maps_fill = false;  // like that of widened_array()
 };
 
 class MemberArray final : public ByteSourceLayer {

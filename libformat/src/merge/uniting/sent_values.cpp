@@ -1,4 +1,4 @@
-// Sending sources (see merge/uniting/sent_values.h).
+// Sends sources to other ranks (see merge/uniting/sent_values.h).
 #include "merge/uniting/sent_values.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 namespace nmb {
 
-// An NMB file of which another rank sent blocks. Thread-safe.
+// An NMB file from which another rank sent blocks. Thread-safe.
 class SentFile {
  public:
   SentFile(std::string path, const ReceivedFrom& from)
@@ -84,7 +84,7 @@ using SentExtent = LazySource<ExtentOfSent>;
 
 enum class SentKind : std::uint8_t {
   kNone,
-  kAgain,  // one that was sent before, by its number
+  kAgain,  // a source that was sent before, by its number
   kFile,
   kRange,
   kBytes,
@@ -98,12 +98,12 @@ enum class SentKind : std::uint8_t {
   kNumbers,
 };
 
-// Bytes of temporary files that are sent along with one source.
+// The largest number of bytes of temporary files that are sent with one source.
 constexpr std::uint64_t kMostBytes = 16 << 20;
 
 class Sender {
  public:
-  // false: it cannot be sent.
+  // Returns false if it cannot be sent.
   Result<bool> send(const ByteSource* source, ByteRange wanted) {
     if (!source) return put(SentKind::kNone);
     if (const auto known = known_.find(source); known != known_.end()) {
@@ -113,7 +113,7 @@ class Sender {
     }
     NMB_ASSIGN(const bool sent, send_new(*source, wanted));
     const std::uint32_t number = count_++;
-    // What is cut to what is wanted is not the same for who wants something else.
+    // A source that was cut to the wanted range cannot be reused for another range.
     if (!is_cut(*source)) known_.emplace(source, number);
     return sent;
   }
@@ -236,7 +236,7 @@ class Sender {
       out_.put(run);
       const ByteSource& source = *spliced.sources()[run.from];
       const ByteRange range{run.source, run.source + run.length};
-      // Temporary files are this process's own.
+      // Temporary files belong to this process only.
       const bool is_own = dynamic_cast<const SpoolFile*>(&source) != nullptr;
       out_.put(is_own);
       NMB_ASSIGN(const bool sent, is_own ? send_bytes(source, range) : send(&source, range));
@@ -298,9 +298,9 @@ class Sender {
     return true;
   }
 
-  // Bytes of a part's source that lie in `wanted`, and perhaps some more.
+  // Returns a range of a part's source that covers its bytes in `wanted`.
   static ByteRange wanted_of_fixed(const LaidSlice& slice, const LaidPart& part, ByteRange wanted) {
-    // All values of a variable in one piece, as where nothing is joined.
+    // A variable that is not joined has all its values in one piece.
     if (part.count > 1 || slice.unit != slice.length) return {0, part.source->size()};
     const std::uint64_t from = std::max(wanted.begin, slice.to) - slice.to;
     const std::uint64_t end = std::min(wanted.end, slice.to + slice.length) - slice.to;
