@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
+#include "nmb/files.h"
 #include "nmb/metadata.h"
-#include "nmb/output_file.h"
 #include "nmb/values.h"
 
 namespace {

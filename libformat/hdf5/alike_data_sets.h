@@ -13,8 +13,8 @@
 #include "attributes_in.h"
 #include "file_in.h"
 #include "global_heap_in.h"
+#include "hdf5/model/hdf5_section.h"
 #include "hdf5_id.h"
-#include "nmb/hdf5_section.h"
 #include "object_header_in.h"
 #include "types_in.h"
 

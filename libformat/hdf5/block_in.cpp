@@ -8,7 +8,7 @@
 #include "alike_data_sets.h"
 #include "creation_in.h"
 #include "hdf5_id.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "resource_limits.h"
 #include "scales_in.h"
 #include "selection_in.h"

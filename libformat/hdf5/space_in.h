@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 
 namespace nmb::hdf5 {
 

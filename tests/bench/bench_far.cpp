@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 
 namespace {

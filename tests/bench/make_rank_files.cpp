@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
+#include "nmb/files.h"
 #include "nmb/metadata.h"
-#include "nmb/output_file.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"

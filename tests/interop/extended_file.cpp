@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/writer.h"
 
 namespace nmb::test {

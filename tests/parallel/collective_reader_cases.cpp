@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "support/counting_source.h"
 #include "support/rank_cases.h"

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "nmb/classic_header.h"
-#include "nmb/pack.h"
+#include "nmb/classic.h"
+#include "nmb/merge.h"
 #include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_outcome.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <random>
 
-#include "nmb/get_requests.h"
+#include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/model.h"

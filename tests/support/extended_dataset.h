@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/dataset.h"
-#include "nmb/hdf5_section.h"
 #include "wire/endian.h"
 #include "wire/owned_bytes.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "format/extent/piece_codec.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/verify.h"
 #include "support/vectors.h"
 

@@ -1,11 +1,10 @@
 // The rules of classic headers one by one, the layout, the encoder's limits, and the work done
 // (spec/format.md, "Classic header").
-#include "nmb/classic_header.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "nmb/classic.h"
 #include "support/counting_source.h"
 #include "support/header_bytes.h"
 

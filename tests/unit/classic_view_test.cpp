@@ -1,15 +1,14 @@
 // Blocks of kind 6 as classic datasets: what becomes of each type, shape and property, and what is
 // told as lost (docs/hdf5.md, "To classic netCDF").
-#include "nmb/classic_view.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <numeric>
 
+#include "nmb/convert.h"
 #include "nmb/dump.h"
-#include "nmb/extract.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
+#include "nmb/netcdf_view.h"
 #include "support/counting_source.h"
 #include "support/extended_dataset.h"
 #include "support/programs.h"

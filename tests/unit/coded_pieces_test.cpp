@@ -7,8 +7,7 @@
 #include <random>
 
 #include "format/extent/piece_codec.h"
-#include "nmb/get_requests.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"

@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "nmb/classic_header.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/classic.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -10,7 +10,7 @@
 
 #include "format/extent/external_path.h"
 #include "format/extent/open_external.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"

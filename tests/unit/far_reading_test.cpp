@@ -4,7 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/counting_source.h"

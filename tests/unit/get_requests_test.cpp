@@ -1,10 +1,9 @@
-// What nmb/get_requests.h promises: values as Dataset::read gives them, in few reads.
-#include "nmb/get_requests.h"
-
+// What nmb/reader.h promises: values as Dataset::read gives them, in few reads.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"

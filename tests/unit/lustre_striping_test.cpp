@@ -1,7 +1,7 @@
 // The rule for Lustre.
-#include "nmb/lustre_striping.h"
-
 #include <gtest/gtest.h>
+
+#include "nmb/writer.h"
 
 namespace nmb {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "nmb/file_source.h"
-#include "nmb/pack.h"
+#include "nmb/files.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "support/model.h"
 #include "support/programs.h"

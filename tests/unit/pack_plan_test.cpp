@@ -9,9 +9,9 @@
 #include <limits>
 #include <string>
 
-#include "nmb/classic_header.h"
-#include "nmb/pack.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/classic.h"
+#include "nmb/communicator.h"
+#include "nmb/merge.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
 

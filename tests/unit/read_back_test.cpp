@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "nmb/extract.h"
-#include "nmb/pack.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "support/programs.h"
 

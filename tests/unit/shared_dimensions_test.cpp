@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hdf5/client/group_block.h"
-#include "nmb/classic_header.h"
-#include "nmb/classic_view.h"
+#include "nmb/classic.h"
+#include "nmb/netcdf_view.h"
 #include "support/dataset.h"
 #include "support/extended_dataset.h"
 

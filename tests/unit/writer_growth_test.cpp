@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "reader/reader_core.h"

@@ -7,7 +7,7 @@
 
 #include "format/superblock/superblock.h"
 #include "model/sections.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"

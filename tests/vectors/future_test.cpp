@@ -11,7 +11,7 @@
 
 #include "format/index/entry_codec.h"
 #include "format/superblock/head.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/values.h"
 #include "nmb/writer.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "format/superblock/head.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"

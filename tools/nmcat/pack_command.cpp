@@ -25,15 +25,11 @@
 #include "common/statistics_option.h"
 #include "common/temporary_name.h"
 #include "common/units.h"
-#include "nmb/extract.h"
-#include "nmb/file_source.h"
-#include "nmb/mpi_ranks.h"
-#include "nmb/output_file.h"
-#include "nmb/output_set.h"
+#include "nmb/communicator.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
-#include "nmb/references.h"
 #include "nmb/text.h"
-#include "nmb/write_hdf5.h"
 #include "nmcat/plan_text.h"
 
 namespace nmb::tools {

@@ -8,9 +8,9 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
-#include "nmb/classic_view.h"
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 
 namespace nmb::tools {

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "nmb/communicator.h"
-#include "nmb/compression.h"
-#include "nmb/external_file.h"
-#include "nmb/output_set.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
 #include "nmb/status.h"
+#include "nmb/values.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_record.h"
 

@@ -7,9 +7,9 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
-#include "nmb/hdf5_view.h"
+#include "nmb/convert.h"
 #include "nmb/reader.h"
-#include "nmb/write_hdf5.h"
+#include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"
 
 namespace nmb::tools {

@@ -4,11 +4,31 @@
 #include <cstdint>
 #include <string>
 
-#include "nmb/digest.h"
-#include "nmb/place.h"
-#include "nmb/totals.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
+
+// Totals: the counts that the index keeps for every block, subtree and file (spec/format.md,
+// section 7).
+struct Totals {
+  std::uint64_t blocks = 0;
+  std::uint64_t dimensions = 0;
+  std::uint64_t variables = 0;
+  std::uint64_t attributes = 0;
+  std::uint64_t records = 0;
+  std::uint64_t samples = 0;
+
+  Totals& operator+=(const Totals& other) {
+    blocks += other.blocks;
+    dimensions += other.dimensions;
+    variables += other.variables;
+    attributes += other.attributes;
+    records += other.records;
+    samples += other.samples;
+    return *this;
+  }
+  friend bool operator==(const Totals&, const Totals&) = default;
+};
 
 struct BlockEntry {
   std::string name;

@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
+#include "nmb/detail/grow_array.h"
+#include "nmb/detail/name_table.h"
 #include "nmb/extension.h"
-#include "nmb/grow_array.h"
-#include "nmb/name_table.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 

@@ -9,12 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "nmb/byte_source.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -187,5 +188,36 @@ NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, con
 NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& shape,
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
                                  MemoryType memory, void* out, Kind kind = Kind::kCdf5);
+
+// RequestId: values that are to be put or read together with others, when they are waited for
+// (Writer::iput, GetRequests::iget).
+
+// Of one writer or one GetRequests, never given twice.
+using RequestId = std::uint64_t;
+
+// Compression: how values are to be stored that are written anew.
+
+// kKeep: what the values had.
+enum class ValueCodec : std::uint8_t { kKeep, kNone, kDeflate, kZstd };
+
+struct Compression {
+  ValueCodec codec = ValueCodec::kKeep;
+  int level = 0;
+  // Bytes of one significance lie together ahead of the codec. Chunks that had it keep it.
+  bool shuffle = false;
+  // Lengths of chunks along dimensions of these names; others are as they were, or as many as make
+  // chunks of about 1 MiB.
+  struct ChunkLength {
+    std::string dimension;
+    std::uint64_t length = 0;  // at least 1
+  };
+  std::vector<ChunkLength> chunk;
+
+  // Codec and level of "none", "deflate", "zstd", "deflate:1" to 9 (without: 6), "zstd:1" to 19
+  // (1). kUsage.
+  NMB_EXPORT Status set_codec(std::string_view text);
+  // "DIM:LEN,...". kUsage.
+  NMB_EXPORT Status set_chunk(std::string_view text);
+};
 
 }  // namespace nmb

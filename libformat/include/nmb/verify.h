@@ -6,9 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "nmb/byte_source.h"
-#include "nmb/external_file.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -56,7 +55,7 @@ struct VerifySummary {
 // Reports all findings, in an order that depends on the file alone, and goes on behind damage where
 // it can. Memory: a few MiB for each thread, one body at a time, and the stretches of the file
 // between structures; of HDF5 chunks of 32 MiB together or one, decoded. An HDF5 file has the name
-// by which it can be opened (nmb/open_hdf5.h); what breaks no rule of this project's specification
+// by which it can be opened (nmb/hdf5.h); what breaks no rule of this project's specification
 // has the rule "HDF5". kUnknownKind; kUnsupported, kLimit, kIo: nothing could be read.
 NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                                         Findings& findings);

@@ -17,25 +17,60 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
-#include "nmb/linked_values.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
 #include "nmb/metadata.h"
-#include "nmb/output_file.h"
-#include "nmb/request.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
-#include "nmb/stored_piece.h"
-#include "nmb/totals.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
-#include "nmb/writer_report.h"
 
 namespace nmb {
 
+// WriterReport: what a rank has done since its writer was made.
+struct WriterReport {
+  // Wall seconds, waits for other ranks included, by the phases of "Parallel Data Object Creation".
+  double create = 0;          // end_define(): definitions are laid out, encoded and placed
+  double check = 0;           // end_define(): definitions of several ranks are compared
+  double write_values = 0;    // put_all(), wait_all(), extend(), and values that a commit writes
+  double write_metadata = 0;  // a commit's blocks
+  double write_index = 0;     // a commit's maps, index, statistics, tags and file table
+  double commit = 0;          // the rest of a commit: view, dead space, superblock, the device
+  // Messages to other ranks.
+  std::uint64_t messages = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint64_t message_peak = 0;  // most bytes held at a time; since the ranks were made
+  // Calls and bytes of the output file.
+  std::uint64_t writes = 0;  // calls
+  std::uint64_t bytes_written = 0;
+  std::uint64_t reads = 0;  // calls
+  std::uint64_t bytes_read = 0;
+
+  // The higher of each number: with all_reduce(), that of the rank which has most.
+  NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
+  // One line: the phases in ms, then counts.
+  NMB_EXPORT std::string text() const;
+};
+
+// LustreStriping: how a file that many ranks write should lie on a Lustre file system
+// (spec/rationale.md, "Aggregators").
+struct LustreStriping {
+  int count = 1;                 // object storage targets that the file lies on
+  std::uint64_t size = 1 << 20;  // bytes that lie on one of them before the next
+};
+
+// targets: object storage targets that there are. aggregators: ranks that write. Counts below 1 are
+// taken for 1. Stripes of 1 MiB for less than 1 GB (10^9) of data, then as many MiB as there are
+// whole GB, 16 at most.
+NMB_EXPORT LustreStriping lustre_striping(std::uint64_t data_bytes, int targets, int aggregators);
+
+// The command that makes new files in `folder` lie so, for a shell: "lfs setstripe -c 8 -S 4M out".
+NMB_EXPORT std::string lustre_command(const LustreStriping& striping, std::string_view folder);
+
 class KeptRows;
-struct LostRecords;  // nmb/lost_records.h
+struct LostRecords;  // nmb/reader.h
 
 // A writer's handle of a block, valid from its definition to close().
 using BlockId = std::uint32_t;
@@ -412,5 +447,15 @@ class Writer {
   NMB_EXPORT Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
   std::unique_ptr<Impl> impl_;
 };
+
+// HDF5 views of NMB files: HDF5 metadata by which HDF5 programs read the file as it is
+// (spec/hdf5_view.md). New files get one by WriterOptions::hdf5_view.
+
+// Adds a view to an NMB file, as a generation of its own in which nothing else changes; the file is
+// as it was after a failure. A file that has a view of what it holds stays as it is, but for an
+// HDF5 superblock that a killed writer has left out. Of `options`, sync, locking, cancel, layer
+// and on_repair count. kUnsupported: what a view cannot show, by name, or a feature that only newer
+// writers keep; kBusy: another writer; kUnknownKind, kDamaged, kIo, kNoSpace.
+NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
 
 }  // namespace nmb

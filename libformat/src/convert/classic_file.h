@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "netcdf/laid_values.h"
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
+#include "nmb/convert.h"
 #include "nmb/dataset.h"
-#include "nmb/extract.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "nmb/writer.h"
 
 namespace nmb {

@@ -1,11 +1,10 @@
-// Blocks as classic files (see nmb/extract.h; spec/format.md, section 8.1).
-#include "nmb/extract.h"
-
+// Blocks as classic files (see nmb/convert.h; spec/format.md, section 8.1).
 #include <utility>
 #include <vector>
 
 #include "convert/classic_file.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
+#include "nmb/convert.h"
 #include "wire/endian.h"
 
 namespace nmb {

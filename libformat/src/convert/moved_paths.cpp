@@ -8,10 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/hdf5_section.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"

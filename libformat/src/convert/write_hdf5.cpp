@@ -1,6 +1,4 @@
-// An NMB file as HDF5, by nmb-hdf5 (see nmb/write_hdf5.h).
-#include "nmb/write_hdf5.h"
-
+// An NMB file as HDF5, by nmb-hdf5 (see nmb/convert.h).
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -14,10 +12,10 @@
 #include "hdf5/client/hdf5_process.h"
 #include "hdf5/client/hdf5_stream.h"
 #include "hdf5/client/netcdf_check.h"
-#include "nmb/classic_header.h"
-#include "nmb/file_source.h"
-#include "nmb/hdf5_section.h"
-#include "nmb/output_file.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/classic.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
 
 namespace nmb {
 

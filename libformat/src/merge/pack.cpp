@@ -1,6 +1,4 @@
-// Merging: inputs are planned one by one, and then their values are moved (see nmb/pack.h).
-#include "nmb/pack.h"
-
+// Merging: inputs are planned one by one, and then their values are moved (see nmb/merge.h).
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -26,11 +24,10 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "model/name_rules.h"
-#include "nmb/file_kind.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
-#include "nmb/references.h"
 #include "nmb/verify.h"
-#include "nmb/write_hdf5.h"
 #include "wire/journaled_output.h"
 #include "wire/pooled_file.h"
 #include "wire/read_back_output.h"

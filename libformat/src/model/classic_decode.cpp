@@ -9,8 +9,8 @@
 #include "model/classic_grammar.h"
 #include "model/extension_codec.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/grow_array.h"
+#include "nmb/classic.h"
+#include "nmb/detail/grow_array.h"
 #include "wire/checked.h"
 #include "wire/cursor.h"
 

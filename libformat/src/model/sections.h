@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/byte_source.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
 #include "wire/items.h"
 

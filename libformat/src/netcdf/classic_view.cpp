@@ -1,6 +1,4 @@
-// Blocks of kind 6 as classic datasets (see nmb/classic_view.h).
-#include "nmb/classic_view.h"
-
+// Blocks of kind 6 as classic datasets (see nmb/netcdf_view.h).
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -8,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "hdf5/model/hdf5_section.h"
 #include "model/classic_grammar.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
@@ -16,7 +15,6 @@
 #include "netcdf/held_types.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
 #include "values/open_array.h"
 #include "wire/checked.h"

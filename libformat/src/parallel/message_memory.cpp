@@ -1,7 +1,7 @@
-// Memory of long messages (see nmb/transport.h).
+// Memory of long messages (see nmb/communicator.h).
 #include <utility>
 
-#include "nmb/transport.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 

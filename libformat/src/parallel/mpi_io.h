@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "nmb/status.h"
 
 namespace nmb {

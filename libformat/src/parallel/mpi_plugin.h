@@ -1,13 +1,12 @@
 // What a plug-in nmb-mpi-*.so offers the library, and how the library finds one (see
-// nmb/mpi_ranks.h). A plug-in shares types with the library, so both must be of one build.
+// nmb/communicator.h). A plug-in shares types with the library, so both must be of one build.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "nmb/mpi_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/status.h"
-#include "nmb/transport.h"
 
 namespace nmb {
 

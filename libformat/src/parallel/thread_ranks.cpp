@@ -1,6 +1,4 @@
-// The network between threads (see nmb/thread_ranks.h).
-#include "nmb/thread_ranks.h"
-
+// The network between threads (see nmb/communicator.h).
 #include <pthread.h>
 
 #include <condition_variable>
@@ -9,6 +7,8 @@
 #include <mutex>
 #include <new>
 #include <utility>
+
+#include "nmb/communicator.h"
 
 namespace nmb {
 

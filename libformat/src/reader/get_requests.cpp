@@ -1,11 +1,10 @@
-// Hyperslabs read together (see nmb/get_requests.h).
-#include "nmb/get_requests.h"
-
+// Hyperslabs read together (see nmb/reader.h).
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 #include <vector>
 
+#include "nmb/reader.h"
 #include "reader/scatter_window.h"
 #include "values/open_requests.h"
 #include "values/read_checks.h"

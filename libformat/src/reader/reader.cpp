@@ -13,7 +13,7 @@
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
 #include "model/sections.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/shared_reads.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"

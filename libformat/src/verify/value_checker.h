@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
-#include "nmb/piece_codec.h"
+#include "nmb/external_files.h"
 #include "verify/metered_source.h"
 #include "wire/copy_buffer.h"
 

@@ -2,7 +2,7 @@
 // have no sums: nothing can be said of the values themselves (spec/classic_header.md).
 #include "verify/verify_classic.h"
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "verify/metered_source.h"
 #include "verify/status_finding.h"
 

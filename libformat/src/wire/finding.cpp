@@ -1,5 +1,5 @@
-// Texts of findings (see nmb/finding.h).
-#include "nmb/finding.h"
+// Texts of findings (see nmb/status.h).
+#include "nmb/status.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "nmb/digest.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/linked_values.h"
+#include "nmb/external_files.h"
 #include "writer/ready_pieces.h"
 
 namespace nmb {

@@ -1,7 +1,7 @@
-// How a file lies on a Lustre file system (see nmb/lustre_striping.h).
-#include "nmb/lustre_striping.h"
-
+// How a file lies on a Lustre file system (see nmb/writer.h).
 #include <algorithm>
+
+#include "nmb/writer.h"
 
 namespace nmb {
 

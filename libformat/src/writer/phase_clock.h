@@ -1,4 +1,4 @@
-// PhaseClock: how long a writer spends in each phase (see nmb/writer_report.h).
+// PhaseClock: how long a writer spends in each phase (see nmb/writer.h).
 #pragma once
 
 #include <array>

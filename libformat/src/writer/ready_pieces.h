@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/stored_piece.h"
+#include "nmb/external_files.h"
 #include "writer/origin_steps.h"
 
 namespace nmb {

@@ -9,7 +9,7 @@
 
 #include "format/block/body_codec.h"
 #include "nmb/communicator.h"
-#include "nmb/grow_array.h"
+#include "nmb/detail/grow_array.h"
 #include "nmb/writer.h"
 #include "parallel/collective_call.h"
 #include "parallel/name_slices.h"

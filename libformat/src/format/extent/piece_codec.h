@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/piece_codec.h"
+#include "nmb/external_files.h"
 #include "nmb/status.h"
 
 namespace nmb {

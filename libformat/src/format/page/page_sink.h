@@ -6,8 +6,7 @@
 #include <span>
 
 #include "format/page/page.h"
-#include "nmb/digest.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
 
 namespace nmb {

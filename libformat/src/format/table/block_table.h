@@ -12,8 +12,7 @@
 #include "format/page/page_cache.h"
 #include "format/superblock/superblock.h"
 #include "format/table/table_row.h"
-#include "nmb/byte_source.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
 #include "wire/far_source.h"
 
 namespace nmb {

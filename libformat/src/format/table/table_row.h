@@ -11,8 +11,8 @@
 #include <tuple>
 
 #include "format/page/page.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

@@ -23,7 +23,7 @@
 #include "merge/reading/input_reader.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 

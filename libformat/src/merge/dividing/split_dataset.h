@@ -13,7 +13,7 @@
 
 #include "merge/dividing/block_rule.h"
 #include "model/names_like.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 

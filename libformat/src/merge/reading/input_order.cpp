@@ -13,7 +13,7 @@
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/message_codec.h"
 #include "parallel/status_bytes.h"
 

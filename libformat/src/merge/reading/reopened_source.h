@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/netcdf_view.h"
 
 namespace nmb {

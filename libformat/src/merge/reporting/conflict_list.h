@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "merge/reporting/pack_report.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 

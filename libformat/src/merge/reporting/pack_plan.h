@@ -1,11 +1,11 @@
-// What a dry run tells of ranks, memory and blocks (see PackPlan in nmb/pack.h).
+// What a dry run tells of ranks, memory and blocks (see PackPlan in nmb/merge.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 

@@ -5,8 +5,8 @@
 
 #include "merge/reading/classic_form.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic_view.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
+#include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {

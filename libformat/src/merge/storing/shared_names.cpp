@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 
 namespace nmb {
 

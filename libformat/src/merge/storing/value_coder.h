@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
 #include "nmb/reader.h"
-#include "nmb/stored_piece.h"
 #include "wire/spool_file.h"
 
 namespace nmb {

@@ -7,9 +7,9 @@
 
 #include "convert/moved_paths.h"
 #include "format/table/kept_rows.h"
+#include "hdf5/model/hdf5_section.h"
 #include "merge/reporting/pack_plan.h"
 #include "model/name_rules.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb {
 

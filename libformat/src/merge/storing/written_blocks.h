@@ -14,7 +14,7 @@
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/value_storage.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/writer.h"
 
 namespace nmb {

@@ -13,7 +13,7 @@
 #include "merge/uniting/decomposition.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
 

@@ -20,7 +20,7 @@
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
 #include "netcdf/type_widening.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"

@@ -7,7 +7,7 @@
 #include "format/table/kept_rows.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/input_describer.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
 #include "wire/shared_range.h"

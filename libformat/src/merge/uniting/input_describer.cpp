@@ -6,7 +6,7 @@
 
 #include "merge/reading/held_values.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
 #include "wire/shared_range.h"

@@ -9,7 +9,7 @@
 
 #include "netcdf/array_source.h"
 #include "netcdf/type_widening.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/types.h"
 #include "wire/shared_range.h"
 

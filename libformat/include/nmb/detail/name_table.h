@@ -1,3 +1,5 @@
+// Not for programs, which see it because Metadata builds with it and must inline it.
+//
 // NameTable: where names of a Metadata are, by open addressing. 8-byte slots of tag << 32 | index +
 // 1, at most 7/8 full; the tag is a hash of the name, and its high bits are the first place to
 // look, so growing copies in order and reads no name.
@@ -14,8 +16,8 @@
 #include <span>
 #include <utility>
 
-#include "nmb/export.h"
-#include "nmb/grow_array.h"
+#include "nmb/detail/grow_array.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

@@ -1,3 +1,5 @@
+// Not for programs, which see it because Metadata builds with it and must inline it.
+//
 // GrowArray: a vector of plain values that starts at two slots and grows by realloc, so that
 // tens of thousands of small blocks stay small and one block of a million objects grows in place.
 #pragma once

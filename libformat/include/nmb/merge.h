@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "nmb/block_entry.h"
 #include "nmb/communicator.h"
-#include "nmb/compression.h"
-#include "nmb/external_file.h"
-#include "nmb/lustre_striping.h"
-#include "nmb/output_set.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
 #include "nmb/status.h"
-#include "nmb/totals.h"
 #include "nmb/types.h"
+#include "nmb/values.h"
 #include "nmb/writer.h"
 
 namespace nmb {
@@ -100,7 +99,7 @@ struct PackOptions {
   //                 of several groups also a group that has ATT itself: VALUE/GROUP
   // A new block lies below the one it was in. What goes to none stays there, with global attributes
   // and dimensions that no variable uses. What came from HDF5 is divided and united as a classic
-  // dataset (nmb/classic_view.h): losses are conflicts. Blocks of which nothing goes elsewhere stay
+  // dataset (nmb/netcdf_view.h): losses are conflicts. Blocks of which nothing goes elsewhere stay
   // as they are.
   std::string block_by;
   bool strict = false;          // a warning is a conflict
@@ -112,7 +111,7 @@ struct PackOptions {
   // from HDF5 keeps its name, since references in it lead to paths; the blocks below it are taken
   // too. kNotFound: an input without it; kUnsupported: inputs of other kinds.
   std::optional<std::string> only_block{};
-  // How values are stored (nmb/compression.h): blocks that came from HDF5 in chunks coded anew, the
+  // How values are stored (nmb/values.h): blocks that came from HDF5 in chunks coded anew, the
   // extents of others in pieces coded one by one, without shuffle and chunks, but for those that
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
   // NMB input stays so. kUnsupported: classic blocks, but no codec.

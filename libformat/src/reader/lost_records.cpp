@@ -1,6 +1,4 @@
-// Records that netCDF does not see in HDF5 files and views (see nmb/lost_records.h).
-#include "nmb/lost_records.h"
-
+// Records that netCDF does not see in HDF5 files and views (see nmb/reader.h).
 #include <map>
 #include <memory>
 #include <optional>
@@ -8,6 +6,7 @@
 
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
+#include "nmb/reader.h"
 
 namespace nmb {
 

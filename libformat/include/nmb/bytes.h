@@ -1,7 +1,7 @@
-// ByteSource: random-access bytes to read from (a file, a range of one, memory). The one interface
-// through which decoders, readers and movers of values see input, so that tests count and fail it.
+// Bytes: sources to read them from, ranges and places of them, and their digests.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +11,32 @@
 
 namespace nmb {
 
+// ByteRange: a range of bytes of a file or of an extent.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t length() const { return end - begin; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+// Place: where a structure lies and the sum of its bytes (spec/format.md, section 5).
+struct Place {
+  std::uint64_t position = 0;
+  std::uint64_t length = 0;
+  std::uint64_t sum = 0;
+  bool absent() const { return position == 0 && length == 0 && sum == 0; }
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+// Digest: XXH3-128, which decides equality of metadata (spec/format.md, section 1).
+struct Digest {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend auto operator<=>(const Digest&, const Digest&) = default;
+  bool is_zero() const { return low == 0 && high == 0; }
+};
+
+// ByteSource: random-access bytes to read from (a file, a range of one, memory). The one interface
+// through which decoders, readers and movers of values see input, so that tests count and fail it.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 

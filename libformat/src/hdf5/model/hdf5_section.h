@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "nmb/export.h"
 #include "nmb/extension.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
