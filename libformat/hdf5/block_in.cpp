@@ -162,8 +162,8 @@ void BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner, M
   for (AttributeIn& a : attributes) {
     const std::string object = "attribute " + a.name;
     const Status added = TypeTable::is_extended(a.type)
-                             ? to->add_extended_attribute(owner, a.name, a.type, a.count, a.values)
-                             : to->add_attribute(owner, a.name, a.type, a.values);
+                             ? to->def_extended_att(owner, a.name, a.type, a.count, a.values)
+                             : to->def_att(owner, a.name, a.type, a.values);
     if (!added.ok()) throw Failure(added.code(), object + ": " + added.message());
 
     const bool is_default = a.count == 1
@@ -193,7 +193,7 @@ DimId BlockIn::dimension(const std::string& key, const std::string& name, std::u
   std::string free_name = name.empty() ? "phony_dim_" + std::to_string(phony_++) : name;
   for (unsigned n = 2; metadata_.find_dimension(free_name); ++n)
     free_name = (name.empty() ? "phony_dim" : name) + "_" + std::to_string(n);
-  const Result<DimId> added = metadata_.add_dimension(free_name, length);
+  const Result<DimId> added = metadata_.def_dim(free_name, length);
   if (!added.ok()) throw Failure(added.status().code(), added.status().message());
   if (unlimited) unlimited_.push_back({*added, false});
   dimensions_.emplace(key, *added);
@@ -272,7 +272,7 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
 VarId BlockIn::declare(const std::string& name, const std::string& path, const DataSetIn& found) {
   const Space& space = found.space;
   const std::vector<DimId> ids = dimensions_of(path, found.attributes, space);
-  const Result<VarId> variable = metadata_.add_variable(name, found.type, ids);
+  const Result<VarId> variable = metadata_.def_var(name, found.type, ids);
   if (!variable.ok()) throw Failure(variable.status().code(), variable.status().message());
 
   bool is_default = true;

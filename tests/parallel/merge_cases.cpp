@@ -26,13 +26,12 @@ struct Input {
 Status write_input(const std::string& path, const Input& input) {
   Metadata metadata;
   if (!input.title.empty())
-    NMB_TRY(metadata.put_attribute(kGlobal, "title", Type::kChar,
-                                   std::as_bytes(std::span(input.title))));
+    NMB_TRY(metadata.put_att(kGlobal, "title", Type::kChar, std::as_bytes(std::span(input.title))));
   for (const std::string& group : input.groups) {
     const std::string start = "_grp_" + group + "_";
-    NMB_ASSIGN(const DimId x, metadata.add_dimension(start + "x", input.length));
-    NMB_TRY(metadata.add_variable(start + "energy", Type::kDouble, {{x}}).status());
-    NMB_TRY(metadata.add_variable(start + "label", Type::kInt, {}).status());
+    NMB_ASSIGN(const DimId x, metadata.def_dim(start + "x", input.length));
+    NMB_TRY(metadata.def_var(start + "energy", Type::kDouble, {{x}}).status());
+    NMB_TRY(metadata.def_var(start + "label", Type::kInt, {}).status());
   }
   NMB_ASSIGN(const ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));
   std::ofstream file(path, std::ios::binary);

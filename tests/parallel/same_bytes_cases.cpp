@@ -606,9 +606,9 @@ RANK_CASE(AGrownBlockIsOpenedByOthers) {
     for (const char* name : {"grown", "next"}) {
       if (!keeps) break;
       Metadata metadata;
-      NMB_ASSIGN(const DimId time, metadata.add_dimension("time", kUnlimited));
-      NMB_ASSIGN(const DimId x, metadata.add_dimension("x", kCells));
-      NMB_TRY(metadata.add_variable("v", Type::kInt, {{time, x}}).status());
+      NMB_ASSIGN(const DimId time, metadata.def_dim("time", kUnlimited));
+      NMB_ASSIGN(const DimId x, metadata.def_dim("x", kCells));
+      NMB_TRY(metadata.def_var("v", Type::kInt, {{time, x}}).status());
       NMB_TRY(writer->define_block(name, metadata, 1).status());
     }
     NMB_TRY(writer->end_define());

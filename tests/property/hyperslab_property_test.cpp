@@ -131,7 +131,7 @@ TEST(HyperslabProperty, ReadsTheSelectedElements) {
                       : c.shape.element_size == 2 ? Type::kUShort
                       : c.shape.element_size == 4 ? Type::kUInt
                                                   : Type::kUInt64;
-    const VarId v = *metadata.add_variable("v", type, {});
+    const VarId v = *metadata.def_var("v", type, {});
     const std::vector<std::uint64_t> offsets = c.offsets();
     std::vector<std::uint64_t> expected;
     for (std::uint64_t offset : offsets) {

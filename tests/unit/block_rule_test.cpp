@@ -14,19 +14,18 @@ namespace {
 using By = BlockRule::By;
 
 void put_text(Metadata* metadata, VarId owner, std::string_view name, std::string_view text) {
-  EXPECT_TRUE(
-      metadata->put_attribute(owner, name, Type::kChar, std::as_bytes(std::span(text))).ok());
+  EXPECT_TRUE(metadata->put_att(owner, name, Type::kChar, std::as_bytes(std::span(text))).ok());
 }
 
 template <std::size_t n>
 void put_bytes(Metadata* metadata, VarId owner, std::string_view name, Type type,
                const std::array<unsigned char, n>& bytes) {
-  EXPECT_TRUE(metadata->put_attribute(owner, name, type, std::as_bytes(std::span(bytes))).ok());
+  EXPECT_TRUE(metadata->put_att(owner, name, type, std::as_bytes(std::span(bytes))).ok());
 }
 
 Metadata variables(std::initializer_list<const char*> names) {
   Metadata out;
-  for (const char* name : names) EXPECT_TRUE(out.add_variable(name, Type::kInt, {}).ok());
+  for (const char* name : names) EXPECT_TRUE(out.def_var(name, Type::kInt, {}).ok());
   return out;
 }
 
@@ -85,7 +84,7 @@ TEST(BlockRule, CountNumbersBlocksWithAsManyDigits) {
             (Places{"0:a", "0:b", "1:c", "1:d"}));
   Metadata many;
   for (int i = 0; i < 11; ++i)
-    ASSERT_TRUE(many.add_variable("v" + std::to_string(i), Type::kInt, {}).ok());
+    ASSERT_TRUE(many.def_var("v" + std::to_string(i), Type::kInt, {}).ok());
   const Places found = places("vars:1", many);
   EXPECT_EQ(found.front(), "00:v0");
   EXPECT_EQ(found.back(), "10:v10");
@@ -117,8 +116,8 @@ TEST(BlockRule, AttributeOfADataset) {
 
 TEST(BlockRule, ConcernsWhatItMoves) {
   Metadata metadata = variables({"g_a_x", "y"});
-  const DimId time = *metadata.add_dimension("time", 3);
-  ASSERT_TRUE(metadata.add_variable("z", Type::kInt, std::array{time}).ok());
+  const DimId time = *metadata.def_dim("time", 3);
+  ASSERT_TRUE(metadata.def_var("z", Type::kInt, std::array{time}).ok());
   put_bytes<8>(&metadata, 1, "k", Type::kDouble, {});
   const auto concerned = [&](const char* text) {
     Result<BlockRule> rule = BlockRule::parse(text);

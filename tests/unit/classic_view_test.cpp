@@ -627,17 +627,17 @@ ByteVector external(const std::vector<T>& values, Type type) {
 // Variables of a classic dataset along a dimension of 3, each with its values and attributes.
 class Integers {
  public:
-  Integers() { three_ = *made_.add_dimension("three", 3); }
+  Integers() { three_ = *made_.def_dim("three", 3); }
 
   template <class T>
   void add(std::string_view name, Type type, const std::vector<T>& values) {
-    const VarId id = *made_.add_variable(name, type, std::vector{three_});
+    const VarId id = *made_.def_var(name, type, std::vector{three_});
     ASSERT_EQ(id, values_.size());
     values_.push_back(external(values, type));
   }
   template <class T>
   void attribute(VarId owner, std::string_view name, Type type, const std::vector<T>& values) {
-    ASSERT_TRUE(made_.put_attribute(owner, name, type, external(values, type)).ok());
+    ASSERT_TRUE(made_.put_att(owner, name, type, external(values, type)).ok());
   }
   ClassicView view(Kind target) {
     auto dataset = std::make_shared<Dataset>();

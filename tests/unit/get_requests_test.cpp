@@ -109,8 +109,8 @@ TEST_F(GetRequestsTest, AreCheckedAtOnce) {
   EXPECT_EQ(requests.iget(object, {{0}, {3}, {}}, MemoryType::kText, out.data()).status().code(),
             Code::kUsage);
   const auto foreign = std::make_shared<Block>();
-  DimId x = *foreign->metadata.add_dimension("x", 3);
-  ASSERT_TRUE(foreign->metadata.add_variable("v", Type::kInt, {{x}}).ok());
+  DimId x = *foreign->metadata.def_dim("x", 3);
+  ASSERT_TRUE(foreign->metadata.def_var("v", Type::kInt, {{x}}).ok());
   EXPECT_EQ(requests.iget({foreign, 0}, {{0}, {3}, {}}, out).status().code(), Code::kUsage);
   const RequestId id = *requests.iget(object, {{0}, {3}, {}}, out);
   EXPECT_EQ(requests.wait({{id, id}}).code(), Code::kUsage);

@@ -21,14 +21,14 @@ struct Arrays {
   VarId fixed = 0, series = 0, wide = 0, text = 0;
 
   Arrays() {
-    const DimId time = *metadata.add_dimension("time", kUnlimited);
-    const DimId two = *metadata.add_dimension("two", 2);
-    const DimId three = *metadata.add_dimension("three", 3);
-    const DimId four = *metadata.add_dimension("four", 4);
-    fixed = *metadata.add_variable("fixed", Type::kInt, std::vector{three, four});
-    text = *metadata.add_variable("text", Type::kChar, std::vector{three});
-    series = *metadata.add_variable("series", Type::kShort, std::vector{time, two});
-    wide = *metadata.add_variable("wide", Type::kDouble, std::vector{time, three});
+    const DimId time = *metadata.def_dim("time", kUnlimited);
+    const DimId two = *metadata.def_dim("two", 2);
+    const DimId three = *metadata.def_dim("three", 3);
+    const DimId four = *metadata.def_dim("four", 4);
+    fixed = *metadata.def_var("fixed", Type::kInt, std::vector{three, four});
+    text = *metadata.def_var("text", Type::kChar, std::vector{three});
+    series = *metadata.def_var("series", Type::kShort, std::vector{time, two});
+    wide = *metadata.def_var("wide", Type::kDouble, std::vector{time, three});
     metadata.set_begin(fixed, kHeader);
     metadata.set_begin(text, kHeader + 48);
     metadata.set_begin(series, kHeader + 52);
@@ -60,8 +60,8 @@ TEST(Shape, RefusesWhatDoesNotFit) {
   e.metadata.set_begin(e.fixed, kHeader - 1);
   EXPECT_EQ(shape_of(e.metadata, e.layout, e.fixed, 5).status().code(), Code::kDamaged);
   Metadata huge;
-  const DimId big = *huge.add_dimension("big", std::uint64_t{1} << 62);
-  const VarId v = *huge.add_variable("v", Type::kDouble, std::vector{big});
+  const DimId big = *huge.def_dim("big", std::uint64_t{1} << 62);
+  const VarId v = *huge.def_var("v", Type::kDouble, std::vector{big});
   huge.set_begin(v, kHeader);
   EXPECT_EQ(shape_of(huge, e.layout, v, 0).status().code(), Code::kDamaged);
 }
@@ -219,9 +219,9 @@ TEST(ReadHyperslab, SmallHolesAreReadOver) {
 
 TEST(ReadHyperslab, LargeReadsAreBoundedAndLargeHolesSkipped) {
   Metadata metadata;
-  const DimId rows = *metadata.add_dimension("rows", 1000);
-  const DimId columns = *metadata.add_dimension("columns", 3000);
-  const VarId v = *metadata.add_variable("v", Type::kShort, std::vector{rows, columns});
+  const DimId rows = *metadata.def_dim("rows", 1000);
+  const DimId columns = *metadata.def_dim("columns", 3000);
+  const VarId v = *metadata.def_var("v", Type::kShort, std::vector{rows, columns});
   const VariableShape shape = *shape_of(metadata, ClassicLayout{}, v, 0);
   const std::vector<std::byte> bytes(1000 * 3000 * 2);
   const MemorySource memory(bytes);

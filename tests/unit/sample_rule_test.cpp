@@ -10,10 +10,10 @@ namespace {
 
 Metadata block(std::uint32_t variables) {
   Metadata out;
-  EXPECT_TRUE(out.add_dimension("time", kUnlimited).ok());
-  EXPECT_TRUE(out.add_dimension("event", 7).ok());
+  EXPECT_TRUE(out.def_dim("time", kUnlimited).ok());
+  EXPECT_TRUE(out.def_dim("event", 7).ok());
   for (std::uint32_t v = 0; v < variables; ++v)
-    EXPECT_TRUE(out.add_variable("v" + std::to_string(v), Type::kInt, {}).ok());
+    EXPECT_TRUE(out.def_var("v" + std::to_string(v), Type::kInt, {}).ok());
   return out;
 }
 

@@ -80,13 +80,13 @@ class TypesInOrder {
   Status copy_definitions(Metadata* to) {
     for (DimId d = 0; to && d < from_.dimension_count(); ++d) {
       const Dimension dimension = from_.dimension(d);
-      NMB_TRY(to->add_dimension(dimension.name, dimension.length).status());
+      NMB_TRY(to->def_dim(dimension.name, dimension.length).status());
     }
     NMB_TRY(copy_attributes(kGlobal, to));
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       const Variable variable = from_.variable(v);
       NMB_ASSIGN(const Type type, number(variable.type));
-      if (to) NMB_TRY(to->add_variable(variable.name, type, variable.dimensions).status());
+      if (to) NMB_TRY(to->def_var(variable.name, type, variable.dimensions).status());
       if (to) to->set_begin(v, variable.begin);
       NMB_TRY(copy_attributes(v, to));
     }
@@ -100,8 +100,8 @@ class TypesInOrder {
       status = type.status();
       if (!status.ok() || !to) return;
       status = TypeTable::is_extended(*type)
-                   ? to->add_extended_attribute(owner, a.name, *type, a.count, a.values)
-                   : to->add_attribute(owner, a.name, *type, a.values);
+                   ? to->def_extended_att(owner, a.name, *type, a.count, a.values)
+                   : to->def_att(owner, a.name, *type, a.values);
     });
     return status;
   }

@@ -279,7 +279,7 @@ class ClassicMaker {
                          ", expected one that is the slowest everywhere; it may no longer grow");
       // Its name is unlike the others' and its length less than 2^63.
       const Result<DimId> id =
-          to_.add_dimension(dimension.name, record_ == d ? kUnlimited : dimension.length);
+          to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (id.ok()) ids_[d] = *id;
     }
   }
@@ -304,7 +304,7 @@ class ClassicMaker {
       NMB_ASSIGN(const DimId characters, dimension_of_characters(chosen.type.characters));
       dimensions.push_back(characters);
     }
-    NMB_ASSIGN(const VarId variable, to_.add_variable(shown.name, chosen.type.type, dimensions));
+    NMB_ASSIGN(const VarId variable, to_.def_var(shown.name, chosen.type.type, dimensions));
     written_.push_back(&chosen);
     NMB_TRY(define_attributes(shown.id, variable, shown.name));
     if (chosen.type.characters == 0 && chosen.fill != default_fill_value(chosen.type.type) &&
@@ -319,7 +319,7 @@ class ClassicMaker {
     const std::string base = "string" + std::to_string(length);
     std::string name = base;
     for (unsigned n = 2; to_.find_dimension(name); ++n) name = base + "_" + std::to_string(n);
-    NMB_ASSIGN(const DimId id, to_.add_dimension(name, length));
+    NMB_ASSIGN(const DimId id, to_.def_dim(name, length));
     of_characters_.emplace(length, id);
     return id;
   }
@@ -368,7 +368,7 @@ class ClassicMaker {
       values.resize(attribute.count * type.value_bytes());
       ClassicValues(types_, attribute.type, type).convert(attribute.values, values);
     }
-    return to_.add_attribute(to, attribute.name, type.type, values);
+    return to_.def_att(to, attribute.name, type.type, values);
   }
 
   void lose_shape(VarId from, std::uint32_t number, const Attribute& attribute,

@@ -277,19 +277,19 @@ Status Writer::set_samples(BlockId block, std::uint64_t samples) {
 
 Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
-    return Definitions(*impl_).add_dimension(block, *fresh->metadata, name, length);
+    return Definitions(*impl_).def_dim(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("dimension", name));
-  return state->metadata->add_dimension(name, length);
+  return state->metadata->def_dim(name, length);
 }
 
 Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
                               std::span<const DimId> dimensions) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
-    return Definitions(*impl_).add_variable(block, *fresh->metadata, name, type, dimensions);
+    return Definitions(*impl_).def_var(block, *fresh->metadata, name, type, dimensions);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("variable", name));
-  return state->metadata->add_variable(name, type, dimensions);
+  return state->metadata->def_var(name, type, dimensions);
 }
 
 Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,

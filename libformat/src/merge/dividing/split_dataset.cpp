@@ -131,7 +131,7 @@ Status SplitDataset::make_rest(const Input& input) {
   Status status;
   from.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
     if (status.ok())
-      status = metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
+      status = metadata.def_att(kGlobal, attribute.name, attribute.type, attribute.values);
   });
   NMB_TRY(status);
   ++stamp_;
@@ -152,7 +152,7 @@ void SplitDataset::copy_unused_dimensions(const Metadata& from, Metadata* to) {
   for (DimId id = 0; id < from.dimension_count(); ++id) {
     if (used[id]) continue;
     const Dimension dimension = from.dimension(id);
-    if (const auto added = to->add_dimension(dimension.name, dimension.length); !added.ok())
+    if (const auto added = to->def_dim(dimension.name, dimension.length); !added.ok())
       (void)clash("dimension name", "", dimension.name, added.status());
   }
 }
@@ -236,7 +236,7 @@ Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& varia
       if (cuts_names_) {
         NMB_ASSIGN(name, rule_.cut(name));
       }
-      Result<DimId> added = like->add_dimension(*to, name, dimension.length);
+      Result<DimId> added = like->def_dim(*to, name, dimension.length);
       if (!added.ok()) return clash("dimension name", group, name, added.status());
       dim_stamp_[id] = stamp_;
       dim_local_[id] = *added;
@@ -254,7 +254,7 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
     const Variable variable = from.variable(selection.variables[i]);
     NMB_TRY(copy_dimensions(from, variable, group, &like, to, &dimensions));
     if (dimensions.size() + dropped != variable.dimensions.size()) return {};
-    Result<VarId> added = like.add_variable(*to, selection.names[i], variable.type, dimensions);
+    Result<VarId> added = like.def_var(*to, selection.names[i], variable.type, dimensions);
     if (!added.ok()) {
       NMB_TRY(clash("variable name", group, selection.names[i], added.status()));
       continue;
@@ -262,7 +262,7 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
     Status status;
     from.for_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
       if (!status.ok()) return;
-      status = to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
+      status = to->def_att(*added, attribute.name, attribute.type, attribute.values);
       if (!status.ok())
         status = clash("attribute name", group,
                        std::string(selection.names[i]) + "@" + std::string(attribute.name), status);

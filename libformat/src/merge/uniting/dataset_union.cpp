@@ -210,7 +210,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
 Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
                                                          bool is_joined) {
   const Result<DimId> added =
-      all_.metadata.add_dimension(found.name, found.is_record() ? found.length : part.whole);
+      all_.metadata.def_dim(found.name, found.is_record() ? found.length : part.whole);
   if (!added.ok()) {
     NMB_TRY(clash("dimension name", found.name, added.status(), here()));
     return std::optional<DimId>();
@@ -282,9 +282,9 @@ Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribut
   const Type type = known == kGlobal ? attribute.type : all_.metadata.variable(known).type;
   if (known == kGlobal || type == of_variable || attribute.type != of_variable ||
       !has_type_of_variable(attribute.name))
-    return all_.metadata.add_attribute(known, attribute.name, attribute.type, attribute.values);
-  return all_.metadata.add_attribute(known, attribute.name, type,
-                                     widened_values(attribute.values, attribute.type, type));
+    return all_.metadata.def_att(known, attribute.name, attribute.type, attribute.values);
+  return all_.metadata.def_att(known, attribute.name, type,
+                               widened_values(attribute.values, attribute.type, type));
 }
 
 bool DatasetUnion::is_strict(std::string_view attribute) const {
@@ -395,14 +395,14 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
                                   std::vector<std::uint32_t> axes) {
   const Metadata& from = member.metadata;
   const Variable found = from.variable(local);
-  const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
+  const Result<VarId> id = all_.metadata.def_var(found.name, found.type, dimensions);
   if (!id.ok()) return clash("variable name", found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
   add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
   Status status;
   from.for_each_attribute(local, [&](const Attribute& attribute) {
     if (!status.ok() || is_dropped(local, attribute.name)) return;
-    status = all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
+    status = all_.metadata.def_att(*id, attribute.name, attribute.type, attribute.values);
     if (!status.ok())
       status = clash("attribute name", object_of(*id, attribute.name), status, here());
   });
@@ -478,7 +478,7 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
       changed.emplace_back(attribute.name, widened_values(attribute.values, before, wide));
   });
   for (const auto& [name, values] : changed)
-    NMB_TRY(all_.metadata.put_attribute(known, name, wide, values));
+    NMB_TRY(all_.metadata.put_att(known, name, wide, values));
   return {};
 }
 
@@ -734,7 +734,7 @@ Source DatasetUnion::column(VarId variable, std::uint32_t member, std::uint64_t*
 
 Status DatasetUnion::add_column(const std::string& name, VarId like, std::vector<Source> values) {
   const auto dimensions = all_.metadata.variable(like).dimensions;
-  const Result<VarId> id = all_.metadata.add_variable(
+  const Result<VarId> id = all_.metadata.def_var(
       name, Type::kInt64, std::vector<DimId>(dimensions.begin(), dimensions.end()));
   if (!id.ok()) {
     const auto known = all_.metadata.find_variable(name);
