@@ -1,7 +1,7 @@
 // The rule for Lustre.
-#include <gtest/gtest.h>
+#include "writer/lustre_striping.h"
 
-#include "nmb/writer.h"
+#include <gtest/gtest.h>
 
 namespace nmb {
 namespace {

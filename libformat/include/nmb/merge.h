@@ -170,9 +170,12 @@ struct PackPlan {
   // (spec/rationale.md, "Dry runs").
   std::uint64_t peak_memory = 0;
   int ranks = 1;
-  // With one target of a Lustre file system a rank that writes: the file lies on fewer where there
-  // are fewer.
-  LustreStriping lustre;
+  // How the file should lie on Lustre: on so many object storage targets, one a rank that writes
+  // (fewer where there are fewer), with so many bytes on one before the next.
+  int stripe_count = 1;
+  std::uint64_t stripe_size = 1 << 20;
+  // For a shell: makes new files in the folder of the output lie so.
+  std::string lustre_command{};
   std::vector<std::uint64_t> blocks_of_input;  // in the order of the inputs
   std::vector<std::string> first_blocks;       // names of up to 10, in that order too
 };

@@ -463,7 +463,7 @@ class Packer {
     PackPlan plan;
     plan.index_bytes = file.index_bytes;
     NMB_ASSIGN(plan.metadata_bytes, ranks_.all_reduce(file.metadata_bytes, std::plus<>()));
-    NMB_TRY(plan_ranks(ranks_, options_.writer, file.file_length, largest_load, &plan));
+    NMB_TRY(plan_ranks(ranks_, options_, file.file_length, largest_load, &plan));
     plan.first_blocks = blocks_->take_first_names();
     plan.blocks_of_input.resize(share_.end - share_.begin);
     for (const std::uint32_t input : blocks_->inputs())

@@ -1,7 +1,7 @@
-// How a file lies on a Lustre file system (see nmb/writer.h).
-#include <algorithm>
+// How a file lies on a Lustre file system (see writer/lustre_striping.h).
+#include "writer/lustre_striping.h"
 
-#include "nmb/writer.h"
+#include <algorithm>
 
 namespace nmb {
 

@@ -14,7 +14,7 @@ inline constexpr std::size_t kFirstBlocks = 10;
 
 // Collective. Ranks, memory and striping of a file of `bytes`. largest_load: memory that this
 // rank's largest block of an NMB input takes while its values are moved.
-Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64_t bytes,
+Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t bytes,
                   std::uint64_t largest_load, PackPlan* plan);
 
 // Collective. blocks_of_input and first_blocks of all ranks, in the order of ranks, are in rank 0's
