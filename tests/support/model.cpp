@@ -10,6 +10,7 @@
 #include "nmb/files.h"
 #include "nmb/verify.h"
 #include "support/vectors.h"
+#include "writer/stored_values.h"
 
 namespace nmb::test {
 
@@ -377,7 +378,7 @@ Status RandomSession::give_pieces(BlockId id, const ByteSource& extent) {
     all.insert(all.end(), bytes.begin(), bytes.end());
     at = end;
   }
-  return writer_.take_pieces(id, std::move(pieces), std::make_shared<OwnedSource>(std::move(all)));
+  return take_pieces(writer_, id, std::move(pieces), std::make_shared<OwnedSource>(std::move(all)));
 }
 
 Status RandomSession::add_definitions(Model::iterator at) {

@@ -10,11 +10,13 @@
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "reader/extent_pieces.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "wire/owned_bytes.h"
+#include "writer/stored_values.h"
 
 namespace nmb::test {
 namespace {
@@ -79,7 +81,7 @@ class CodedPiecesTest : public testing::Test {
     auto writer = *Writer::create(path(), options_);
     const BlockId block = define(*writer);
     Given given = give(hole);
-    ASSERT_TRUE(writer->take_pieces(block, std::move(given.pieces), given.stored).ok());
+    ASSERT_TRUE(take_pieces(*writer, block, std::move(given.pieces), given.stored).ok());
     ASSERT_TRUE(writer->close().ok());
     if (hole) std::fill_n(expected_.begin() + kPiece / 4, kPiece / 4, -2147483647);
     check();
@@ -92,7 +94,7 @@ class CodedPiecesTest : public testing::Test {
   }
   std::vector<ExtentPiece> coded() const {
     auto reader = *Reader::open(path());
-    return *reader->coded_pieces(**reader->find("b"));
+    return *coded_pieces(*reader, **reader->find("b"));
   }
   TemporaryFolder folder_;
   WriterOptions options_;
@@ -132,7 +134,7 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
     auto writer = *Writer::create(path(), options_);
     const BlockId block = define(*writer);
     const auto source = std::make_shared<OwnedBytes>(std::move(all), "pieces");
-    ASSERT_TRUE(writer->take_pieces(block, std::move(pieces), source).ok());
+    ASSERT_TRUE(take_pieces(*writer, block, std::move(pieces), source).ok());
     ASSERT_TRUE(writer->close().ok());
     check();
     EXPECT_EQ(coded().size(), (values.size() - first + kPiece - 1) / kPiece + 1);
@@ -309,9 +311,8 @@ TEST_F(CodedPiecesTest, RecordsGrowBehindThem) {
     pieces.push_back({window.size(), PieceCodec::kZstd, stored.size(), all.size()});
     all.insert(all.end(), stored.begin(), stored.end());
   }
-  ASSERT_TRUE(writer
-                  ->take_pieces(coded_block, std::move(pieces),
-                                std::make_shared<OwnedBytes>(std::move(all), "pieces"))
+  ASSERT_TRUE(take_pieces(*writer, coded_block, std::move(pieces),
+                          std::make_shared<OwnedBytes>(std::move(all), "pieces"))
                   .ok());
   ASSERT_TRUE(writer->close().ok());
   check();
@@ -355,7 +356,7 @@ TEST_F(CodedPiecesTest, MergesKeepThem) {
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(findings_of(std::filesystem::path(out)), "");
     auto reader = *Reader::open(out);
-    const std::vector<ExtentPiece> kept = *reader->coded_pieces(**reader->find("b"));
+    const std::vector<ExtentPiece> kept = *coded_pieces(*reader, **reader->find("b"));
     EXPECT_EQ(kept.size(), pieces) << piece_size;
     EXPECT_EQ(kept.at(0).codec, PieceCodec::kDeflate);
     EXPECT_TRUE(*(*reader->block("b"))->read_all<int>(0) == expected_);
@@ -369,7 +370,7 @@ TEST_F(CodedPiecesTest, DryRunsTellTheirSize) {
   auto writer = *Writer::create(path(), options_);
   const BlockId block = define(*writer);
   Given given = give();
-  ASSERT_TRUE(writer->take_pieces(block, std::move(given.pieces), given.stored).ok());
+  ASSERT_TRUE(take_pieces(*writer, block, std::move(given.pieces), given.stored).ok());
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(writer->planned()->file_length, std::filesystem::file_size(path()));
 }
@@ -380,7 +381,7 @@ TEST_F(CodedPiecesTest, PiecesThatAreNoneAreRefused) {
   const auto status = [&](auto change) {
     Given given = give();
     change(given.pieces);
-    return writer->take_pieces(block, std::move(given.pieces), given.stored).code();
+    return take_pieces(*writer, block, std::move(given.pieces), given.stored).code();
   };
   using Pieces = std::vector<StoredPiece>;
   EXPECT_EQ(status([](Pieces& p) { p[0].length += 4, p[1].length -= 4; }), Code::kUsage);

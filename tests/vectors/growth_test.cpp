@@ -10,6 +10,7 @@
 #include "nmb/reader.h"
 #include "nmb/values.h"
 #include "nmb/writer.h"
+#include "reader/extent_pieces.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
@@ -50,7 +51,7 @@ TEST(Growth, CountsInEntriesAndTotals) {
   EXPECT_GT(a.growth, 0u);
   EXPECT_GT(a.grown_records, 0u);
   std::uint64_t end = 0;
-  const std::vector<ExtentPiece> pieces = *reader->extent_pieces(a);
+  const std::vector<ExtentPiece> pieces = *extent_pieces(*reader, a);
   for (const ExtentPiece& piece : pieces) {
     EXPECT_EQ(piece.offset, end);
     end += piece.length;

@@ -3,11 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "nmb/bytes.h"
 #include "nmb/status.h"
@@ -39,35 +36,5 @@ enum class ExternalPaths : std::uint8_t {
 // kUnsupported: a name that no table can have (spec/format.md, R-FT-1); kNotFound, kIo.
 NMB_EXPORT Result<std::string> external_path(const std::string& input, const std::string& output,
                                              ExternalPaths allowed);
-
-// PieceCodec: how the bytes of a stored piece are coded (spec/format.md, section 8.2).
-enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
-
-// StoredPiece: a part of an extent as it is stored (spec/format.md, section 10.1).
-struct StoredPiece {
-  std::uint64_t length = 0;  // of the values
-  PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t stored_length = 0;  // 0: a hole
-  std::uint64_t source_offset = 0;  // where the stored bytes lie in their source
-};
-
-// LinkedValues: values of a block that stay in other files (spec/format.md, section 10.3).
-
-struct LinkedPiece : StoredPiece {  // source_offset: in LinkedValues::source
-  static constexpr std::uint32_t kCopied = ~std::uint32_t{0};
-  std::uint32_t file = 0;              // in LinkedValues::files; kCopied: the bytes are copied in
-  std::uint64_t position = 0;          // of the stored bytes, in that file
-  std::optional<std::uint64_t> sum{};  // that the stored bytes must have
-};
-
-struct LinkedValues {
-  std::vector<ExternalFile> files;  // as rows of the file table; those that no piece names are left
-                                    // out
-  std::vector<LinkedPiece> pieces;  // in order; they make up the extent
-  std::shared_ptr<const ByteSource> source;  // of the stored bytes, which are read once and summed
-  // What WriterOptions::open_values opens `source` by, where that is the extent, cut at multiples
-  // of the piece size; else empty.
-  std::string origin{};
-};
 
 }  // namespace nmb

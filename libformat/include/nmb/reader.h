@@ -48,17 +48,10 @@ struct Object {
   VarId variable = 0;
 };
 
-// A piece of an extent as it is stored, or a hole (spec/format.md, section 10.1).
-struct ExtentPiece {
-  std::uint64_t offset = 0, length = 0;  // of its values, in the extent
-  PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t position = 0, stored_length = 0;  // in its file; stored length 0: a hole
-  std::uint64_t sum = 0;                          // of the stored bytes
-  std::uint32_t file = 0;                         // 0: the NMB file; n: row n - 1 of its file table
-};
-
 // Statistics and tags of the blocks of a file, which PackedBlock::kept takes. Immutable.
 class KeptRows;
+
+struct ExtentPiece;  // of the library alone
 
 // Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
 // GetRequests (nmb/reader.h).
@@ -129,10 +122,6 @@ class Reader {
   // The parts of a block's extent for which nothing is stored (they read as fill values), in order,
   // none next to another.
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
-  // The coded pieces of a block's extent, in order.
-  NMB_EXPORT Result<std::vector<ExtentPiece>> coded_pieces(const BlockEntry& entry) const;
-  // All pieces of a block's extent, in order.
-  NMB_EXPORT Result<std::vector<ExtentPiece>> extent_pieces(const BlockEntry& entry) const;
   // The rows of the file table: files that hold values of this one, beside it or whole in it as
   // originals. kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
@@ -187,6 +176,10 @@ class Reader {
 
  private:
   struct State;
+  friend Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader,
+                                                       const BlockEntry& entry);
+  friend Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader,
+                                                        const BlockEntry& entry);
   explicit Reader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

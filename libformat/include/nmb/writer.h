@@ -56,6 +56,9 @@ struct WriterReport {
 
 class KeptRows;
 struct LostRecords;  // nmb/reader.h
+// Of the library alone.
+struct LinkedValues;
+struct StoredPiece;
 
 // A writer's handle of a block, valid from its definition to close().
 using BlockId = std::uint32_t;
@@ -292,20 +295,6 @@ class Writer {
   NMB_EXPORT Status rename_block(BlockId block, std::string_view name);
   // A block taken over whole. Its values are moved by the next commit, on options.threads.
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
-  // The values of a new block, packed or defined, which the next commit moves from `stored` as they
-  // are, in place of PackedBlock::extent, its holes and take_values(): pieces, in order. kUsage:
-  // they cross a multiple of the piece size, have lengths that R-EX-4 forbids, lie outside `stored`
-  // or are nothing but holes; from end_define: they do not make up the extent, or several ranks
-  // share the block.
-  NMB_EXPORT Status take_pieces(BlockId block, std::vector<StoredPiece> pieces,
-                                std::shared_ptr<const ByteSource> stored);
-  // The values of a new block, packed or defined, which stay in the files where they are, in place
-  // of PackedBlock::extent, its holes and take_values(): the next commit reads them once for their
-  // sums and names the files in the file table. Pieces that lie in no file are copied in. kUsage:
-  // as take_pieces(), nothing but copied pieces, or a path that R-FT-1 forbids; from end_define as
-  // there. The commit fails with kDamaged where a piece has another sum than was given, or the file
-  // table another size of a file.
-  NMB_EXPORT Status link_values(BlockId block, LinkedValues values);
   // After end_define: values that the next commit moves from `source` into the block's extent
   // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that
   // none covers are zero. origin: what WriterOptions::open_values opens `source` by; empty:
@@ -409,7 +398,8 @@ class Writer {
   NMB_EXPORT WriterReport report() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;
-  // Bytes that the next commit links (link_values), as they are stored.
+  // Bytes of values that stay in other files (PackOptions::link), which the next commit links, as
+  // they are stored.
   NMB_EXPORT std::uint64_t linked_bytes() const;
   // Rows of the file table, where the last commit added some; known to rank 0 alone.
   NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
@@ -421,6 +411,9 @@ class Writer {
 
  private:
   class Impl;
+  friend Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+                            std::shared_ptr<const ByteSource> stored);
+  friend Status link_values(Writer& writer, BlockId block, LinkedValues values);
   explicit Writer(std::unique_ptr<Impl> impl);
   static Result<std::unique_ptr<Writer>> make(const std::string& path, const WriterOptions& options,
                                               bool create, Communicator* ranks);

@@ -15,6 +15,7 @@
 #include "model/sections.h"
 #include "nmb/files.h"
 #include "parallel/shared_reads.h"
+#include "reader/extent_pieces.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "wire/hash.h"
@@ -260,12 +261,12 @@ Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
   return holes;
 }
 
-Result<std::vector<ExtentPiece>> Reader::coded_pieces(const BlockEntry& entry) const {
-  return pieces_of(state_->core(), entry, true);
+Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader, const BlockEntry& entry) {
+  return pieces_of(reader.state_->core(), entry, true);
 }
 
-Result<std::vector<ExtentPiece>> Reader::extent_pieces(const BlockEntry& entry) const {
-  return pieces_of(state_->core(), entry, false);
+Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader, const BlockEntry& entry) {
+  return pieces_of(reader.state_->core(), entry, false);
 }
 
 Result<std::vector<ExternalFile>> Reader::external_files() const {

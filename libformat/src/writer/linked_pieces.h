@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/external_files.h"
 #include "writer/ready_pieces.h"
+#include "writer/stored_values.h"
 
 namespace nmb {
 
 class LinkedPieces : public OriginSteps {
  public:
-  // kUsage: the rules of Writer::link_values(). block: for what that says.
+  // kUsage: the rules of link_values(). block: for what that says.
   static Result<LinkedPieces> make(LinkedValues values, std::uint32_t piece_size,
                                    std::string_view block);
 

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/external_files.h"
+#include "model/stored_piece.h"
 #include "writer/origin_steps.h"
 
 namespace nmb {
 
 class ReadyPieces : public OriginSteps {
  public:
-  // kUsage: the rules of Writer::take_pieces(). block: for what that says.
+  // kUsage: the rules of take_pieces(). block: for what that says.
   static Result<ReadyPieces> make(std::vector<StoredPiece> pieces,
                                   std::shared_ptr<const ByteSource> source,
                                   std::uint32_t piece_size, std::string_view block);

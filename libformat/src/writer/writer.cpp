@@ -383,12 +383,12 @@ Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> sour
                            std::vector<ValueRuns> runs, std::string origin) {
   return nmb::take_values(*impl_, block, std::move(source), std::move(runs), std::move(origin));
 }
-Status Writer::take_pieces(BlockId block, std::vector<StoredPiece> pieces,
-                           std::shared_ptr<const ByteSource> stored) {
-  return nmb::take_pieces(*impl_, block, std::move(pieces), std::move(stored));
+Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+                   std::shared_ptr<const ByteSource> stored) {
+  return take_pieces(*writer.impl_, block, std::move(pieces), std::move(stored));
 }
-Status Writer::link_values(BlockId block, LinkedValues values) {
-  return nmb::link_values(*impl_, block, std::move(values));
+Status link_values(Writer& writer, BlockId block, LinkedValues values) {
+  return link_values(*writer.impl_, block, std::move(values));
 }
 Status Writer::end_define() { return end_define_of(*impl_); }
 Status Writer::redefine() { return Definitions(*impl_).redefine(); }

@@ -10,8 +10,8 @@
 #include "format/page/page.h"
 #include "format/page/page_sink.h"
 #include "format/superblock/superblock.h"
+#include "model/stored_piece.h"
 #include "nmb/bytes.h"
-#include "nmb/external_files.h"
 
 namespace nmb {
 

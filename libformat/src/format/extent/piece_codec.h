@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/external_files.h"
+#include "model/stored_piece.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -15,6 +15,7 @@
 #include "nmb/bytes.h"
 #include "nmb/external_files.h"
 #include "nmb/reader.h"
+#include "writer/stored_values.h"
 
 namespace nmb {
 

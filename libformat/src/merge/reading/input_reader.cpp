@@ -379,7 +379,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
   if (!entry.hole) block.packed.extent = block.values;
   if (options_.origins) block.packed.origin = origin(index, sum_of_entry(entry), entry.name);
   if (options_.coded_pieces) {
-    NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
+    NMB_ASSIGN(block.coded, coded_pieces(*reader, entry));
     for (const ExtentPiece& piece : block.coded) {
       std::shared_ptr<const ByteSource>& coded_in = block.coded_in[piece.file];
       if (!coded_in && piece.file == 0) coded_in = file;

@@ -23,6 +23,7 @@
 #include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "reader/extent_pieces.h"
 #include "wire/spool_file.h"
 
 namespace nmb {

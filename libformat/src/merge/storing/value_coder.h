@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
+#include "model/stored_piece.h"
 #include "nmb/bytes.h"
-#include "nmb/external_files.h"
-#include "nmb/reader.h"
+#include "reader/extent_pieces.h"
 #include "wire/spool_file.h"
 
 namespace nmb {

@@ -130,7 +130,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
     kept.tagged += rows->count(PageUse::kTags, order) > 0;
     kept.counted += rows->count(PageUse::kStatistics, order) > 0;
   }
-  if (block.links) return writer_.link_values(*id, std::move(*block.links));
+  if (block.links) return link_values(writer_, *id, std::move(*block.links));
   storage_.note(*id, std::move(values));
   return {};
 }
