@@ -31,6 +31,15 @@ struct Totals {
 };
 
 struct BlockEntry {
+  // Where a structure of the file lies and the sum of its bytes (spec/format.md, section 5).
+  struct Place {
+    std::uint64_t position = 0;
+    std::uint64_t length = 0;
+    std::uint64_t sum = 0;
+    bool absent() const { return position == 0 && length == 0 && sum == 0; }
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
   std::string name;
   std::uint16_t kind = 0;
   std::uint16_t codec = 0;

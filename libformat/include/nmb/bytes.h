@@ -1,4 +1,4 @@
-// Bytes: sources to read them from, ranges and places of them, and their digests.
+// Bytes: sources to read them from, ranges of them, and their digests.
 #pragma once
 
 #include <compare>
@@ -16,15 +16,6 @@ struct ByteRange {
   std::uint64_t begin = 0, end = 0;
   std::uint64_t length() const { return end - begin; }
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
-};
-
-// Place: where a structure lies and the sum of its bytes (spec/format.md, section 5).
-struct Place {
-  std::uint64_t position = 0;
-  std::uint64_t length = 0;
-  std::uint64_t sum = 0;
-  bool absent() const { return position == 0 && length == 0 && sum == 0; }
-  friend bool operator==(const Place&, const Place&) = default;
 };
 
 // Digest: XXH3-128, which decides equality of metadata (spec/format.md, section 1).

@@ -13,6 +13,7 @@
 #include "nmb/bytes.h"
 #include "nmb/status.h"
 #include "wire/items.h"
+#include "wire/place.h"
 
 namespace nmb {
 

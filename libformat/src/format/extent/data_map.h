@@ -12,6 +12,7 @@
 #include "format/superblock/superblock.h"
 #include "model/stored_piece.h"
 #include "nmb/bytes.h"
+#include "wire/place.h"
 
 namespace nmb {
 

@@ -14,6 +14,7 @@
 #include "nmb/bytes.h"
 #include "nmb/external_files.h"
 #include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

@@ -15,6 +15,7 @@
 #include "format/page/origin.h"
 #include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

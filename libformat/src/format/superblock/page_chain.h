@@ -11,6 +11,7 @@
 #include "format/superblock/superblock.h"
 #include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

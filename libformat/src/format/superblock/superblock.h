@@ -17,6 +17,7 @@
 #include "nmb/block_entry.h"
 #include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

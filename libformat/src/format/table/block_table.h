@@ -14,6 +14,7 @@
 #include "format/table/table_row.h"
 #include "nmb/bytes.h"
 #include "wire/far_source.h"
+#include "wire/place.h"
 
 namespace nmb {
 

@@ -13,6 +13,7 @@
 #include "format/page/page.h"
 #include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 
