@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,6 +33,14 @@ enum class Code : std::uint8_t {
   kLimit,        // a stated limit of memory, count or length
   kBusy,         // another writer holds the file
 };
+
+// The name of a code, as reports have it: "ok", "usage", "not_found", ...
+constexpr std::string_view code_name(Code code) {
+  constexpr std::string_view names[] = {
+      "ok",           "usage", "not_found", "exists", "conflict", "damaged", "unsupported",
+      "unknown_kind", "io",    "no_space",  "range",  "limit",    "busy"};
+  return names[static_cast<std::size_t>(code)];
+}
 
 // No offset in a file applies to this status.
 inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
