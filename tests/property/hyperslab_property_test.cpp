@@ -142,8 +142,7 @@ TEST(HyperslabProperty, ReadsTheSelectedElements) {
     }
     std::vector<std::uint64_t> out(expected.size());
     const test::CountingSource source(memory);
-    ASSERT_TRUE(
-        read_hyperslab(metadata, c.shape, v, source, c.slab, MemoryType::kUInt64, out.data()).ok());
+    ASSERT_TRUE(read_hyperslab(metadata, c.shape, v, source, c.slab, out).ok());
     ASSERT_EQ(out, expected) << "case " << i;
     // Reads are fewer than runs wherever holes are small.
     ASSERT_LE(source.reads(), longest_runs(offsets, c.shape.element_size).size());

@@ -145,9 +145,7 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
     const std::uint64_t from = kPiece / 4 - 1;
     const std::vector<int> changed{-5, -6, -7};
     std::ranges::copy(changed, expected_.begin() + static_cast<std::ptrdiff_t>(from));
-    ASSERT_TRUE(
-        again->put(same, 0, {{from}, {changed.size()}, {}}, memory_type_of<int>(), changed.data())
-            .ok());
+    ASSERT_TRUE(again->put(same, 0, {{from}, {changed.size()}, {}}, changed).ok());
     ASSERT_TRUE(again->close().ok());
     check();
   }
@@ -178,7 +176,7 @@ TEST_F(CodedPiecesTest, AreReadInPartsAndByRequests) {
       values.resize(count);
       starts.push_back(start);
       const Hyperslab slab{{start}, {count}, {}};
-      ASSERT_TRUE(object.block->read(0, slab, memory_type_of<int>(), values.data()).ok());
+      ASSERT_TRUE(object.block->read(0, slab, values).ok());
       ASSERT_TRUE(std::equal(values.begin(), values.end(),
                              expected_.begin() + static_cast<std::ptrdiff_t>(start)));
       std::ranges::fill(values, -1);
@@ -200,10 +198,10 @@ TEST_F(CodedPiecesTest, AreDecodedOnceForManySmallParts) {
   auto reader = *Reader::open(counted, ReadOptions());
   const Object object = *reader->object("b/v");
   int value = 0;
-  ASSERT_TRUE(object.block->read(0, {{1}, {1}, {}}, memory_type_of<int>(), &value).ok());
+  ASSERT_TRUE(object.block->read(0, {{1}, {1}, {}}, std::span(&value, 1)).ok());
   const std::uint64_t before = counted->reads();
   for (std::uint64_t i = 2; i < 1000; ++i)
-    ASSERT_TRUE(object.block->read(0, {{i}, {1}, {}}, memory_type_of<int>(), &value).ok());
+    ASSERT_TRUE(object.block->read(0, {{i}, {1}, {}}, std::span(&value, 1)).ok());
   EXPECT_EQ(counted->reads(), before);
 }
 
@@ -215,7 +213,7 @@ TEST_F(CodedPiecesTest, DamageIsFoundByEveryRead) {
   const Object object = *reader->object("b/v");
   std::vector<int> values(kInts);
   const auto read = [&](std::uint64_t start, std::uint64_t count) {
-    return object.block->read(0, {{start}, {count}, {}}, memory_type_of<int>(), values.data());
+    return object.block->read(0, {{start}, {count}, {}}, std::span(values).first(count));
   };
   EXPECT_TRUE(read(0, 100).ok());
   EXPECT_EQ(read(kPiece / 4 + 5, 1).rule(), "R-EX-5");

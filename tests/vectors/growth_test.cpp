@@ -32,8 +32,7 @@ TEST(Growth, BlocksAreReadAsTheyAre) {
     EXPECT_EQ(*(*reader->block("b"))->read_all<double>(0), (std::vector<double>{0.5, 1.5, 2.5}));
     // A part, across what the entry has and what growth pages add.
     int part[3];
-    ASSERT_TRUE(
-        (*reader->block("a"))->read(0, {{0, 1}, {3, 1}, {}}, memory_type_of<int>(), part).ok());
+    ASSERT_TRUE((*reader->block("a"))->read(0, {{0, 1}, {3, 1}, {}}, part).ok());
     EXPECT_EQ((std::vector<int>{part, part + 3}), (std::vector<int>{2, 4, 6}));
   }
 }

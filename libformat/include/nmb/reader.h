@@ -171,8 +171,8 @@ class Reader {
   NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
       std::span<const std::string_view> names) const;
   // The same of values: rank 0 reads, all get them.
-  NMB_EXPORT Status get_all_same(const Object& object, const Hyperslab& slab, MemoryType type,
-                                 void* out) const;
+  NMB_EXPORT Status get_all_same(const Object& object, const Hyperslab& slab,
+                                 MutableArray out) const;
 
  private:
   struct State;
@@ -210,7 +210,7 @@ NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 //   GetRequests requests;
 //   std::vector<RequestId> ids;
 //   for (Field& field : fields) {
-//     NMB_ASSIGN(RequestId id, requests.iget(field.object, field.slab, std::span(field.values)));
+//     NMB_ASSIGN(RequestId id, requests.iget(field.object, field.slab, field.values));
 //     ids.push_back(id);
 //   }
 //   NMB_TRY(requests.wait(ids));
@@ -221,15 +221,9 @@ class GetRequests {
   NMB_EXPORT GetRequests();
   NMB_EXPORT ~GetRequests();
 
-  // As Dataset::read, but `out` (element_count(slab) values) is filled when the request is waited
-  // for; until then it must stay. Checked at once: kUsage, also an object that no Reader gave.
-  NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MemoryType type,
-                                    void* out);
-  template <class T>
-  Result<RequestId> iget(const Object& object, const Hyperslab& slab, std::span<T> out) {
-    NMB_TRY(check_count(slab, out.size()));
-    return iget(object, slab, memory_type_of<T>(), out.data());
-  }
+  // As Dataset::read, but `out` is filled when the request is waited for; until then it must stay.
+  // Checked at once: kUsage, also an object that no Reader gave.
+  NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MutableArray out);
   // Fills the arrays of requests, which then are open no more. Each read of the file takes at most
   // 1 MiB (with ReadOptions::verify_values a piece, if that is more). statuses: none, or as many as
   // requests: what Dataset::read would have said of each; a read that fails (kIo) is a failure of

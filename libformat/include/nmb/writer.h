@@ -272,12 +272,9 @@ class Writer {
   // values: external form. kUsage also for a _FillValue that cannot change while values are holes.
   NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
                             std::span<const std::byte> values);
-  template <class T>
-  Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
-                 std::span<const T> values) {
-    return put_att_values(block, variable, name, type, memory_type_of<std::remove_const_t<T>>(),
-                          values.data(), values.size());
-  }
+  // Converts them to external form. kRange: some do not fit; nothing is put.
+  NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                            ConstArray values);
   NMB_EXPORT Status put_att_text(BlockId block, VarId variable, std::string_view name,
                                  std::string_view text);
   // By full path; a block that is not there is defined.
@@ -309,21 +306,11 @@ class Writer {
   // --- values ---
   // Puts a hyperslab; records grow as needed. Values that have no space in the file yet, those
   // behind the last record and in committed values, wait in memory for the next collective call.
-  // kRange: some values did not fit, all are put. kUsage: shape, types, mode. kLimit, by several
-  // ranks: more than 64 MiB of this rank wait.
-  NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                        const void* values);
-  template <class T>
-  Status put(BlockId block, VarId variable, const Hyperslab& slab, std::span<const T> values) {
-    NMB_TRY(check_count(slab, values.size()));
-    return put(block, variable, slab, memory_type_of<T>(), values.data());
-  }
+  // kRange: some values did not fit, all are put. kUsage: shape, number of values, types, mode.
+  // kLimit, by several ranks: more than 64 MiB of this rank wait.
+  NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values);
   // The whole variable, with as many records as the values make.
-  template <class T>
-  Status put(BlockId block, VarId variable, std::span<const T> values) {
-    NMB_ASSIGN(Hyperslab slab, whole(block, variable, values.size()));
-    return put(block, variable, slab, values);
-  }
+  NMB_EXPORT Status put(BlockId block, VarId variable, ConstArray values);
 
   // Collective: the block gets `records` records, if it has fewer, and space for all of them that
   // were not committed: put() then writes straight into the file. Ranks that share it say the same.
@@ -334,13 +321,9 @@ class Writer {
   // of several ranks overlap the highest rank's values count; with put() that is not defined.
   // Each piece of the file is written by one rank, straight from what the others send it. A record
   // that is new gets space for all of its variables. Values that wait for space get it, and count
-  // as put before. count: of the values.
-  NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                            const void* values, std::uint64_t count);
-  template <class T>
-  Status put_all(BlockId block, VarId variable, const Hyperslab& slab, std::span<const T> values) {
-    return put_all(block, variable, slab, memory_type_of<T>(), values.data(), values.size());
-  }
+  // as put before.
+  NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab,
+                            ConstArray values);
 
   // Many hyperslabs put together: iput() as put(), but the values are only looked at, and must stay
   // as they are, until the request is waited for. They are then put in the order in which they lie
@@ -353,19 +336,9 @@ class Writer {
   //   NMB_TRY(writer.wait_all(requests));
   // Checked at once: kUsage, kLimit. What was put to the elements in the meantime is overwritten.
   NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
-                                    MemoryType type, const void* values);
-  template <class T>
-  Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
-                         std::span<const T> values) {
-    NMB_TRY(check_count(slab, values.size()));
-    return iput(block, variable, slab, memory_type_of<T>(), values.data());
-  }
+                                    ConstArray values);
   // The whole variable, with as many records as the values make.
-  template <class T>
-  Result<RequestId> iput(BlockId block, VarId variable, std::span<const T> values) {
-    NMB_ASSIGN(Hyperslab slab, whole(block, variable, values.size()));
-    return iput(block, variable, slab, values);
-  }
+  NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, ConstArray values);
   // Puts the values of requests, which then are open no more. Where they overlap the one that comes
   // later in `requests` counts. statuses: none, or as many as requests: what put() would have said
   // of each. Returns the first failure of them; the others are put unless the file is in doubt.
@@ -420,9 +393,7 @@ class Writer {
   static Result<std::unique_ptr<Writer>> make_together(const std::string& path,
                                                        const WriterOptions& options, bool create,
                                                        Communicator* ranks);
-  NMB_EXPORT Status put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
-                                   MemoryType memory, const void* values, std::uint64_t count);
-  NMB_EXPORT Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
+  Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
   std::unique_ptr<Impl> impl_;
 };
 

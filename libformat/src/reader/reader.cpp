@@ -147,9 +147,8 @@ Result<std::vector<std::shared_ptr<const Block>>> Reader::open_blocks(
   return blocks;
 }
 
-Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MemoryType type,
-                            void* out) const {
-  auto read = [&] { return object.block->read(object.variable, slab, type, out); };
+Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MutableArray out) const {
+  auto read = [&] { return object.block->read(object.variable, slab, out); };
   return state_->together ? state_->together->together(read) : read();
 }
 

@@ -303,12 +303,13 @@ Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name
                                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
-Status Writer::put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
-                              MemoryType memory, const void* values, std::uint64_t count) {
-  if ((type == Type::kChar) != (memory == MemoryType::kText))
+Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                       ConstArray values) {
+  if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "found text and numbers mixed for attribute " + in_quotes(name));
-  std::vector<std::byte> external(count * type_size(type));
-  if (std::uint64_t bad = convert_to_external(memory, values, count, type, external.data()))
+  std::vector<std::byte> external(values.count() * type_size(type));
+  if (std::uint64_t bad =
+          convert_to_external(values.type(), values.data(), values.count(), type, external.data()))
     return Status(Code::kRange, "found " + std::to_string(bad) + " values of attribute " +
                                     in_quotes(name) + " out of the range of " +
                                     std::string(type_name(type)));
@@ -393,21 +394,27 @@ Status link_values(Writer& writer, BlockId block, LinkedValues values) {
 Status Writer::end_define() { return end_define_of(*impl_); }
 Status Writer::redefine() { return Definitions(*impl_).redefine(); }
 
-Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                   const void* values) {
-  return Puts(*impl_).put(block, variable, slab, type, values);
+Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+  return Puts(*impl_).put(block, variable, slab, values);
+}
+Status Writer::put(BlockId block, VarId variable, ConstArray values) {
+  NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
+  return put(block, variable, slab, values);
 }
 Status Writer::extend(BlockId block, std::uint64_t records) {
   return PutsTogether(*impl_).extend(block, records);
 }
-Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                       const void* values, std::uint64_t count) {
-  return PutsTogether(*impl_).put_all(block, variable, slab, type, values, count);
+Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+  return PutsTogether(*impl_).put_all(block, variable, slab, values);
 }
 
 Result<RequestId> Writer::iput(BlockId block, VarId variable, const Hyperslab& slab,
-                               MemoryType type, const void* values) {
-  return Requests(*impl_).iput(block, variable, slab, type, values);
+                               ConstArray values) {
+  return Requests(*impl_).iput(block, variable, slab, values);
+}
+Result<RequestId> Writer::iput(BlockId block, VarId variable, ConstArray values) {
+  NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
+  return iput(block, variable, slab, values);
 }
 Status Writer::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
   return Requests(*impl_).wait(requests, statuses);

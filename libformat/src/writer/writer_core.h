@@ -33,8 +33,7 @@ struct PutRequest {
   BlockId block;
   VarId variable;
   Hyperslab slab;
-  MemoryType memory;
-  const void* values;
+  ConstArray values;
 };
 
 // Names of blocks, by the last end_define() of several ranks.

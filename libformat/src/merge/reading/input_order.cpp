@@ -33,7 +33,7 @@ Result<std::optional<double>> first_value(const InputBlock& block, std::string_v
   if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end())
     return std::optional<double>();
   double value = 0;
-  NMB_TRY(form.dataset.read(*id, slab, MemoryType::kDouble, &value));
+  NMB_TRY(form.dataset.read(*id, slab, std::span(&value, 1)));
   return std::optional(value);
 }
 
