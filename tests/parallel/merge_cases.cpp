@@ -121,7 +121,7 @@ std::vector<Input> many_inputs() {
 
 PackOptions by_groups(const std::string& block_name) {
   PackOptions options;
-  options.block_by = "prefix:^_grp_(r[0-9]+e[0-9]+)_";
+  options.block_by = {BlockRule::By::kPrefix, "^_grp_(r[0-9]+e[0-9]+)_"};
   options.block_name = block_name;
   return options;
 }
@@ -134,7 +134,7 @@ RANK_CASE(MergedWholeAsByOneProcess) {
 RANK_CASE(MergedByGroupsAsByOneProcess) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   PackOptions options = by_groups("{stem}/{group}");
-  options.samples = "vars:2";
+  options.samples = {.by = SampleRule::By::kVariables, .variables = 2};
   options.unique_groups = true;
   options.writer.threads = 2;
   return merge_both_ways(ranks, folder, many_inputs(), options, Code::kOk);

@@ -127,7 +127,7 @@ TEST_F(PackPlanTest, SaysLengthAndMemory) {
   if (test::kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
   make_inputs(64, 20, 200'000);
   check("whole files", 1.25);
-  options_.block_by = "prefix:^_grp_([a-z0-9]+)_";
+  options_.block_by = {BlockRule::By::kPrefix, "^_grp_([a-z0-9]+)_"};
   options_.block_name = "{stem}/{group}";
   check("groups", 1.25);
 }

@@ -34,10 +34,10 @@ class SplitDatasetTest : public testing::Test {
     dataset_ = test::make_dataset(std::move(definitions_), Kind::kCdf2, records);
     for (std::size_t i = 0; i < dataset_.values.size(); ++i)
       dataset_.values[i] = static_cast<std::byte>(i * 31 % 251);
-    Result<BlockRule> parsed = BlockRule::parse(rule);
-    ASSERT_TRUE(parsed.ok()) << parsed.status().text();
+    Result<BlockAssigner> assigner = BlockAssigner::make(*BlockRule::parse(rule));
+    ASSERT_TRUE(assigner.ok()) << assigner.status().text();
     SplitDataset splitter(
-        std::move(*parsed), keep_unmatched,
+        std::move(*assigner), keep_unmatched,
         [this](DatasetPart part) {
           take(std::move(part));
           return Status();

@@ -88,7 +88,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_option("--unique", unique_, "{group}: the same inner name in two inputs is a conflict")
       ->type_name("WHAT")
       ->check(one_of({"{group}"}));
-  app.add_option("--samples", options_.samples,
+  app.add_option("--samples", samples_,
                  "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; "
                  "blocks of NMB files "
                  "keep theirs)")
@@ -540,7 +540,8 @@ Status PackCommand::execute() {
   NMB_TRY(take_io());
   if (!unmatched_.empty() && split_names_.empty())
     return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
-  if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+  if (!split_names_.empty()) options_.block_by = {BlockRule::By::kPrefix, split_names_};
+  NMB_ASSIGN(options_.samples, SampleRule::parse(samples_));
   if (!digest_.empty() && !common.json && report_path_.empty())
     return Status(Code::kUsage, "found --digest, expected --json or --report with it");
   if (options_.append)

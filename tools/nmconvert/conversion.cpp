@@ -219,7 +219,7 @@ class Converter {
     options.output = output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
-    options.block_by = record_.of.block_by;
+    options.block_by = options_.block_by;
     options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;

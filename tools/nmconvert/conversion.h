@@ -9,6 +9,7 @@
 #include "nmb/communicator.h"
 #include "nmb/external_files.h"
 #include "nmb/files.h"
+#include "nmb/merge.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
 #include "nmb/writer.h"
@@ -26,6 +27,7 @@ struct ConversionOptions {
   bool folders = false;  // make the folders of the output that are not there
   // An output that exists is no failure if it is, byte for byte, what the conversion makes.
   bool accept_equal = false;
+  BlockRule block_by{};  // of what Conversion::block_by is the text
   std::optional<Compression> compression;
   bool materialise = false;  // values of an HDF5 input in other files are copied
   bool repack = false;       // an NMB file into another

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nmb/block_entry.h"
@@ -36,6 +37,44 @@ struct PackSource {
   std::string path{};
   std::uint64_t bytes = 0;
   std::vector<std::string> provenance;  // of an NMB file: what it tells (Reader::provenance)
+};
+
+// What becomes a block of the output. A new block lies below the one it was in. What goes to none
+// stays there, with global attributes and dimensions that no variable uses.
+struct BlockRule {
+  enum class By : std::uint8_t {
+    kGroup,      // a classic file, a group of an HDF5 file, a block of an NMB file
+    kPrefix,     // variables of whose names the regular expression `name` (PCRE2) captures the
+                 // same; what follows the match is the variable's new name, and that of a dimension
+    kCount,      // each `count` variables, in order of definition; named by position, zero-padded
+    kOne,        // all of an input, without groups: the root block
+    kDimension,  // each index along dimension `name`: NAME/0007; its variables lose the dimension
+    kAttribute,  // variables whose attribute `name` has the same value, text or integers; in an
+                 // input of several groups also a group that has it itself: VALUE/GROUP
+  };
+  By by = By::kGroup;
+  std::string name{};
+  std::uint64_t count = 1;
+
+  // "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME", "key:ATT". kUsage.
+  NMB_EXPORT static Result<BlockRule> parse(std::string_view text);
+};
+
+// How many samples a block counts for.
+struct SampleRule {
+  enum class By : std::uint8_t {
+    kDefault,    // 1 with variables; blocks of NMB files keep theirs
+    kVariables,  // one each `variables` variables; a remainder is a conflict
+    kDimension,  // the length of `dimension`, 0 without it
+    kGroup,      // 1 for a group that lies right below the root and has variables
+    kNone,
+  };
+  By by = By::kDefault;
+  std::uint64_t variables = 1;
+  std::string dimension{};
+
+  // "" (the default), "vars:N", "dim:NAME", "group", "none". kUsage.
+  NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
 };
 
 struct PackOptions {
@@ -88,25 +127,12 @@ struct PackOptions {
   // groups; of union and join {group}.
   std::string block_name;
   bool unique_groups = false;  // the same inner name in two inputs is a conflict
-  // What becomes a block:
-  //   group         a classic file, a group of an HDF5 file, a block of an NMB file ("": the same)
-  //   prefix:REGEX  variables of which REGEX (PCRE2) captures the same; what follows the match is
-  //                 the variable's new name, and that of a dimension
-  //   vars:N        each N variables, in order of definition; named by position, zero-padded
-  //   one           all of an input, without groups: the root block
-  //   dim:NAME      each index along a dimension: NAME/0007; its variables lose the dimension
-  //   key:ATT       variables whose attribute ATT has the same value, text or integers; in an input
-  //                 of several groups also a group that has ATT itself: VALUE/GROUP
-  // A new block lies below the one it was in. What goes to none stays there, with global attributes
-  // and dimensions that no variable uses. What came from HDF5 is divided and united as a classic
-  // dataset (nmb/netcdf_view.h): losses are conflicts. Blocks of which nothing goes elsewhere stay
-  // as they are.
-  std::string block_by;
+  // What came from HDF5 is divided and united as a classic dataset (nmb/netcdf_view.h): losses are
+  // conflicts. Blocks of which nothing goes elsewhere stay as they are.
+  BlockRule block_by{};
   bool strict = false;          // a warning is a conflict
-  bool keep_unmatched = false;  // prefix: variables that do not match stay, else conflicts
-  // "", "vars:N", "dim:NAME", "group", "none". "": 1 for a block with variables; blocks of NMB
-  // files keep theirs.
-  std::string samples;
+  bool keep_unmatched = false;  // kPrefix: variables that do not match stay, else conflicts
+  SampleRule samples{};
   // Of NMB inputs only this block is taken. A classic one becomes the root block. One that came
   // from HDF5 keeps its name, since references in it lead to paths; the blocks below it are taken
   // too. kNotFound: an input without it; kUnsupported: inputs of other kinds.

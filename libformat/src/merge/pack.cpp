@@ -11,7 +11,6 @@
 #include "merge/reading/input_rounds.h"
 #include "merge/reading/input_shares.h"
 #include "merge/reading/planned_input.h"
-#include "merge/reading/sample_rule.h"
 #include "merge/reading/value_origin.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/reporting/pack_plan.h"
@@ -102,7 +101,8 @@ class Packer {
     if (options_.append && (options_.mode != MergeMode::kPack || options_.classic))
       return Status(Code::kUsage, "found blocks to append that are united, expected pack");
     if (options_.link) NMB_TRY(check_link());
-    NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
+    if (options_.samples.variables == 0)
+      return Status(Code::kUsage, "found samples of 0 variables, expected 1 or more");
     const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
     pool_ =
         std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
@@ -167,7 +167,7 @@ class Packer {
     };
     if (options_.mode != MergeMode::kPack || options_.classic)
       return found("of blocks that are united, joined or put together", "pack");
-    if (!options_.block_by.empty() && options_.block_by != "group")
+    if (options_.block_by.by != BlockRule::By::kGroup)
       return found("of blocks that are divided", "blocks as they are");
     if (options_.compression) return found("and to compress", "one of them");
     if (options_.writer.hdf5_view == Hdf5View::kOn)
@@ -189,7 +189,7 @@ class Packer {
     NMB_ASSIGN(writer_, options_.append
                             ? Writer::open(options_.output, writer_options(), ranks_)
                             : Writer::create(options_.output, writer_options(), ranks_));
-    blocks_.emplace(options_, samples_, *writer_, conflicts_, names_, report_, ranks_.size() == 1);
+    blocks_.emplace(options_, *writer_, conflicts_, names_, report_, ranks_.size() == 1);
     return {};
   }
 
@@ -330,15 +330,15 @@ class Packer {
         *failure = Status(Code::kNotFound, options_.output, kNoOffset, "",
                           "no input has " + what + "; nothing was written");
     };
-    if (options_.block_by.starts_with("prefix:")) {
+    if (options_.block_by.by == BlockRule::By::kPrefix) {
       NMB_ASSIGN(const bool any, anywhere(is_divided));
       if (!any)
-        note("a variable that the expression " + nmb::in_quotes(options_.block_by.substr(7)) +
+        note("a variable that the expression " + nmb::in_quotes(options_.block_by.name) +
              " matches");
     }
-    if (samples_.by() == SampleRule::By::kDimension && !classic_) {
+    if (options_.samples.by == SampleRule::By::kDimension && !classic_) {
       NMB_ASSIGN(const bool any, anywhere(blocks_->has_sample_dimension()));
-      if (!any) note("dimension " + nmb::in_quotes(samples_.dimension()) + " (samples)");
+      if (!any) note("dimension " + nmb::in_quotes(options_.samples.dimension) + " (samples)");
     }
     if (!options_.compression || classic_) return {};
     NMB_ASSIGN(const bool has_zstd, anywhere(blocks_->has_zstd_chunks()));
@@ -553,7 +553,6 @@ class Packer {
   const PackOptions& options_;
   PackReport& report_;
   Communicator& ranks_;
-  SampleRule samples_;
   std::shared_ptr<FilePool> pool_;
   std::shared_ptr<SourcePool> views_;
   InputShare share_{0, 0};                                   // of inputs that become blocks here

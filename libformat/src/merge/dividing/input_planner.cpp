@@ -50,9 +50,9 @@ Status InputPlanner::prepare_names() {
 }
 
 Status InputPlanner::prepare_division() {
-  NMB_ASSIGN(BlockRule rule, BlockRule::parse(options_.block_by));
-  by_ = rule.by();
+  by_ = options_.block_by.by;
   if (by_ == By::kGroup || by_ == By::kOne) return {};
+  NMB_ASSIGN(BlockAssigner rule, BlockAssigner::make(options_.block_by));
   if (template_ && !template_->has_group())
     return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                     "\", expected one with {group} where blocks are divided");
@@ -81,16 +81,14 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   // Blocks that are divided or united are as long as their dimensions, which groups share; so are
   // dimensions that count samples.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
-                           options_.samples.starts_with("dim:");
+                           options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
       options_.compression &&
       std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
         return is_made_up(asked.dimension);
       });
   read.count_groups = read.shared_dimensions || read.made_up_names;
-  if (const Result<SampleRule> rule = SampleRule::parse(options_.samples);
-      rule.ok() && rule->by() != SampleRule::By::kDefault)
-    read.sample_rule = &sample_rule_.emplace(*rule);
+  if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "merge/dividing/block_assigner.h"
 #include "merge/dividing/block_fates.h"
-#include "merge/dividing/block_rule.h"
 #include "merge/dividing/block_template.h"
 #include "merge/dividing/split_dataset.h"
 #include "merge/reading/block_sink.h"
@@ -113,8 +113,7 @@ class InputPlanner {
   const std::shared_ptr<SourcePool> views_;
   std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
   By by_ = By::kGroup;
-  std::optional<SplitDataset> splitter_;   // where blocks are divided
-  std::optional<SampleRule> sample_rule_;  // unset: the default
+  std::optional<SplitDataset> splitter_;  // where blocks are divided
   std::optional<InputReader> reader_;
   std::uint64_t largest_load_ = 0;
   bool has_divided_ = false;

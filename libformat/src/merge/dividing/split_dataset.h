@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "merge/dividing/block_rule.h"
+#include "merge/dividing/block_assigner.h"
 #include "model/names_like.h"
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
@@ -54,13 +54,13 @@ class SplitDataset {
   };
 
   // keep_unmatched: of variables that belong to no group; else they are conflicts.
-  SplitDataset(BlockRule rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
+  SplitDataset(BlockAssigner rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
       : rule_(std::move(rule)),
         keep_unmatched_(keep_unmatched),
         take_(std::move(take)),
         conflict_(std::move(conflict)) {}
 
-  BlockRule& rule() { return rule_; }
+  BlockAssigner& rule() { return rule_; }
 
   // Decides what goes where. false: the dataset stays as it is, and make() has nothing to do.
   // kLimit.
@@ -102,7 +102,7 @@ class SplitDataset {
   DatasetPart part_of(const Input& input, const Selection& selection, std::string_view group,
                       const Metadata& metadata) const;
 
-  BlockRule rule_;
+  BlockAssigner rule_;
   const bool keep_unmatched_;
   const TakePart take_;
   const TakeConflict conflict_;

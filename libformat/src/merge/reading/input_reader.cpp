@@ -350,7 +350,7 @@ Result<bool> InputReader::read_entry(std::size_t index,
     block.first_made_up = found.first_made_up;
   }
   if (options_.sample_rule && source->metadata.extension())
-    block.counted = options_.sample_rule->objects_of(*source, lengths_.get());
+    block.counted = counts_of(*options_.sample_rule, *source, lengths_.get());
   count_objects(*loaded, &block.packed);
   block.packed.body = std::move(body);
   block.values = values;
@@ -542,7 +542,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
     block.first_made_up = first->second;
   if (options_.sample_rule) {
     std::string name = std::exchange(dataset.name, place_of(group.name));
-    block.counted = options_.sample_rule->objects_of(dataset, lengths_.get());
+    block.counted = counts_of(*options_.sample_rule, dataset, lengths_.get());
     dataset.name = std::move(name);
   }
   block.load = dataset.metadata.memory() + group.body.size();

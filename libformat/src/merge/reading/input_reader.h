@@ -15,7 +15,7 @@
 #include "convert/moved_paths.h"
 #include "hdf5/client/hdf5_file.h"
 #include "merge/reading/input_links.h"
-#include "merge/reading/sample_rule.h"
+#include "merge/reading/sample_counts.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
 #include "nmb/files.h"
@@ -57,7 +57,7 @@ struct KeptBlock {
   // With `made_up_names`, of a block from HDF5: as for netcdf_view().
   std::optional<std::int64_t> first_made_up;
   // What `sample_rule` counts of a block from HDF5.
-  std::optional<SampleRule::Objects> counted;
+  std::optional<SampleCounts> counted;
   // All of the extent, holes as fill values; nullptr where it is empty.
   std::shared_ptr<const ByteSource> values;
   std::vector<ExtentPiece> coded;     // its coded pieces, if they were asked for

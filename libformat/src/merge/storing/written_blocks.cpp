@@ -49,15 +49,14 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
   return std::nullopt;
 }
 
-Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name,
-                                                const SampleRule::Objects& objects,
+Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const SampleCounts& counts,
                                                 std::optional<std::uint64_t> recorded) {
-  if (recorded && samples_.by() == SampleRule::By::kDefault) return *recorded;
-  has_sample_dimension_ |= objects.length.has_value();
-  Result<std::uint64_t> count = samples_.count(objects, name.group);
+  if (recorded && samples_.by == SampleRule::By::kDefault) return *recorded;
+  has_sample_dimension_ |= counts.length.has_value();
+  Result<std::uint64_t> count = count_samples(samples_, counts, name.group);
   if (count.ok() || count.status().code() != Code::kConflict) return count;
-  conflicts_.add("samples", name.name, std::to_string(objects.variables) + " variables",
-                 "a multiple of " + std::to_string(samples_.variables_per_sample()));
+  conflicts_.add("samples", name.name, std::to_string(counts.variables) + " variables",
+                 "a multiple of " + std::to_string(samples_.variables));
   return std::uint64_t{0};
 }
 
@@ -111,9 +110,9 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   packed.name = name.name;
   NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
   if (!keeps) return {};
-  const SampleRule::Objects objects =
-      block.counted ? *block.counted : samples_.objects_of(block.dataset.metadata, packed.records);
-  NMB_ASSIGN(packed.samples, samples_of(name, objects, block.samples));
+  const SampleCounts counts =
+      block.counted ? *block.counted : counts_of(samples_, block.dataset.metadata, packed.records);
+  NMB_ASSIGN(packed.samples, samples_of(name, counts, block.samples));
   ValuesToCode values;
   if (!block.links)
     NMB_TRY(storage_.prepare(block.dataset, block.first_made_up, std::move(block.coded),
@@ -169,7 +168,7 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
     return {};
   NMB_TRY(storage_.check_codec(metadata));
   NMB_ASSIGN(const std::uint64_t samples,
-             samples_of(name, samples_.objects_of(metadata, part.records), part.samples));
+             samples_of(name, counts_of(samples_, metadata, part.records), part.samples));
   Status status;
   const std::optional<BlockId> id =
       defined(writer_.define_block(name.name, metadata, part.records), name, &status);

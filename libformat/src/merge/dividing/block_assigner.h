@@ -1,4 +1,4 @@
-// BlockRule: how blocks are made of what inputs hold (PackOptions::block_by).
+// BlockAssigner: to which block each variable goes (PackOptions::block_by).
 #pragma once
 
 #include <cstdint>
@@ -6,34 +6,29 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "merge/dividing/name_splitter.h"
+#include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
 // Not thread-safe.
-class BlockRule {
+class BlockAssigner {
  public:
-  enum class By {
-    kGroup,      // as the input has them
-    kPrefix,     // by a part of variables' names
-    kCount,      // so many variables each
-    kOne,        // all groups together
-    kDimension,  // one for each index along a dimension
-    kAttribute,  // by the value of an attribute
-  };
-  // "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME", "key:ATT". kUsage.
-  static Result<BlockRule> parse(const std::string& text);
+  using By = BlockRule::By;
+  // kUsage: the expression of kPrefix, or a count of 0.
+  static Result<BlockAssigner> make(BlockRule rule);
 
-  By by() const { return by_; }
+  By by() const { return rule_.by; }
   // A dimension or an attribute, which some variable must have.
-  bool names_object() const { return !name_.empty(); }
-  const std::string& name() const { return name_; }
+  bool names_object() const { return by() == By::kDimension || by() == By::kAttribute; }
+  const std::string& name() const { return rule_.name; }
 
   // By kCount; else 1.
-  std::uint64_t variables_per_block() const { return count_; }
+  std::uint64_t variables_per_block() const { return rule_.count; }
 
   // Ahead of the variables of a dataset.
   void begin() { groups_.clear(); }
@@ -50,11 +45,11 @@ class BlockRule {
   Result<std::string_view> cut(std::string_view name);
 
  private:
-  By by_ = By::kGroup;
-  std::string name_;
-  std::uint64_t count_ = 1;
-  std::optional<NameSplitter> splitter_;
-  std::deque<std::string> groups_;  // whose names are nowhere in the metadata
+  explicit BlockAssigner(BlockRule rule) : rule_(std::move(rule)) {}
+
+  BlockRule rule_;
+  std::optional<NameSplitter> splitter_;  // by kPrefix
+  std::deque<std::string> groups_;        // whose names are nowhere in the metadata
 };
 
 // `position` with as many digits as the last of `count` has.

@@ -1,5 +1,5 @@
 // How many samples a block counts for.
-#include "merge/reading/sample_rule.h"
+#include "merge/reading/sample_counts.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ Metadata block(std::uint32_t variables) {
 std::int64_t samples(std::string_view rule, const Metadata& metadata, std::string_view group = "") {
   Result<SampleRule> parsed = SampleRule::parse(rule);
   if (!parsed.ok()) return -1;
-  Result<std::uint64_t> count = parsed->count(parsed->objects_of(metadata, 9), group);
+  Result<std::uint64_t> count = count_samples(*parsed, counts_of(*parsed, metadata, 9), group);
   return count.ok() ? static_cast<std::int64_t>(*count) : -1;
 }
 

@@ -1,5 +1,5 @@
-// Rules that make blocks.
-#include "merge/dividing/block_rule.h"
+// Blocks that variables go to.
+#include "merge/dividing/block_assigner.h"
 
 #include <gtest/gtest.h>
 
@@ -29,9 +29,14 @@ Metadata variables(std::initializer_list<const char*> names) {
   return out;
 }
 
+Result<BlockAssigner> assigner(std::string_view text) {
+  NMB_ASSIGN(BlockRule rule, BlockRule::parse(text));
+  return BlockAssigner::make(std::move(rule));
+}
+
 // "GROUP:NAME" of each variable, "-" where it stays, "!WHAT" where its value is no name.
 std::vector<std::string> places(std::string_view text, const Metadata& metadata) {
-  Result<BlockRule> rule = BlockRule::parse(std::string(text));
+  Result<BlockAssigner> rule = assigner(text);
   EXPECT_TRUE(rule.ok()) << rule.status().text();
   rule->begin();
   std::vector<std::string> out;
@@ -49,7 +54,7 @@ std::vector<std::string> places(std::string_view text, const Metadata& metadata)
 
 using Places = std::vector<std::string>;
 
-TEST(BlockRule, HasSixForms) {
+TEST(BlockAssigner, HasSixForms) {
   const std::pair<const char*, By> forms[] = {{"", By::kGroup},
                                               {"group", By::kGroup},
                                               {"prefix:^(a)_", By::kPrefix},
@@ -58,28 +63,29 @@ TEST(BlockRule, HasSixForms) {
                                               {"dim:time", By::kDimension},
                                               {"key:source", By::kAttribute}};
   for (const auto& [text, by] : forms) {
-    const Result<BlockRule> rule = BlockRule::parse(text);
+    const Result<BlockAssigner> rule = assigner(text);
     ASSERT_TRUE(rule.ok()) << text;
     EXPECT_EQ(rule->by(), by) << text;
     EXPECT_EQ(rule->names_object(), by == By::kDimension || by == By::kAttribute) << text;
   }
 }
 
-TEST(BlockRule, RefusesAllElse) {
+TEST(BlockAssigner, RefusesAllElse) {
   for (const char* text :
        {"groups", "one ", "prefix:", "prefix:(", "prefix:abc", "vars:", "vars:0", "vars:-1",
         "vars:2x", "vars:99999999999999999999", "dim:", "key:", "time"}) {
-    const Result<BlockRule> rule = BlockRule::parse(text);
+    const Result<BlockAssigner> rule = assigner(text);
     EXPECT_EQ(rule.status().code(), Code::kUsage) << text;
   }
+  EXPECT_EQ(BlockAssigner::make({.by = By::kCount, .count = 0}).status().code(), Code::kUsage);
 }
 
-TEST(BlockRule, PrefixGivesGroupAndRest) {
+TEST(BlockAssigner, PrefixGivesGroupAndRest) {
   EXPECT_EQ(places("prefix:^g_([a-z]*)_", variables({"g_a_x", "g_b_", "y", "g__x"})),
             (Places{"a:x", "b:", "-", "-"}));
 }
 
-TEST(BlockRule, CountNumbersBlocksWithAsManyDigits) {
+TEST(BlockAssigner, CountNumbersBlocksWithAsManyDigits) {
   EXPECT_EQ(places("vars:2", variables({"a", "b", "c", "d"})),
             (Places{"0:a", "0:b", "1:c", "1:d"}));
   Metadata many;
@@ -90,7 +96,7 @@ TEST(BlockRule, CountNumbersBlocksWithAsManyDigits) {
   EXPECT_EQ(found.back(), "10:v10");
 }
 
-TEST(BlockRule, AttributeGivesTextAndIntegers) {
+TEST(BlockAssigner, AttributeGivesTextAndIntegers) {
   Metadata metadata = variables({"a", "b", "c", "d", "e", "f", "g"});
   put_text(&metadata, 0, "k", std::string_view("sea\0\0", 5));
   put_bytes<4>(&metadata, 1, "k", Type::kShort, {0, 7, 0xFF, 0xFE});
@@ -103,9 +109,9 @@ TEST(BlockRule, AttributeGivesTextAndIntegers) {
                     "!an empty text", "!no value", "-"}));
 }
 
-TEST(BlockRule, AttributeOfADataset) {
+TEST(BlockAssigner, AttributeOfADataset) {
   Metadata metadata = variables({"a"});
-  const Result<BlockRule> rule = BlockRule::parse("key:k");
+  const Result<BlockAssigner> rule = assigner("key:k");
   ASSERT_TRUE(rule.ok());
   EXPECT_EQ(*rule->of_dataset(metadata), std::nullopt);
   put_text(&metadata, kGlobal, "k", "sea/north");
@@ -114,13 +120,13 @@ TEST(BlockRule, AttributeOfADataset) {
   EXPECT_EQ(rule->of_dataset(metadata).status().code(), Code::kConflict);
 }
 
-TEST(BlockRule, ConcernsWhatItMoves) {
+TEST(BlockAssigner, ConcernsWhatItMoves) {
   Metadata metadata = variables({"g_a_x", "y"});
   const DimId time = *metadata.def_dim("time", 3);
   ASSERT_TRUE(metadata.def_var("z", Type::kInt, std::array{time}).ok());
   put_bytes<8>(&metadata, 1, "k", Type::kDouble, {});
   const auto concerned = [&](const char* text) {
-    Result<BlockRule> rule = BlockRule::parse(text);
+    Result<BlockAssigner> rule = assigner(text);
     EXPECT_TRUE(rule.ok());
     std::string out;
     for (VarId v = 0; v < 3; ++v) out += *rule->concerns(metadata, v) ? '1' : '0';
@@ -132,18 +138,18 @@ TEST(BlockRule, ConcernsWhatItMoves) {
   EXPECT_EQ(concerned("vars:2"), "111");
 }
 
-TEST(BlockRule, CutsNamesOfDimensionsByPrefixAlone) {
-  Result<BlockRule> prefix = BlockRule::parse("prefix:^g_([a-z])_");
+TEST(BlockAssigner, CutsNamesOfDimensionsByPrefixAlone) {
+  Result<BlockAssigner> prefix = assigner("prefix:^g_([a-z])_");
   ASSERT_TRUE(prefix.ok());
   EXPECT_EQ(*prefix->cut("g_a_x"), "x");
   EXPECT_EQ(*prefix->cut("g_a_"), "g_a_");
   EXPECT_EQ(*prefix->cut("x"), "x");
-  Result<BlockRule> count = BlockRule::parse("vars:1");
+  Result<BlockAssigner> count = assigner("vars:1");
   ASSERT_TRUE(count.ok());
   EXPECT_EQ(*count->cut("g_a_x"), "g_a_x");
 }
 
-TEST(BlockRule, PadsPositions) {
+TEST(BlockAssigner, PadsPositions) {
   EXPECT_EQ(padded_position(0, 1), "0");
   EXPECT_EQ(padded_position(9, 10), "9");
   EXPECT_EQ(padded_position(9, 11), "09");
