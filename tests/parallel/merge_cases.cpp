@@ -55,8 +55,8 @@ std::string text_of(const PackReport& report) {
   std::string out = std::to_string(report.inputs) + " " + std::to_string(report.bytes_in) + " " +
                     std::to_string(report.value_bytes) + " " + std::to_string(report.bytes_out);
   for (const PackConflict& c : report.conflicts)
-    out += "\n" + c.kind + "; " + c.object + "; " + c.first_file + "; " + c.second_file + "; " +
-           c.found + "; " + c.expected;
+    out += "\n" + std::string(conflict_name(c.kind)) + "; " + c.object + "; " + c.first_file +
+           "; " + c.second_file + "; " + c.found + "; " + c.expected;
   for (const Status& status : report.unreadable) out += "\n" + status.text();
   for (const std::string& warning : report.warnings) out += "\n" + warning;
   return out;

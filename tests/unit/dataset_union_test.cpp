@@ -48,7 +48,8 @@ class DatasetUnionTest : public testing::Test {
                     : note.what == UnionNote::What::kLeftOut ? left_out_
                     : note.what == UnionNote::What::kFilled  ? filled_
                                                              : differing_;
-      notes.push_back(note.kind + " " + note.object + ": " + note.found + "; " + note.expected);
+      notes.push_back(std::string(conflict_name(note.kind)) + " " + note.object + ": " +
+                      note.found + "; " + note.expected);
     });
   }
 

@@ -43,8 +43,9 @@ class SplitDatasetTest : public testing::Test {
           return Status();
         },
         [this](SplitConflict conflict) {
-          conflicts_.push_back(conflict.kind + " " + conflict.group.value_or("-") + " " +
-                               conflict.object + ": " + conflict.found);
+          conflicts_.push_back(std::string(conflict_name(conflict.kind)) + " " +
+                               conflict.group.value_or("-") + " " + conflict.object + ": " +
+                               conflict.found);
         });
     const SplitDataset::Input input{dataset_.metadata, dataset_.layout, records, 1000};
     Result<bool> sorted = splitter.sort(input);

@@ -42,7 +42,7 @@ constexpr std::size_t kShownConflicts = 10;
 Json conflicts_json(const std::vector<PackConflict>& conflicts) {
   Json all = Json::array();
   for (const PackConflict& conflict : conflicts) {
-    Json one{{"kind", conflict.kind},
+    Json one{{"kind", conflict_name(conflict.kind)},
              {"object", json_text(conflict.object)},
              {"files", Json::array({json_text(conflict.first_file)})},
              {"found", json_text(conflict.found)},
@@ -640,19 +640,19 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
     std::size_t count;
   };
   std::vector<Group> groups;
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::size_t> places;
+  std::map<std::tuple<ConflictKind, std::string_view, std::string_view>, std::size_t> places;
   for (const PackConflict& conflict : conflicts) {
-    const auto [place, is_new] = places.emplace(
-        std::tuple(std::string_view(conflict.kind), std::string_view(conflict.object),
-                   std::string_view(conflict.expected)),
-        groups.size());
+    const auto [place, is_new] =
+        places.emplace(std::tuple(conflict.kind, std::string_view(conflict.object),
+                                  std::string_view(conflict.expected)),
+                       groups.size());
     if (is_new) groups.push_back({&conflict, 0});
     ++groups[place->second].count;
   }
   std::vector<std::string> texts;
   std::map<std::string_view, std::size_t> shown;
   for (const auto& [first, count] : groups) {
-    if (++shown[first->kind] > shown_of_kind) continue;
+    if (++shown[conflict_name(first->kind)] > shown_of_kind) continue;
     std::string text = first->text();
     if (count > 1)
       text += fmt::format(", and {} more of {} files", count - 1, options_.inputs.size());

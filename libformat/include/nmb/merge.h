@@ -2,6 +2,7 @@
 // block_by says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -172,14 +173,81 @@ struct PackOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
+// What inputs disagree about, or what one of them lacks.
+enum class ConflictKind : std::uint8_t {
+  // Names that are there twice, or are not legal.
+  kBlockName,
+  kGroup,
+  kVariableName,
+  kDimensionName,
+  kAttributeName,
+  // Blocks that are divided, and what counts of them.
+  kUnmatchedVariable,
+  kVariables,
+  kVariable,
+  kAttributeValue,
+  kSamples,
+  // Objects of one name that are not alike.
+  kAttributes,
+  kDimension,
+  kAttribute,
+  kType,
+  kShape,
+  kValues,
+  kCoordinate,
+  kPartitionKey,
+  // Sets that are not whole, or have more.
+  kMissingVariable,
+  kExtraVariable,
+  kConstantVariable,
+  kMissingBlock,
+  kMissingRows,
+  kMissingTile,
+  kDecomposition,
+  kSetSize,
+  kInput,
+  // What the output cannot hold.
+  kBlocks,
+  kLoss,
+};
+
+// As reports have it: "block name", "group", "variable name", ...
+constexpr std::string_view conflict_name(ConflictKind kind) {
+  constexpr std::string_view names[] = {"block name",
+                                        "group",
+                                        "variable name",
+                                        "dimension name",
+                                        "attribute name",
+                                        "unmatched variable",
+                                        "variables",
+                                        "variable",
+                                        "attribute value",
+                                        "samples",
+                                        "attributes",
+                                        "dimension",
+                                        "attribute",
+                                        "type",
+                                        "shape",
+                                        "values",
+                                        "coordinate",
+                                        "partition key",
+                                        "missing variable",
+                                        "extra variable",
+                                        "constant variable",
+                                        "missing block",
+                                        "missing block, no rows",
+                                        "missing tile",
+                                        "decomposition",
+                                        "files in set",
+                                        "input",
+                                        "blocks",
+                                        "loss"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
 // Inputs that cannot go together.
 struct PackConflict {
-  // "block name", "group", "variable name", "dimension name", "attribute name", "unmatched
-  // variable", "samples", "attributes", "variables", "variable", "dimension", "attribute",
-  // "attribute value", "loss", "type", "shape", "values", "missing variable", "extra variable",
-  // "missing block", "constant variable", "files in set", "coordinate", "blocks", "decomposition",
-  // "missing tile", "partition key".
-  std::string kind;
+  ConflictKind kind = ConflictKind::kBlockName;
   std::string object;                   // the name they disagree about
   std::string first_file, second_file;  // second: empty where one file suffices
   std::string found, expected;          // with two files: in the second, in the first

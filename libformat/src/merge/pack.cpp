@@ -120,8 +120,8 @@ class Packer {
   void tell_repeated() {
     for (const auto& [first, second] : repeated_files(options_.inputs)) {
       if (options_.mode == MergeMode::kTiles)
-        conflicts_.add_at({second, 0}, "input", "/", first, second, "the same file twice",
-                          "each file once");
+        conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
+                          "the same file twice", "each file once");
       else
         report_.warnings.push_back(options_.inputs[second] + ": the same file as the input " +
                                    options_.inputs[first]);

@@ -26,14 +26,14 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
   const Metadata& from = input.metadata;
   const std::uint32_t variables = from.variable_count();
   bool has_conflict = false;
-  const auto conflict = [&](const char* kind, std::string_view object, std::string found,
+  const auto conflict = [&](ConflictKind kind, std::string_view object, std::string found,
                             std::string expected) {
     has_conflict = true;
     conflict_({kind, {}, std::string(object), std::move(found), std::move(expected)});
   };
   rule_.begin();
   if (const std::uint64_t unit = rule_.variables_per_block(); variables % unit != 0) {
-    conflict("variables", "", std::to_string(variables) + " variables",
+    conflict(ConflictKind::kVariables, "", std::to_string(variables) + " variables",
              "a multiple of " + std::to_string(unit));
     return true;
   }
@@ -46,15 +46,16 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
     Result<std::optional<SplitName>> parts = rule_.of(from, v);
     if (!parts.ok()) {
       if (parts.status().code() != Code::kConflict) return parts.status();
-      conflict("attribute value", std::string(name) + "@" + rule_.name(), parts.status().message(),
-               "text or integers");
+      conflict(ConflictKind::kAttributeValue, std::string(name) + "@" + rule_.name(),
+               parts.status().message(), "text or integers");
       continue;
     }
     if (!*parts) {
       if (keep_unmatched_)
         rest_.add(v, name);
       else
-        conflict("unmatched variable", name, "a name that the expression does not match",
+        conflict(ConflictKind::kUnmatchedVariable, name,
+                 "a name that the expression does not match",
                  "a group in every name, or --unmatched=keep");
       continue;
     }
@@ -91,7 +92,7 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
       rest_.add(v, variable.name);
     } else if (place > 0) {
       has_conflict = true;
-      conflict_({"variable",
+      conflict_({ConflictKind::kVariable,
                  {},
                  std::string(variable.name),
                  "dimension " + in_quotes(rule_.name()) + " in place " + std::to_string(place),
@@ -108,7 +109,8 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
   const Dimension dimension = from.dimension(*along);
   indexes_ = dimension.is_record() ? input.records : dimension.length;
   if (indexes_ == 0) {
-    conflict_({"dimension", {}, rule_.name(), "length 0", "an index for a block at least"});
+    conflict_(
+        {ConflictKind::kDimension, {}, rule_.name(), "length 0", "an index for a block at least"});
     along_.clear();
   } else if (indexes_ > input.most_blocks) {
     return Status(Code::kLimit, "found dimension " + in_quotes(rule_.name()) + " of length " +
@@ -153,7 +155,7 @@ void SplitDataset::copy_unused_dimensions(const Metadata& from, Metadata* to) {
     if (used[id]) continue;
     const Dimension dimension = from.dimension(id);
     if (const auto added = to->def_dim(dimension.name, dimension.length); !added.ok())
-      (void)clash("dimension name", "", dimension.name, added.status());
+      (void)clash(ConflictKind::kDimensionName, "", dimension.name, added.status());
   }
 }
 
@@ -214,7 +216,7 @@ DatasetPart SplitDataset::part_of(const Input& input, const Selection& selection
   return part;
 }
 
-Status SplitDataset::clash(const char* kind, std::string_view group, std::string_view name,
+Status SplitDataset::clash(ConflictKind kind, std::string_view group, std::string_view name,
                            const Status& status) {
   if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
   conflict_({kind, std::string(group), std::string(name),
@@ -237,7 +239,7 @@ Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& varia
         NMB_ASSIGN(name, rule_.cut(name));
       }
       Result<DimId> added = like->def_dim(*to, name, dimension.length);
-      if (!added.ok()) return clash("dimension name", group, name, added.status());
+      if (!added.ok()) return clash(ConflictKind::kDimensionName, group, name, added.status());
       dim_stamp_[id] = stamp_;
       dim_local_[id] = *added;
     }
@@ -256,7 +258,7 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
     if (dimensions.size() + dropped != variable.dimensions.size()) return {};
     Result<VarId> added = like.def_var(*to, selection.names[i], variable.type, dimensions);
     if (!added.ok()) {
-      NMB_TRY(clash("variable name", group, selection.names[i], added.status()));
+      NMB_TRY(clash(ConflictKind::kVariableName, group, selection.names[i], added.status()));
       continue;
     }
     Status status;
@@ -264,7 +266,7 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
       if (!status.ok()) return;
       status = to->def_att(*added, attribute.name, attribute.type, attribute.values);
       if (!status.ok())
-        status = clash("attribute name", group,
+        status = clash(ConflictKind::kAttributeName, group,
                        std::string(selection.names[i]) + "@" + std::string(attribute.name), status);
     });
     NMB_TRY(status);

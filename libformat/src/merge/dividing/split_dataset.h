@@ -14,6 +14,7 @@
 #include "merge/dividing/block_assigner.h"
 #include "model/names_like.h"
 #include "nmb/classic.h"
+#include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -33,7 +34,7 @@ struct DatasetPart {
 
 // What hinders a division.
 struct SplitConflict {
-  std::string kind;                  // as PackConflict has them
+  ConflictKind kind;                 // as PackConflict has them
   std::optional<std::string> group;  // of the part where there are two; none: the dataset's own
   std::string object;                // a name in it; empty: all of it
   std::string found, expected;
@@ -97,7 +98,7 @@ class SplitDataset {
   Status copy_dimensions(const Metadata& from, const Variable& variable, std::string_view group,
                          NamesLike* like, Metadata* to, std::vector<DimId>* ids);
   // A name that is taken or not legal becomes a conflict.
-  Status clash(const char* kind, std::string_view group, std::string_view name,
+  Status clash(ConflictKind kind, std::string_view group, std::string_view name,
                const Status& status);
   DatasetPart part_of(const Input& input, const Selection& selection, std::string_view group,
                       const Metadata& metadata) const;

@@ -52,11 +52,11 @@ void ClassicOutput::check() {
     for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
       const std::string_view text = loss.text;
       const std::size_t from = text.find(' ') + 1;  // behind "found"
-      conflicts_.add_at({0, 0}, "loss", loss.object, 0, ConflictList::kNone,
+      conflicts_.add_at({0, 0}, ConflictKind::kLoss, loss.object, 0, ConflictList::kNone,
                         std::string(text.substr(from, text.rfind(';') - from)), "");
     }
   if (only_ || conflicts_.size() > 0) return;
-  conflicts_.add_at({0, 0}, "blocks", options_.output, 0, ConflictList::kNone,
+  conflicts_.add_at({0, 0}, ConflictKind::kBlocks, options_.output, 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
                     "one for a classic file; --to nc4 or hdf5 have groups");
 }

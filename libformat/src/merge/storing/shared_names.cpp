@@ -49,8 +49,9 @@ bool SharedNames::note_parent(const std::string& name, const Metadata& attribute
 void SharedNames::compare_attributes(const std::string& name, const Parent& first,
                                      const Parent& second) {
   auto differ = [&](const Attribute& attribute, const char* found) {
-    conflicts_.add_at(second.occurrence, "attributes", name + "@" + std::string(attribute.name),
-                      first.occurrence.input, second.occurrence.input, found,
+    conflicts_.add_at(second.occurrence, ConflictKind::kAttributes,
+                      name + "@" + std::string(attribute.name), first.occurrence.input,
+                      second.occurrence.input, found,
                       "equal ones; --block-name '{stem}/{group}' keeps them apart");
   };
   auto same = [](const Attribute& a, const Attribute& b) {
@@ -73,8 +74,8 @@ Status SharedNames::compare_with_other_ranks() {
   // What two inputs of this rank disagree about, they do with the first of all.
   for (auto& [occurrence, conflict] : conflicts_.all()) {
     if (conflict.second_file.empty()) continue;
-    const auto& firsts = conflict.kind == "block name" ? blocks : groups;
-    auto found = conflict.kind == "block name" || conflict.kind == "group"
+    const auto& firsts = conflict.kind == ConflictKind::kBlockName ? blocks : groups;
+    auto found = conflict.kind == ConflictKind::kBlockName || conflict.kind == ConflictKind::kGroup
                      ? firsts.find(conflict.object)
                      : firsts.end();
     if (found != firsts.end()) conflict.first_file = conflicts_.input(found->second);

@@ -34,7 +34,8 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
         "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"";
     if (name.has_input_name)
       expected += "; --block-name with {index} in place of {stem} and {path} makes one";
-    conflicts_.add("block name", name.name, "a name that is not legal", std::move(expected));
+    conflicts_.add(ConflictKind::kBlockName, name.name, "a name that is not legal",
+                   std::move(expected));
     return std::nullopt;
   }
   if (id.status().code() != Code::kExists) {
@@ -43,7 +44,7 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
   }
   const Result<BlockId> first = writer_.find_block(name.name);
   if (is_of_output(*first))
-    conflicts_.add("block name", name.name, "one that the output has", "a new one");
+    conflicts_.add(ConflictKind::kBlockName, name.name, "one that the output has", "a new one");
   else
     conflicts_.add_block_name(here, name.name, inputs_[*first]);
   return std::nullopt;
@@ -55,7 +56,7 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Sam
   has_sample_dimension_ |= counts.length.has_value();
   Result<std::uint64_t> count = count_samples(samples_, counts, name.group);
   if (count.ok() || count.status().code() != Code::kConflict) return count;
-  conflicts_.add("samples", name.name, std::to_string(counts.variables) + " variables",
+  conflicts_.add(ConflictKind::kSamples, name.name, std::to_string(counts.variables) + " variables",
                  "a multiple of " + std::to_string(samples_.variables));
   return std::uint64_t{0};
 }
@@ -155,7 +156,7 @@ Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock&
   if (block.is_placed || name.name == block.group) return true;
   NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
   if (has)
-    conflicts_.add("block name", name.name,
+    conflicts_.add(ConflictKind::kBlockName, name.name,
                    "references, links or named datatypes, whose paths cannot follow this name",
                    "a name that ends in the group, as of --block-name '{index}/{group}'");
   return !has;

@@ -22,6 +22,7 @@
 #include "netcdf/type_widening.h"
 #include "nmb/bytes.h"
 #include "nmb/dataset.h"
+#include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -49,10 +50,6 @@ struct UnionRules {
   bool drops_parts = false;  // attributes that say which part of a set a dataset is
 };
 
-// The kind of a note by UnionRules::fills of a variable that is not joined: what other datasets
-// have of it stands for all.
-inline constexpr const char* kConstantVariable = "constant variable";
-
 // What is said of an object of a dataset: of the one that was added last, but for values of tiles.
 struct UnionNote {
   enum class What : std::uint8_t {
@@ -64,7 +61,7 @@ struct UnionNote {
     kDiffers,  // an attribute; the first one's value is kept, or that of the only one
   };
   What what;
-  std::string kind;  // as PackConflict has it
+  ConflictKind kind;  // as PackConflict has it
   std::string object;
   std::string found, expected;
   std::uint32_t first;   // the dataset that has what is expected
@@ -237,14 +234,14 @@ class DatasetUnion {
   void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
   // An object that two datasets have, or that has no legal name.
-  Status clash(const char* kind, std::string_view object, const Status& status,
+  Status clash(ConflictKind kind, std::string_view object, const Status& status,
                std::uint32_t first);
-  void conflict(std::string kind, std::string_view object, std::string found, std::string expected,
+  void conflict(ConflictKind kind, std::string_view object, std::string found, std::string expected,
                 std::uint32_t first);
   // The same, of an object that may be left out.
-  void mismatch(bool may_skip, std::string kind, std::string_view object, std::string found,
+  void mismatch(bool may_skip, ConflictKind kind, std::string_view object, std::string found,
                 std::string expected, std::uint32_t first);
-  void tell(UnionNote::What what, std::string kind, std::string_view object, std::string found,
+  void tell(UnionNote::What what, ConflictKind kind, std::string_view object, std::string found,
             std::string expected, std::uint32_t first, std::uint32_t second);
   std::string object_of(VarId known, std::string_view attribute) const;
   std::uint32_t first_of(VarId known, std::string_view attribute) const;
