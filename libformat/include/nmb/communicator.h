@@ -17,14 +17,28 @@
 #include <utility>
 #include <vector>
 
+#include "nmb/files.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
-// Transport: one rank's end of a network that carries messages from rank to rank. What a
-// communicator is built on; threads and MPI are transports, and tests make their own.
+// How the writer's file is made, read and written by MPI-IO, by which the drivers and hints of an
+// MPI library apply to it.
+class MpiIo {
+ public:
+  // Keys of an MPI_Info and their values.
+  using Hints = std::vector<std::pair<std::string, std::string>>;
 
-class MpiIo;
+  virtual ~MpiIo() = default;
+  // Makes an empty file, so that hints about where a new file lies apply. kExists; kUsage: hints or
+  // a path that MPI does not take.
+  virtual Status create(const std::string& path, const Hints& hints) const = 0;
+  // `file`, which lies at `path`, its bytes by MPI-IO and this rank alone; name, lock and what
+  // publishing means stay with `file`. threads: whether several will use it. Errors as create().
+  virtual Result<std::unique_ptr<OutputFile>> open(std::unique_ptr<OutputFile> file,
+                                                   const std::string& path, const Hints& hints,
+                                                   bool threads) const = 0;
+};
 
 // Memory of long messages, kept for the next ones: the system gives new memory a page at a time,
 // each filled with zeros, which takes as long as to fill it once more. Used by one thread at a
@@ -46,7 +60,9 @@ class MessageMemory {
   std::size_t kept_bytes_ = 0;
 };
 
-// Used by one thread at a time. Messages between two ranks arrive in the order they were sent.
+// One rank's end of a network that carries messages from rank to rank. What a communicator is built
+// on; threads and MPI are transports, and tests make their own. Used by one thread at a time.
+// Messages between two ranks arrive in the order they were sent.
 class Transport {
  public:
   struct Arrival {

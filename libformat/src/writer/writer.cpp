@@ -6,7 +6,6 @@
 
 #include "model/name_rules.h"
 #include "parallel/message_codec.h"
-#include "parallel/mpi_io.h"
 #include "parallel/shared_output.h"
 #include "wire/checked.h"
 #include "wire/dry_output.h"
