@@ -1,4 +1,5 @@
-// BlockEntry: what the index says of a block (spec/format.md, sections 6 and 7).
+// BlockEntry: what the index says of a block; Totals: what it counts of many (spec/format.md,
+// sections 6 and 7).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,7 @@
 
 namespace nmb {
 
-// Totals: the counts that the index keeps for every block, subtree and file (spec/format.md,
-// section 7).
+// The counts that the index keeps for every block, subtree and file.
 struct Totals {
   std::uint64_t blocks = 0;
   std::uint64_t dimensions = 0;

@@ -1,6 +1,7 @@
-// Communicator: the ranks that write or read a file together, and the collective operations that
-// they do it by. The operations are written once, on messages from rank to rank, so that one
-// process, threads and MPI run the same algorithm ("Parallel Data Object Creation", section 3).
+// Communicator: the ranks that write or read a file together, as threads of a process or processes
+// of an MPI job, and the collective operations that they do it by. The operations are written once,
+// on messages from rank to rank, so that one process, threads and MPI run the same algorithm
+// ("Parallel Data Object Creation", section 3).
 #pragma once
 
 #include <cstddef>
@@ -310,7 +311,7 @@ Result<T> Communicator::broadcast_value(int root, T value) {
   return value;
 }
 
-// Ranks that are threads of one process.
+// --- ranks that are threads of one process ---
 
 // The ends of a network between `size` threads. Each may be handed to another thread. A rank whose
 // end is destroyed sends nothing any more: when all that are left wait for one another, every one's
@@ -324,8 +325,9 @@ NMB_EXPORT std::vector<std::unique_ptr<Transport>> make_thread_network(int size)
 NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& body,
                                    std::size_t stack = 0);
 
-// Ranks that are processes of an MPI job. libnmb is not linked with any MPI: the plug-in for the
-// library that launched the program is loaded when it is asked for.
+// --- ranks that are processes of an MPI job ---
+// libnmb is not linked with any MPI: the plug-in for the library that launched the program is
+// loaded when it is asked for.
 
 enum class MpiLibrary { kOpenMpi, kMpich };
 

@@ -22,7 +22,7 @@
 
 namespace nmb {
 
-// extract: writes a block of an NMB file, or a classic file, as a classic file.
+// --- classic files ---
 
 struct ExtractOptions {
   // The kind to write. Empty: the source's own, byte for byte as it was packed; numrecs is brought
@@ -67,7 +67,7 @@ NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
 NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
                                 const ExtractOptions& options, Communicator& ranks);
 
-// write_hdf5: an NMB file as HDF5 or netCDF-4, as its blocks of kind 6 came from one.
+// --- HDF5 and netCDF-4 files ---
 
 // What of an NMB file an HDF5 file cannot hold: user blocks of groups other than the root group,
 // unless all others lie below that one. changes, if not null, gets the definitions that HDF5
@@ -86,7 +86,7 @@ NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ExtractOptions& options,
                              Communicator& ranks);
 
-// Files that an input refers to, which no output may replace.
+// --- files that an input refers to, which no output may replace ---
 
 // The functions follow references at any depth, and compare outputs that do not exist yet by folder
 // and name: virtual data sets and external links of a file that is referred to are looked for in

@@ -20,9 +20,6 @@
 
 namespace nmb {
 
-// FileSource: a file to read from by positioned reads, never mapped, so that a file that is cut
-// while it is read is an error and not a signal.
-
 // Work done on a source; exact when no thread reads.
 struct IoCounts {
   std::uint64_t reads = 0;
@@ -36,7 +33,8 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-// Thread-safe.
+// A file to read from by positioned reads, never mapped, so that a file that is cut while it is
+// read is an error and not a signal. Thread-safe.
 class FileSource final : public ByteSource {
  public:
   // kNotFound, kIo (a folder or a device among them).

@@ -22,14 +22,11 @@
 
 namespace nmb {
 
-// NetcdfView: a block that came from HDF5 as netCDF-C shows it: dimensions with the names and
-// lengths that netCDF gives them, data sets that are no variables left out, names and attributes
-// that only keep netCDF's books hidden (docs/hdf5.md, "To classic netCDF").
-
 namespace hdf5 {
 class GroupTree;
 }
 
+// A block that came from HDF5 as netCDF-C shows it. Data sets that are no variables are left out.
 struct NetcdfView {
   struct Dimension {
     std::string name;  // unlike all others
@@ -148,8 +145,7 @@ class NMB_EXPORT FileDimensionsReader {
   std::map<std::string, MadeUpNumbers::First> numbers_;  // by the uppermost block
 };
 
-// classic_view: a block that came from HDF5 or netCDF-4 as a classic dataset, and what of it a
-// classic file cannot hold (docs/hdf5.md, "To classic netCDF").
+// --- as a classic dataset ---
 
 // Something that the classic dataset does not have, or has otherwise.
 struct Loss {
@@ -185,7 +181,7 @@ NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 // stays the same but for types that `target` does not have: integers become short, int or double,
 // whichever is the narrowest that holds all values, each is a loss, and what none holds is left out
 // (docs/hdf5.md). For that all values of such variables are read. No losses are: attributes that
-// netCDF and HDF5 keep for themselves (nmb/netcdf_view.h), chunks, filters, byte orders, and blocks
+// netCDF and HDF5 keep for themselves (NetcdfView::hides), chunks, filters, byte orders, and blocks
 // below it. kDamaged: the hdf5 section, values of attributes, or values that are read; kLimit:
 // sizes past 2^62.
 // lengths: of dimensions of the file that the block came from, where other groups may use them;

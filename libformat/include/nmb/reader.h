@@ -54,7 +54,7 @@ class KeptRows;
 struct ExtentPiece;  // of the library alone
 
 // Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
-// GetRequests (nmb/reader.h).
+// GetRequests.
 class Reader {
  public:
   // kUnknownKind: not an NMB file; kDamaged; kUnsupported; kNotFound; kIo.
@@ -184,7 +184,8 @@ class Reader {
   std::unique_ptr<State> state_;
 };
 
-// The kind of a file by its content: names and endings do not matter.
+// --- the kind of a file ---
+// By its content: names and endings do not matter.
 
 enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
 
@@ -203,10 +204,10 @@ NMB_EXPORT Result<FileKind> kind_of(const ByteSource& file);
 // The status for a kind that a tool does not take: kUnknownKind for kUnknown, else kUnsupported.
 NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 
-// GetRequests: many hyperslabs read together, with few reads of the file where they lie near each
-// other (spec/rationale.md, "Requests").
+// --- many hyperslabs together ---
 
-// Requests of any objects of any readers:
+// Reads hyperslabs together, with few reads of the file where they lie near each other
+// (spec/rationale.md, "Requests"). Requests of any objects of any readers:
 //   GetRequests requests;
 //   std::vector<RequestId> ids;
 //   for (Field& field : fields) {
@@ -238,7 +239,7 @@ class GetRequests {
   std::unique_ptr<State> state_;
 };
 
-// lost_records: records that netCDF programs do not see once a file is HDF5, or has an HDF5 view.
+// --- records that netCDF programs do not see once a file is HDF5, or has an HDF5 view ---
 
 // Record dimensions that have records and no variable. HDF5 gives a dimension its length, but
 // netCDF takes that of its variables, and shows 0 records in an HDF5 file or view.

@@ -15,9 +15,6 @@
 
 namespace nmb {
 
-// Statistics of values: counts, range and histogram of each variable of a block, as the file keeps
-// them (spec/format.md, section 9.3).
-
 enum class StatisticsLevel : std::uint8_t {
   kNone,
   kBasic,      // counts, minimum and maximum
@@ -80,8 +77,7 @@ struct BlockStatistics {
   }
 };
 
-// Tags: values that somebody gave a block (spec/format.md, section 9.4).
-
+// A value that somebody gave a block.
 using TagValue = std::variant<std::string, std::int64_t, std::uint64_t, double>;
 
 struct TagCounts {

@@ -1,6 +1,6 @@
 // Status and Result<T>: how every function of the library reports failure (no exceptions for
 // what a file or a file system may do). A message names the file, the byte offset or the object,
-// what was found and what was expected.
+// what was found and what was expected. Findings: what decoders report about bytes.
 #pragma once
 
 #include <cassert>
@@ -124,8 +124,9 @@ class [[nodiscard]] Result {
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
-// Findings: what decoders report about bytes that break a rule. One decoder serves the reader
-// (stops at the first finding) and nmverify (wants them all).
+// --- findings ---
+// What decoders report about bytes that break a rule. One decoder serves the reader, which stops at
+// the first finding, and nmverify, which wants them all.
 
 enum class Severity : std::uint8_t {
   kWarning,

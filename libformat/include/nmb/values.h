@@ -1,5 +1,6 @@
 // Values of variables: hyperslabs, conversion between external and memory types, fill values
-// (spec/format.md, "Values"). Pure functions, and one reader over any ByteSource.
+// (spec/format.md, "Values"), and how values that are written anew are stored. Pure functions, and
+// one reader over any ByteSource.
 #pragma once
 
 #include <array>
@@ -238,17 +239,14 @@ NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& 
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
                                  MutableArray out, Kind kind = Kind::kCdf5);
 
-// RequestId: values that are to be put or read together with others, when they are waited for
-// (Writer::iput, GetRequests::iget).
-
-// Of one writer or one GetRequests, never given twice.
+// Values that are to be put or read together with others, when they are waited for (Writer::iput,
+// GetRequests::iget). Of one writer or one GetRequests, never given twice.
 using RequestId = std::uint64_t;
-
-// Compression: how values are to be stored that are written anew.
 
 // kKeep: what the values had.
 enum class ValueCodec : std::uint8_t { kKeep, kNone, kDeflate, kZstd };
 
+// How values are to be stored that are written anew.
 struct Compression {
   ValueCodec codec = ValueCodec::kKeep;
   int level = 0;

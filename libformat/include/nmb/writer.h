@@ -29,32 +29,8 @@
 
 namespace nmb {
 
-// WriterReport: what a rank has done since its writer was made.
-struct WriterReport {
-  // Wall seconds, waits for other ranks included, by the phases of "Parallel Data Object Creation".
-  double create = 0;          // end_define(): definitions are laid out, encoded and placed
-  double check = 0;           // end_define(): definitions of several ranks are compared
-  double write_values = 0;    // put_all(), wait_all(), extend(), and values that a commit writes
-  double write_metadata = 0;  // a commit's blocks
-  double write_index = 0;     // a commit's maps, index, statistics, tags and file table
-  double commit = 0;          // the rest of a commit: view, dead space, superblock, the device
-  // Messages to other ranks.
-  std::uint64_t messages = 0;
-  std::uint64_t message_bytes = 0;
-  std::uint64_t message_peak = 0;  // most bytes held at a time; since the ranks were made
-  // Calls and bytes of the output file.
-  std::uint64_t writes = 0;  // calls
-  std::uint64_t bytes_written = 0;
-  std::uint64_t reads = 0;  // calls
-  std::uint64_t bytes_read = 0;
-
-  // The higher of each number: with all_reduce(), that of the rank which has most.
-  NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
-  // One line: the phases in ms, then counts.
-  NMB_EXPORT std::string text() const;
-};
-
 class KeptRows;
+struct WriterReport;
 struct LostRecords;  // nmb/reader.h
 // Of the library alone.
 struct LinkedValues;
@@ -397,8 +373,34 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-// HDF5 views of NMB files: HDF5 metadata by which HDF5 programs read the file as it is
-// (spec/hdf5_view.md). New files get one by WriterOptions::hdf5_view.
+// What a rank has done since its writer was made.
+struct WriterReport {
+  // Wall seconds, waits for other ranks included, by the phases of "Parallel Data Object Creation".
+  double create = 0;          // end_define(): definitions are laid out, encoded and placed
+  double check = 0;           // end_define(): definitions of several ranks are compared
+  double write_values = 0;    // put_all(), wait_all(), extend(), and values that a commit writes
+  double write_metadata = 0;  // a commit's blocks
+  double write_index = 0;     // a commit's maps, index, statistics, tags and file table
+  double commit = 0;          // the rest of a commit: view, dead space, superblock, the device
+  // Messages to other ranks.
+  std::uint64_t messages = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint64_t message_peak = 0;  // most bytes held at a time; since the ranks were made
+  // Calls and bytes of the output file.
+  std::uint64_t writes = 0;  // calls
+  std::uint64_t bytes_written = 0;
+  std::uint64_t reads = 0;  // calls
+  std::uint64_t bytes_read = 0;
+
+  // The higher of each number: with all_reduce(), that of the rank which has most.
+  NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
+  // One line: the phases in ms, then counts.
+  NMB_EXPORT std::string text() const;
+};
+
+// --- HDF5 views ---
+// HDF5 metadata by which HDF5 programs read an NMB file as it is (spec/hdf5_view.md). New files get
+// one by WriterOptions::hdf5_view.
 
 // Adds a view to an NMB file, as a generation of its own in which nothing else changes; the file is
 // as it was after a failure. A file that has a view of what it holds stays as it is, but for an
