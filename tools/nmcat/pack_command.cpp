@@ -318,7 +318,7 @@ Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* re
         fmt::format("found {} that an HDF5 file cannot hold, expected none without "
                     "--lossy; nothing was written",
                     losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
-  ExtractOptions extract;
+  ConvertOptions extract;
   extract.overwrite = writer.overwrite;
   extract.sync = writer.sync;
   extract.lossy = lossy_;

@@ -319,7 +319,7 @@ class Converter {
         return false;
       }));
     }
-    const ExtractOptions extract = extract_options();
+    const ConvertOptions extract = extract_options();
     if (!is_extended(entry) &&
         (!extract.kind || entry->kind == static_cast<std::uint16_t>(*extract.kind)))
       return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
@@ -377,7 +377,7 @@ class Converter {
   // dimensions: of groups that are left out, as far as the dataset's depend on these.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
-    const ExtractOptions options = extract_options();
+    const ConvertOptions options = extract_options();
     Result<ClassicView> view =
         classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
@@ -434,8 +434,8 @@ class Converter {
     return root.ok() && is_extended(*root);
   }
 
-  ExtractOptions extract_options() {
-    ExtractOptions options;
+  ConvertOptions extract_options() {
+    ConvertOptions options;
     options.kind = classic_kind(record_.of.to);
     options.overwrite = may_replace();
     options.sync = options_.sync;

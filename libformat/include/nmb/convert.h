@@ -24,20 +24,11 @@ namespace nmb {
 
 // --- classic files ---
 
-struct ExtractOptions {
+struct ConvertOptions {
+  // --- what changes the bytes ---
   // The kind to write. Empty: the source's own, byte for byte as it was packed; numrecs is brought
   // up to date if records were added.
   std::optional<Kind> kind;
-  bool overwrite = false;
-  bool sync = true;
-  bool check = true;     // each write is read back and compared; an HDF5 file, when it is whole
-  unsigned threads = 1;  // that move values
-  // Set: once this is true, work stops with kIo "interrupted", and nothing gets its name.
-  const std::atomic<bool>* cancel = nullptr;
-  // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  OutputLayer layer;   // around the file
-  bool lossy = false;  // an HDF5 file without what hdf5_losses() tells
   // HDF5 outputs: deflate level (1 to 9; 0: none) and shuffling of arrays of classic blocks that
   // have records or more than 64 KiB.
   int deflate = 0;
@@ -48,24 +39,40 @@ struct ExtractOptions {
   // An HDF5 file that need not be netCDF: dimensions that netCDF made up names for (phony_dim_0)
   // become no data sets.
   bool plain = false;
+  bool lossy = false;  // an HDF5 file without what hdf5_losses() tells
+
+  // --- what becomes of the file ---
+  bool overwrite = false;
+  bool sync = true;
+  bool check = true;  // each write is read back and compared; an HDF5 file, when it is whole
+
+  // --- what changes the speed; the bytes are the same ---
+  unsigned threads = 1;  // that move values
+
+  // --- what stops it, and what is called back ---
+  // Set: once this is true, work stops with kIo "interrupted", and nothing gets its name.
+  const std::atomic<bool>* cancel = nullptr;
+  // Called from any of the threads, one at a time, with bytes of this rank's share of the values.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+  OutputLayer layer;  // around the file
 };
 
 // Publishes `path` or leaves what was there untouched. kConflict: the kind asked for cannot hold
 // the block, naming the object; kDamaged: a sum of the source is wrong; kExists; kIo; kNoSpace.
 NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
-                                const std::string& path, const ExtractOptions& options = {});
+                                const std::string& path, const ConvertOptions& options = {});
 
 // A dataset as a classic file of `kind`, canonical.
 NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                                const ExtractOptions& options = {});
+                                const ConvertOptions& options = {});
 
 // The same by all ranks of `ranks`, which have opened the same source and each write a share of the
 // values; options and outcome are the same on all.
 NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
-                                const std::string& path, const ExtractOptions& options,
+                                const std::string& path, const ConvertOptions& options,
                                 Communicator& ranks);
 NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                                const ExtractOptions& options, Communicator& ranks);
+                                const ConvertOptions& options, Communicator& ranks);
 
 // --- HDF5 and netCDF-4 files ---
 
@@ -83,7 +90,7 @@ NMB_EXPORT Result<std::vector<Loss>> hdf5_losses(const Reader& reader,
 // kConflict: hdf5_losses() without options.lossy; kDamaged, kUnsupported: what that process says;
 // kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
-                             const std::string& path, const ExtractOptions& options,
+                             const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
 
 // --- files that an input refers to, which no output may replace ---

@@ -79,8 +79,44 @@ struct SampleRule {
 };
 
 struct PackOptions {
+  // --- what is read and written ---
   std::vector<std::string> inputs;  // paths: classic files and NMB files, mixed
   std::string output;
+  // With union, join and tiles: the output is a classic file of this kind. There must be one block.
+  // `samples`, `compression` and what of `writer` NMB files alone have do
+  // not count. kConflict: the kind cannot hold it.
+  std::optional<Kind> classic{};
+  // Of pack: the blocks become a new generation of the output, which is there; what it has stays as
+  // it was, whatever happens. A block whose name it has is a conflict.
+  bool append = false;
+  // Of pack, without block_by and compression: values stay where they are, in the inputs; the
+  // output has the blocks, and where their values lie. What an HDF5 input does not have as it is to
+  // be stored (tables of chunks, strings) is copied in. kUnsupported: inputs that lie where
+  // `external` does not allow.
+  bool link = false;
+  // Which other files are opened that hold values of NMB inputs; where inputs that are linked may
+  // lie, as seen from the output.
+  ExternalPaths external = ExternalPaths::kBeneath;
+  // Values that HDF5 inputs have in other files are copied in: HDF5 opens what these name, and no
+  // limits of time and memory hold.
+  bool materialise = false;
+  // Of NMB inputs only this block is taken. A classic one becomes the root block. One that came
+  // from HDF5 keeps its name, since references in it lead to paths; the blocks below it are taken
+  // too. kNotFound: an input without it; kUnsupported: inputs of other kinds.
+  std::optional<std::string> only_block{};
+
+  // --- which blocks there are ---
+  // {stem} {path} {index} {group}; empty: {stem} for classic files, {stem}/{group} for those with
+  // groups; of union and join {group}.
+  std::string block_name;
+  bool unique_groups = false;  // the same inner name in two inputs is a conflict
+  // What came from HDF5 is divided and united as a classic dataset (nmb/netcdf_view.h): losses are
+  // conflicts. Blocks of which nothing goes elsewhere stay as they are.
+  BlockRule block_by{};
+  bool keep_unmatched = false;  // kPrefix: variables that do not match stay, else conflicts
+  SampleRule samples{};
+
+  // --- how inputs are united ---
   MergeMode mode = MergeMode::kPack;
   // Of union, join and tiles (docs/merging.md): what inputs have of one name must have the same
   // type and dimensions, and the same value of attributes that say what values mean (units and
@@ -107,65 +143,40 @@ struct PackOptions {
   // join, tiles: what an input does not have is fill values, be it a variable or a block; and what
   // no tile has.
   bool fill_missing = false;
-  // With union, join and tiles: the output is a classic file of this kind. There must be one block.
-  // `samples`, `compression` and what of `writer` NMB files alone have do
-  // not count. kConflict: the kind cannot hold it.
-  std::optional<Kind> classic{};
-  // Of pack: the blocks become a new generation of the output, which is there; what it has stays as
-  // it was, whatever happens. A block whose name it has is a conflict.
-  bool append = false;
-  // Of pack, without block_by and compression: values stay where they are, in the inputs; the
-  // output has the blocks, and where their values lie. What an HDF5 input does not have as it is to
-  // be stored (tables of chunks, strings) is copied in. kUnsupported: inputs that lie where
-  // `external` does not allow.
-  bool link = false;
-  // Which other files are opened that hold values of NMB inputs; where inputs that are linked may
-  // lie, as seen from the output.
-  ExternalPaths external = ExternalPaths::kBeneath;
   bool monotonic =
       false;  // join: that the coordinate does not go on in one direction is a conflict
-  // {stem} {path} {index} {group}; empty: {stem} for classic files, {stem}/{group} for those with
-  // groups; of union and join {group}.
-  std::string block_name;
-  bool unique_groups = false;  // the same inner name in two inputs is a conflict
-  // What came from HDF5 is divided and united as a classic dataset (nmb/netcdf_view.h): losses are
-  // conflicts. Blocks of which nothing goes elsewhere stay as they are.
-  BlockRule block_by{};
-  bool strict = false;          // a warning is a conflict
-  bool keep_unmatched = false;  // kPrefix: variables that do not match stay, else conflicts
-  SampleRule samples{};
-  // Of NMB inputs only this block is taken. A classic one becomes the root block. One that came
-  // from HDF5 keeps its name, since references in it lead to paths; the blocks below it are taken
-  // too. kNotFound: an input without it; kUnsupported: inputs of other kinds.
-  std::optional<std::string> only_block{};
+
+  // --- how blocks are stored ---
   // How values are stored (nmb/values.h): blocks that came from HDF5 in chunks coded anew, the
   // extents of others in pieces coded one by one, without shuffle and chunks, but for those that
   // lie inline. They wait in the folder for temporary files (TMPDIR). nullopt: what is coded in an
   // NMB input stays so. kUnsupported: classic blocks, but no codec.
   std::optional<Compression> compression;
+  // false: with compression, values of classic blocks stay as they are, and zstd of them is
+  // kUnsupported: the file is to become HDF5, which gets deflate by ConvertOptions::deflate.
+  bool code_pieces = true;
   // Statistics that NMB inputs have of blocks that are taken over whole are kept, where `writer`
   // does not count anew.
   bool keep_statistics = true;
+  WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
+
+  // --- what is refused, and what is kept of a run that ends early ---
+  bool strict = false;  // a warning is a conflict
   // What NMB inputs have and the output will not (PackReport::losses) makes the call fail with
   // kConflict; else each counts as a warning.
   bool refuse_losses = false;
-  // false: with compression, values of classic blocks stay as they are, and zstd of them is
-  // kUnsupported: the file is to become HDF5, which gets deflate by ExtractOptions::deflate.
-  bool code_pieces = true;
-  // Values that HDF5 inputs have in other files are copied in: HDF5 opens what these name, and no
-  // limits of time and memory hold.
-  bool materialise = false;
-  // Not empty: a run that ends early, however it does, leaves a hidden file and a journal
-  // (CreateOptions::resume_key) from which one of the same inputs, by name, size and time of
-  // change, and of the same text goes on. It tells all options that decide the bytes of the output.
-  std::string resume{};
-  WriterOptions writer;  // with dry_run: nothing is written, and report->plan says what would be
   // Each write is read back and compared, and index and blocks of the result are verified before it
   // gets its name; with compression, values too.
   bool check = false;
   // The files that the caller is going to write, `output` and those of `resume` among them;
   // nullptr: these alone. None of them may be an input, or a file that one refers to.
   std::shared_ptr<const OutputSet> outputs{};
+  // Not empty: a run that ends early, however it does, leaves a hidden file and a journal
+  // (CreateOptions::resume_key) from which one of the same inputs, by name, size and time of
+  // change, and of the same text goes on. It tells all options that decide the bytes of the output.
+  std::string resume{};
+
+  // --- what is called back ---
   // What the output tells of its making (Writer::add_provenance), of all inputs in their order.
   // Asked on rank 0 when all are planned. Of NMB outputs.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};

@@ -24,17 +24,20 @@
 namespace nmb {
 
 struct ReadOptions {
+  // --- what changes the speed ---
   // Memory for blocks that were loaded and may be wanted again, in bytes.
   std::size_t cache_bytes = 64 << 20;
+  // What a request to the file costs, as the number of bytes that take as long to arrive; 0: the
+  // file is near, and only what is needed is read. Over a network 1 to 16 MiB: near ranges then
+  // come in one request, and up to 64 MiB are kept.
+  std::size_t request_bytes = 0;
+
+  // --- what is read and checked ---
   // Every piece of values that is touched is read whole and checked; otherwise only those read
   // whole are.
   bool verify_values = false;
   // Which other files are opened that hold values; their pieces are read whole and checked.
   ExternalPaths external = ExternalPaths::kBeneath;
-  // What a request to the file costs, as the number of bytes that take as long to arrive; 0: the
-  // file is near, and only what is needed is read. Over a network 1 to 16 MiB: near ranges then
-  // come in one request, and up to 64 MiB are kept.
-  std::size_t request_bytes = 0;
 };
 
 // A block with its decoded metadata.

@@ -25,18 +25,23 @@ enum class VerifyLevel : std::uint8_t {
 };
 
 struct VerifyOptions {
+  // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
-  unsigned threads = 1;    // that check values; findings do not depend on it
-  std::uint64_t rate = 0;  // bytes read a second at most; 0: no limit
   // Which other files are opened that hold values of an NMB file; one that is not makes the outcome
   // incomplete.
   ExternalPaths external = ExternalPaths::kBeneath;
+
+  // --- what changes the speed; the findings are the same ---
+  unsigned threads = 1;    // that check values; findings do not depend on it
+  std::uint64_t rate = 0;  // bytes read a second at most; 0: no limit
+  // Set by `work` of verify_together() on rank 0: the ranks that check some of the values.
+  Communicator* ranks = nullptr;
+
+  // --- what is called back ---
   // Names of the blocks that are not sound, each once.
   std::function<void(const std::string& block)> on_damaged_block;
   // Bytes that this rank has read of the file, at most `total`, its size; by one thread at a time.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  // Set by `work` of verify_together() on rank 0: the ranks that check some of the values.
-  Communicator* ranks = nullptr;
 };
 
 struct VerifySummary {

@@ -60,6 +60,7 @@ inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
 inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
 
 struct WriterOptions {
+  // --- what changes the bytes ---
   std::uint32_t piece_size = 1 << 20;  // a power of 2 from 65,536 to 2^30; of a new file
   std::uint32_t inline_limit = 4096;   // at most 65,536; of a new file
   // Most rows of a leaf and of a node of the index, and of a page of a data map (spec/format.md,
@@ -72,52 +73,52 @@ struct WriterOptions {
   // Values that are moved are counted on their way, others are read again. A block that is changed
   // without them loses those it had.
   StatisticsLevel statistics = StatisticsLevel::kNone;
-  unsigned threads = 1;    // that move values of packed blocks
+  // Bytes of a stripe of the file, a power of 2 from 4096 to 2^30 (striping_unit). New extents and
+  // pieces of at least that length begin at multiples of it; of several ranks one writes the
+  // metadata of a stripe. 0: extents of 1 MiB and more begin at multiples of 4096, and stripes are
+  // as the file system wants. The bytes are the same for any number of ranks.
+  std::uint64_t alignment = 0;
+  // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
+  Hdf5View hdf5_view = Hdf5View::kOff;
+
+  // --- what becomes of the file ---
   bool overwrite = false;  // a new file may replace an existing one
-  bool sync = true;        // commits wait for the device
+  // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
+  // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
+  // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
+  // not called.
+  bool dry_run = false;
+  // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
+  std::string resume_key{};
   // Of a file that has a name: open() and every commit but the first of a new file need the lock.
   Locking locking = Locking::kRequired;
+  bool sync = true;  // commits wait for the device
+
+  // --- what changes the speed; the bytes are the same ---
+  unsigned threads = 1;  // that move values of packed blocks
+  // By several ranks: how many of them write metadata and index, spread evenly over the nodes, or
+  // over the ranks where there are fewer nodes; the others send them theirs (MPI-IO calls it
+  // cb_nodes). All, if there are fewer; 0: as the file system wants. The bytes are the same.
+  int aggregators = 0;
+  Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
+  // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
+  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are
+  // 0.
+  std::vector<std::pair<std::string, std::string>> hints{};
+
+  // --- what stops it, and what is called back ---
   // Set: once this is true, moving values and commits stop with kIo "interrupted"; of a commit it
   // is rank 0's that counts, up to the write of the superblock and the name of a new file.
   const std::atomic<bool>* cancel = nullptr;
+  // Called while values are moved, with bytes done and to do in all; from any of the threads, one
+  // at a time.
+  std::function<void(std::uint64_t, std::uint64_t)> progress{};
   // Called by a commit on every rank when what it writes is written, ahead of the superblock; a
   // failure makes the commit fail.
   std::function<Status()> before_commit{};
   // Called on rank 0 before a new file gets its name, with all of it as readers will see it; a
   // failure leaves no file.
   std::function<Status(const ByteSource&)> before_publish{};
-  // By several ranks: opens the source of values that another rank takes over, by their `origin`
-  // (below), so that a rank with more of them than others leaves some to these. Set on all ranks or
-  // on none.
-  std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
-  // Returns a shorter origin, by which open_values opens a range of a source alone. Empty: it
-  // cannot, and the range stays with the rank that has it. Unset: open_values gets the origin
-  // itself.
-  std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
-  // Called while values are moved, with bytes done and to do in all; from any of the threads, one
-  // at a time.
-  std::function<void(std::uint64_t, std::uint64_t)> progress{};
-  // By several ranks: how many of them write metadata and index, spread evenly over the nodes, or
-  // over the ranks where there are fewer nodes; the others send them theirs (MPI-IO calls it
-  // cb_nodes). All, if there are fewer; 0: as the file system wants. The bytes are the same.
-  int aggregators = 0;
-  // Bytes of a stripe of the file, a power of 2 from 4096 to 2^30 (striping_unit). New extents and
-  // pieces of at least that length begin at multiples of it; of several ranks one writes the
-  // metadata of a stripe. 0: extents of 1 MiB and more begin at multiples of 4096, and stripes are
-  // as the file system wants. The bytes are the same for any number of ranks.
-  std::uint64_t alignment = 0;
-  Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
-  // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
-  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are
-  // 0.
-  std::vector<std::pair<std::string, std::string>> hints{};
-  // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
-  // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
-  // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
-  // not called.
-  bool dry_run = false;
-  // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
-  Hdf5View hdf5_view = Hdf5View::kOff;
   // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by kOff
   // of the first commit that the file's view does not show. A status that is not ok ends the
   // commit, and the file is as before.
@@ -130,8 +131,14 @@ struct WriterOptions {
   // committed, bytes behind the newest one, damaged places of the head. A writer that calls nothing
   // has changed nothing yet.
   std::function<void(const std::string& what)> on_repair{};
-  // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
-  std::string resume_key{};
+  // By several ranks: opens the source of values that another rank takes over, by their `origin`
+  // (below), so that a rank with more of them than others leaves some to these. Set on all ranks or
+  // on none.
+  std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
+  // Returns a shorter origin, by which open_values opens a range of a source alone. Empty: it
+  // cannot, and the range stays with the rank that has it. Unset: open_values gets the origin
+  // itself.
+  std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
   OutputLayer layer{};  // around the file
 };
 

@@ -32,7 +32,7 @@ Result<ClassicContent> classic_content(const Dataset& dataset, Kind kind);
 class ClassicFile {
  public:
   // All must outlive this.
-  ClassicFile(const std::string& path, const ExtractOptions& options, Communicator& ranks)
+  ClassicFile(const std::string& path, const ConvertOptions& options, Communicator& ranks)
       : path_(path), options_(options), ranks_(ranks) {
     mover_.threads = options.threads;
     mover_.cancel = options.cancel;
@@ -60,7 +60,7 @@ class ClassicFile {
   Status move(std::uint64_t header_length, std::uint64_t length, const std::vector<Values>& own);
 
   const std::string& path_;
-  const ExtractOptions& options_;
+  const ConvertOptions& options_;
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
   WriterOptions mover_;

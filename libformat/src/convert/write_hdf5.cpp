@@ -23,7 +23,7 @@ namespace {
 
 // Runs `nmb-hdf5 export`. path: what `output` is to become.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
-                  const ExtractOptions& options) {
+                  const ConvertOptions& options) {
   using hdf5::Hdf5Process;
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
@@ -304,7 +304,7 @@ class ResultCheck {
 
   const Reader& reader_;
   const hdf5::Hdf5Form& form_;
-  const bool plain_;  // ExtractOptions::plain
+  const bool plain_;  // ConvertOptions::plain
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string> unlinked_;  // named datatypes: as found, as expected
   std::uint64_t groups_ = 0;
@@ -319,7 +319,7 @@ Status check_losses(const hdf5::Hdf5Form& form) {
 }
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ExtractOptions& options) {
+                   const ConvertOptions& options) {
   CreateOptions create;
   create.overwrite = options.overwrite;
   create.sync = options.sync;
@@ -354,7 +354,7 @@ Result<std::vector<Loss>> hdf5_losses(const Reader& reader, std::vector<Loss>* c
 }
 
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
-                  const ExtractOptions& options, Communicator& ranks) {
+                  const ConvertOptions& options, Communicator& ranks) {
   Status status;
   if (ranks.rank() == 0) status = write_alone(reader, input, path, options);
   return ranks.agree(status);

@@ -96,7 +96,7 @@ Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
 
 Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
                             const std::function<Status()>& check_inputs, PackReport* report) const {
-  ExtractOptions extract;
+  ConvertOptions extract;
   extract.overwrite = options_.writer.overwrite;
   extract.sync = options_.writer.sync;
   extract.check = options_.check;
