@@ -13,6 +13,7 @@
 #include "hdf5/client/hdf5_stream.h"
 #include "hdf5/client/netcdf_check.h"
 #include "hdf5/model/hdf5_section.h"
+#include "model/name_rules.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
@@ -20,6 +21,17 @@
 namespace nmb {
 
 namespace {
+
+Status check_ranges(const ConvertOptions& options) {
+  if (options.deflate < 0 || options.deflate > 9)
+    return Status(Code::kUsage,
+                  "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
+  for (const auto& [dimension, length] : options.chunk)
+    if (length == 0)
+      return Status(Code::kUsage, "found chunks of length 0 along dimension " +
+                                      in_quotes(dimension) + ", expected 1 or more");
+  return {};
+}
 
 // Runs `nmb-hdf5 export`. path: what `output` is to become.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
@@ -320,6 +332,7 @@ Status check_losses(const hdf5::Hdf5Form& form) {
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
                    const ConvertOptions& options) {
+  NMB_TRY(check_ranges(options));
   CreateOptions create;
   create.overwrite = options.overwrite;
   create.sync = options.sync;

@@ -46,6 +46,10 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   if (options.io != Io::kMpiIo && !options.hints.empty())
     return Status(Code::kUsage,
                   "found hint \"" + options.hints[0].first + "\", expected hints with MPI-IO only");
+  if (options.compression_level < 1 || options.compression_level > 19)
+    return Status(Code::kUsage, "found compression level " +
+                                    std::to_string(options.compression_level) +
+                                    ", expected 1 to 19");
   if (options.aggregators < 0)
     return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
                                     " aggregators, expected 0 or more");
