@@ -14,7 +14,7 @@
 #include "file_in.h"
 #include "global_heap_in.h"
 #include "handle.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/status.h"
 #include "object_header_in.h"
 #include "types_in.h"

@@ -8,7 +8,7 @@
 #include "alike_data_sets.h"
 #include "creation_in.h"
 #include "hdf5_error.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "resource_limits.h"
 #include "scales_in.h"
 #include "space_in.h"
@@ -181,8 +181,8 @@ Status BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner,
   for (AttributeIn& a : attributes) {
     const std::string object = "attribute " + a.name;
     const Status added = TypeTable::is_extended(a.type)
-                             ? to->add_extended_attribute(owner, a.name, a.type, a.count, a.values)
-                             : to->add_attribute(owner, a.name, a.type, a.values);
+                             ? to->def_extended_att(owner, a.name, a.type, a.count, a.values)
+                             : to->def_att(owner, a.name, a.type, a.values);
     if (!added.ok()) return added.of_object(object);
 
     const bool is_default = a.count == 1
@@ -213,7 +213,7 @@ Result<DimId> BlockIn::dimension(const std::string& key, const std::string& name
   std::string free_name = name.empty() ? "phony_dim_" + std::to_string(phony_++) : name;
   for (unsigned n = 2; metadata_.find_dimension(free_name); ++n)
     free_name = (name.empty() ? "phony_dim" : name) + "_" + std::to_string(n);
-  NMB_ASSIGN(const DimId added, metadata_.add_dimension(free_name, length));
+  NMB_ASSIGN(const DimId added, metadata_.def_dim(free_name, length));
   if (unlimited) unlimited_.push_back({added, false});
   dimensions_.emplace(key, added);
   return added;
@@ -296,7 +296,7 @@ Result<VarId> BlockIn::declare(const std::string& name, const std::string& path,
                                const DataSetIn& found) {
   const Space& space = found.space;
   NMB_ASSIGN(const std::vector<DimId> ids, dimensions_of(path, found.attributes, space));
-  NMB_ASSIGN(const VarId variable, metadata_.add_variable(name, found.type, ids));
+  NMB_ASSIGN(const VarId variable, metadata_.def_var(name, found.type, ids));
 
   bool is_default = true;
   for (std::size_t i = 0; i < space.lengths.size(); ++i)

@@ -13,7 +13,7 @@
 #include "attributes_in.h"
 #include "file_in.h"
 #include "hdf5/client/hdf5_stream.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "types_in.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "file_in.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

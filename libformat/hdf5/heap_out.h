@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "handle.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
 #include "types_out.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 
 namespace nmb::hdf5 {
 

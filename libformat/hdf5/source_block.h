@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "hdf5/model/hdf5_section.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/compression.h"
-#include "nmb/hdf5_section.h"
 #include "nmb/reader.h"
+#include "nmb/values.h"
 #include "types_out.h"
 
 namespace nmb::hdf5 {

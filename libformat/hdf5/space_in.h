@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

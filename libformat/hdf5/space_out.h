@@ -6,7 +6,7 @@
 #include <span>
 
 #include "handle.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {

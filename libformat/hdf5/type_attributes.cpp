@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hdf5_error.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 

@@ -7,7 +7,7 @@
 
 #include "hdf5_error.h"
 #include "memory_layout.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 
 namespace nmb::hdf5 {

@@ -1,7 +1,7 @@
 // Reads and writes files with MPI-IO, for the plug-in.
 #pragma once
 
-#include "parallel/mpi_io.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 

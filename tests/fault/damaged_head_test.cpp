@@ -9,7 +9,7 @@
 
 #include "fault/session_file.h"
 #include "format/superblock/head.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/writer.h"
 
 namespace nmb::test {

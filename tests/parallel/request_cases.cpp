@@ -4,7 +4,6 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/get_requests.h"
 #include "nmb/reader.h"
 #include "support/corpus.h"
 #include "support/model.h"

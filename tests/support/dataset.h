@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/dump.h"
 
 namespace nmb::test {

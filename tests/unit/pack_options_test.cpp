@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 namespace {

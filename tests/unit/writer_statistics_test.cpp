@@ -7,7 +7,7 @@
 
 #include "format/superblock/head.h"
 #include "format/table/block_table.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"

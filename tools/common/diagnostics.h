@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "common/exit_code.h"
-#include "nmb/finding.h"
 #include "nmb/status.h"
 
 namespace nmb::tools {

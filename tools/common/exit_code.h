@@ -1,9 +1,6 @@
 // The meanings of the tools' exit codes.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
-
 #include "nmb/status.h"
 
 namespace nmb::tools {
@@ -26,14 +23,6 @@ constexpr Exit exit_of(Code code) {
     default:
       return Exit::kCannotRun;
   }
-}
-
-// Returns the word for a code in JSON.
-constexpr std::string_view code_word(Code code) {
-  constexpr std::string_view kWords[] = {
-      "ok",           "usage", "not_found", "exists", "conflict", "damaged", "unsupported",
-      "unknown_kind", "io",    "no_space",  "range",  "limit",    "busy"};
-  return kWords[static_cast<std::size_t>(code)];
 }
 
 // Returns the exit code to report of two: cannot run is worse than findings, findings are worse

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/output_set.h"
+#include "nmb/files.h"
 #include "nmb/status.h"
 
 namespace nmb::tools {

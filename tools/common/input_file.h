@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/file_kind.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
+#include "nmb/reader.h"
 
 namespace nmb::tools {
 

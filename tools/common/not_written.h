@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/pack.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
-#include "nmb/write_hdf5.h"
 
 namespace nmb::tools {
 

@@ -5,8 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "nmb/mpi_ranks.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 
 namespace nmb::tools {
 

@@ -11,7 +11,7 @@
 #include "common/diagnostics.h"
 #include "common/output.h"
 #include "common/terminal.h"
-#include "nmb/external_file.h"
+#include "nmb/external_files.h"
 
 namespace nmb::tools {
 

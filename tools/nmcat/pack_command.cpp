@@ -24,14 +24,11 @@
 #include "common/sha256.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
-#include "nmb/file_source.h"
-#include "nmb/mpi_ranks.h"
-#include "nmb/output_file.h"
-#include "nmb/output_set.h"
+#include "nmb/communicator.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
-#include "nmb/references.h"
 #include "nmb/text.h"
-#include "nmb/write_hdf5.h"
 #include "nmcat/plan_text.h"
 
 namespace nmb::tools {
@@ -44,7 +41,7 @@ constexpr std::size_t kShownConflicts = 10;
 Json conflicts_json(const std::vector<PackConflict>& conflicts) {
   Json all = Json::array();
   for (const PackConflict& conflict : conflicts) {
-    Json one{{"kind", conflict.kind},
+    Json one{{"kind", conflict_name(conflict.kind)},
              {"object", json_text(conflict.object)},
              {"files", Json::array({json_text(conflict.first_file)})},
              {"found", json_text(conflict.found)},
@@ -106,7 +103,7 @@ void PackCommand::offer_blocks(CLI::App& app) {
   app.add_option("--unique", unique_, "{group}: the same group name in two inputs is a conflict")
       ->type_name("WHAT")
       ->check(one_of({"{group}"}));
-  app.add_option("--samples", options_.samples,
+  app.add_option("--samples", samples_,
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
                  "block with variables; blocks of NMB files keep theirs)")
       ->type_name("RULE");
@@ -498,7 +495,8 @@ Status PackCommand::take_storage() {
 Status PackCommand::take_blocks() {
   if (!unmatched_.empty() && split_names_.empty())
     return Status(Code::kUsage, "--unmatched needs --split-names");
-  if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+  if (!split_names_.empty()) options_.block_by = {BlockRule::By::kPrefix, split_names_};
+  NMB_ASSIGN(options_.samples, SampleRule::parse(samples_));
   options_.unique_groups = !unique_.empty();
   options_.keep_unmatched = !unmatched_.empty();
   return {};
@@ -608,19 +606,19 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
     std::size_t count;
   };
   std::vector<Group> groups;
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::size_t> places;
+  std::map<std::tuple<ConflictKind, std::string_view, std::string_view>, std::size_t> places;
   for (const PackConflict& conflict : conflicts) {
-    const auto [place, is_new] = places.emplace(
-        std::tuple(std::string_view(conflict.kind), std::string_view(conflict.object),
-                   std::string_view(conflict.expected)),
-        groups.size());
+    const auto [place, is_new] =
+        places.emplace(std::tuple(conflict.kind, std::string_view(conflict.object),
+                                  std::string_view(conflict.expected)),
+                       groups.size());
     if (is_new) groups.push_back({&conflict, 0});
     ++groups[place->second].count;
   }
   std::vector<std::string> texts;
   std::map<std::string_view, std::size_t> shown;
   for (const auto& [first, count] : groups) {
-    if (++shown[first->kind] > shown_of_kind) continue;
+    if (++shown[conflict_name(first->kind)] > shown_of_kind) continue;
     std::string text = first->text();
     if (count > 1)
       text += fmt::format(", and {} more of {} files", count - 1, options_.inputs.size());

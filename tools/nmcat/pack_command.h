@@ -9,7 +9,7 @@
 #include "common/json_document.h"
 #include "common/tool.h"
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb::tools {
 
@@ -56,7 +56,7 @@ class PackCommand {
                    missing_ = "error", statistics_ = "none";
   std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
                                                  inline_limit_;
-  std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_;
+  std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_, samples_;
   std::vector<std::string> hints_;
   bool lossy_ = false;
   std::vector<std::string> losses_;  // the content that OUT does not have, as shown

@@ -10,18 +10,14 @@
 #include <utility>
 
 #include "common/statistics_option.h"
-#include "nmb/classic_view.h"
-#include "nmb/extract.h"
-#include "nmb/file_kind.h"
-#include "nmb/file_source.h"
-#include "nmb/open_hdf5.h"
-#include "nmb/output_file.h"
-#include "nmb/pack.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
+#include "nmb/hdf5.h"
+#include "nmb/merge.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
-#include "nmb/references.h"
 #include "nmb/text.h"
 #include "nmb/verify.h"
-#include "nmb/write_hdf5.h"
 #include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
 
@@ -187,7 +183,7 @@ class Converter {
   }
 
   Status to_hdf5(const Reader& reader) {
-    ExtractOptions options = extract_options();
+    ConvertOptions options = extract_options();
     options.plain = record_.of.to == "hdf5";
     options.on_losses = [this](const Reader&, const Hdf5Losses& lost) {
       return notes_.accept_losses(lost);
@@ -201,7 +197,7 @@ class Converter {
     options.output = record_.of.output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
-    options.block_by = record_.of.block_by;
+    options.block_by = options_.block_by;
     options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;
@@ -271,7 +267,7 @@ class Converter {
   }
 
   Status classic_from_nmb(const Reader& reader, const BlockEntry& entry) {
-    const ExtractOptions extract = extract_options();
+    const ConvertOptions extract = extract_options();
     if (!is_extended(entry) &&
         (!extract.kind || entry.kind == static_cast<std::uint16_t>(*extract.kind)))
       return extract_block(reader, entry, record_.of.output, extract, ranks_);
@@ -329,7 +325,7 @@ class Converter {
   // lengths of the dataset's dimensions.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
-    const ExtractOptions options = extract_options();
+    const ConvertOptions options = extract_options();
     Result<ClassicView> view =
         classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
@@ -386,8 +382,8 @@ class Converter {
     return root.ok() && is_extended(*root);
   }
 
-  ExtractOptions extract_options() {
-    ExtractOptions options;
+  ConvertOptions extract_options() {
+    ConvertOptions options;
     options.kind = classic_kind(record_.of.to);
     options.overwrite = may_replace();
     options.sync = options_.sync;

@@ -7,10 +7,11 @@
 #include <optional>
 
 #include "nmb/communicator.h"
-#include "nmb/compression.h"
-#include "nmb/external_file.h"
-#include "nmb/output_set.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
+#include "nmb/merge.h"
 #include "nmb/status.h"
+#include "nmb/values.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_record.h"
 
@@ -27,6 +28,7 @@ struct ConversionOptions {
   bool folders = false;  // makes missing folders of the output
   // An existing output is not a failure if it is, byte for byte, what the conversion makes.
   bool accept_equal = false;
+  BlockRule block_by{};  // of what Conversion::block_by is the text
   std::optional<Compression> compression;
   bool materialise = false;  // copies values that an HDF5 input has in other files
   bool repack = false;       // converts an NMB file to another

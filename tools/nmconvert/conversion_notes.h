@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "nmb/classic_view.h"
-#include "nmb/pack.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
-#include "nmb/write_hdf5.h"
 #include "nmconvert/conversion.h"
 #include "nmconvert/conversion_record.h"
 

@@ -51,7 +51,7 @@ Json record_json(const ConversionRecord& record) {
   json["options"] = json_text(record.of.options);
   json["status"] = outcome_word(record.outcome);
   json["exit"] = static_cast<int>(exit_of(record.status.code()));
-  json["code"] = code_word(record.status.code());
+  json["code"] = code_name(record.status.code());
   json["message"] = record.status.ok() ? Json() : Json(json_text(record.status.text()));
   json["warnings"] = Json::array();
   for (const std::string& warning : record.warnings) json["warnings"].push_back(json_text(warning));

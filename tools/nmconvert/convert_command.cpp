@@ -7,9 +7,9 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
-#include "nmb/hdf5_view.h"
+#include "nmb/convert.h"
 #include "nmb/reader.h"
-#include "nmb/write_hdf5.h"
+#include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"
 
 namespace nmb::tools {
@@ -145,10 +145,12 @@ Status ConvertCommand::check_block_by() const {
   if ((divides || regroups) && batch_.block)
     return usage("--extract and " + std::string(divides ? "--block-by" : "--regroup") +
                  " exclude each other");
-  if (divides && block_by_ != "group" && block_by_ != "one" && !block_by_.starts_with("prefix:") &&
-      !block_by_.starts_with("vars:"))
+  const Result<BlockRule> rule = BlockRule::parse(regroups ? regroup_ : block_by_);
+  const bool names_object =
+      rule.ok() && (rule->by == BlockRule::By::kDimension || rule->by == BlockRule::By::kAttribute);
+  if (divides && (!rule.ok() || names_object))
     return usage("found --block-by " + block_by_ + ", expected group, prefix:REGEX, vars:N or one");
-  if (regroups && !regroup_.starts_with("dim:") && !regroup_.starts_with("key:"))
+  if (regroups && !names_object)
     return usage("found --regroup " + regroup_ + ", expected dim:NAME or key:ATT");
   return {};
 }
@@ -220,6 +222,7 @@ Status ConvertCommand::execute() {
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
   ConversionOptions options;
+  NMB_ASSIGN(options.block_by, BlockRule::parse(batch_.block_by));
   options.overwrite = force_;
   options.sync = !no_sync_;
   options.check = !no_check_;

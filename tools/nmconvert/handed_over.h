@@ -6,8 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "nmb/file_source.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "nmconvert/conversion_record.h"
 
 namespace nmb::tools {

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "common/sha256.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/text.h"
 
 namespace nmb::tools {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "nmb/open_hdf5.h"
+#include "nmb/hdf5.h"
 
 namespace nmb::tools {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/compression.h"
 #include "nmb/dataset.h"
 #include "nmb/netcdf_view.h"
+#include "nmb/values.h"
 
 namespace nmb {
 

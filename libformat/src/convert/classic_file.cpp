@@ -6,7 +6,7 @@
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/shared_output.h"
 #include "wire/read_back_output.h"
 #include "writer/move_sharing.h"

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "netcdf/laid_values.h"
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
+#include "nmb/convert.h"
 #include "nmb/dataset.h"
-#include "nmb/extract.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "nmb/writer.h"
 
 namespace nmb {
@@ -33,7 +33,7 @@ Result<ClassicContent> classic_content(const Dataset& dataset, Kind kind);
 class ClassicFile {
  public:
   // All arguments must outlive the object.
-  ClassicFile(const std::string& path, const ExtractOptions& options, Communicator& ranks)
+  ClassicFile(const std::string& path, const ConvertOptions& options, Communicator& ranks)
       : path_(path), options_(options), ranks_(ranks) {
     mover_.threads = options.threads;
     mover_.cancel = options.cancel;
@@ -63,7 +63,7 @@ class ClassicFile {
   Status move(std::uint64_t header_length, std::uint64_t length, const std::vector<Values>& own);
 
   const std::string& path_;
-  const ExtractOptions& options_;
+  const ConvertOptions& options_;
   Communicator& ranks_;
   std::unique_ptr<OutputFile> file_;
   WriterOptions mover_;

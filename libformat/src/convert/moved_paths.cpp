@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
+#include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/hdf5_section.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"
@@ -201,12 +201,12 @@ class BlockMover {
     metadata.set_extension(std::make_shared<const Extension>(extension));
     for (DimId d = 0; d < block_.metadata.dimension_count(); ++d) {
       const Dimension dimension = block_.metadata.dimension(d);
-      NMB_TRY(metadata.add_dimension(dimension.name, dimension.length).status());
+      NMB_TRY(metadata.def_dim(dimension.name, dimension.length).status());
     }
     NMB_TRY(move_attributes(kGlobal, &metadata));
     for (VarId v = 0; v < block_.metadata.variable_count(); ++v) {
       const Variable variable = block_.metadata.variable(v);
-      NMB_TRY(metadata.add_variable(variable.name, variable.type, variable.dimensions).status());
+      NMB_TRY(metadata.def_var(variable.name, variable.type, variable.dimensions).status());
       metadata.set_begin(v, variable.begin - block_.layout.header_length);
       NMB_TRY(of(v, move_attributes(v, &metadata)));
     }
@@ -389,10 +389,10 @@ class BlockMover {
   Status move_attribute(VarId owner, std::uint32_t number, const Attribute& attribute,
                         Metadata* to) {
     if (!TypeTable::is_extended(attribute.type))
-      return to->add_attribute(owner, attribute.name, attribute.type, attribute.values);
+      return to->def_att(owner, attribute.name, attribute.type, attribute.values);
     if (!leads(attribute.type))
-      return to->add_extended_attribute(owner, attribute.name, attribute.type, attribute.count,
-                                        attribute.values);
+      return to->def_extended_att(owner, attribute.name, attribute.type, attribute.count,
+                                  attribute.values);
     const bool is_list = attribute.name == kScaleUsers || attribute.name == kList;
     std::uint64_t count = attribute.count;
     bool is_lost = false;
@@ -407,7 +407,7 @@ class BlockMover {
                     std::string(attribute.name)));
     if (count != attribute.count) shortened_.push_back({owner, number, count});
     if (count == 0 && attribute.count > 0) return {};
-    return to->add_extended_attribute(owner, attribute.name, attribute.type, count, *values);
+    return to->def_extended_att(owner, attribute.name, attribute.type, count, *values);
   }
 
   // Moves regions in the order of variables, each beginning at a multiple of 8, the layout of

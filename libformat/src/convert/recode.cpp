@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "convert/asked_chunks.h"
-#include "nmb/classic_header.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/classic.h"
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"

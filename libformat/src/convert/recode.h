@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/compression.h"
 #include "nmb/dataset.h"
+#include "nmb/values.h"
 #include "wire/spool_file.h"
 
 namespace nmb {

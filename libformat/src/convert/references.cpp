@@ -1,6 +1,4 @@
-// Finds the files to which an input refers (see nmb/references.h).
-#include "nmb/references.h"
-
+// Finds the files to which an input refers (see nmb/convert.h).
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -12,9 +10,10 @@
 
 #include "format/extent/external_path.h"
 #include "hdf5/client/group_block.h"
-#include "nmb/file_kind.h"
-#include "nmb/file_source.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
+#include "nmb/reader.h"
 #include "wire/visited_files.h"
 
 namespace nmb {

@@ -1,6 +1,4 @@
-// Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/write_hdf5.h).
-#include "nmb/write_hdf5.h"
-
+// Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/convert.h).
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -14,18 +12,30 @@
 #include "hdf5/client/hdf5_process.h"
 #include "hdf5/client/hdf5_stream.h"
 #include "hdf5/client/netcdf_check.h"
-#include "nmb/classic_header.h"
-#include "nmb/file_source.h"
-#include "nmb/hdf5_section.h"
-#include "nmb/output_file.h"
+#include "hdf5/model/hdf5_section.h"
+#include "model/name_rules.h"
+#include "nmb/classic.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
 
 namespace nmb {
 
 namespace {
 
+Status check_ranges(const ConvertOptions& options) {
+  if (options.deflate < 0 || options.deflate > 9)
+    return Status(Code::kUsage,
+                  "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
+  for (const auto& [dimension, length] : options.chunk)
+    if (length == 0)
+      return Status(Code::kUsage, "found chunks of length 0 along dimension " +
+                                      in_quotes(dimension) + ", expected 1 or more");
+  return {};
+}
+
 // Runs `nmb-hdf5 export`. path: the final name of `output`.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
-                  const ExtractOptions& options) {
+                  const ConvertOptions& options) {
   using hdf5::Hdf5Process;
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
@@ -82,13 +92,13 @@ class TypesInOrder {
   Status copy_definitions(Metadata* to) {
     for (DimId d = 0; to && d < from_.dimension_count(); ++d) {
       const Dimension dimension = from_.dimension(d);
-      NMB_TRY(to->add_dimension(dimension.name, dimension.length).status());
+      NMB_TRY(to->def_dim(dimension.name, dimension.length).status());
     }
     NMB_TRY(copy_attributes(kGlobal, to));
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       const Variable variable = from_.variable(v);
       NMB_ASSIGN(const Type type, number(variable.type));
-      if (to) NMB_TRY(to->add_variable(variable.name, type, variable.dimensions).status());
+      if (to) NMB_TRY(to->def_var(variable.name, type, variable.dimensions).status());
       if (to) to->set_begin(v, variable.begin);
       NMB_TRY(copy_attributes(v, to));
     }
@@ -100,8 +110,8 @@ class TypesInOrder {
       NMB_ASSIGN(const Type type, number(a.type));
       if (!to) return {};
       return TypeTable::is_extended(type)
-                 ? to->add_extended_attribute(owner, a.name, type, a.count, a.values)
-                 : to->add_attribute(owner, a.name, type, a.values);
+                 ? to->def_extended_att(owner, a.name, type, a.count, a.values)
+                 : to->def_att(owner, a.name, type, a.values);
     });
   }
 
@@ -304,7 +314,7 @@ class ResultCheck {
 
   const Reader& reader_;
   const hdf5::Hdf5Form& form_;
-  const bool plain_;  // ExtractOptions::plain
+  const bool plain_;  // ConvertOptions::plain
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string> unlinked_;  // named datatypes without a link: found name by
                                                  // expected name
@@ -320,7 +330,8 @@ Status check_losses(const hdf5::Hdf5Form& form) {
 }
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ExtractOptions& options) {
+                   const ConvertOptions& options) {
+  NMB_TRY(check_ranges(options));
   CreateOptions create;
   create.overwrite = options.overwrite;
   create.sync = options.sync;
@@ -354,7 +365,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
 }  // namespace
 
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
-                  const ExtractOptions& options, Communicator& ranks) {
+                  const ConvertOptions& options, Communicator& ranks) {
   return ranks.first([&] { return write_alone(reader, input, path, options); });
 }
 

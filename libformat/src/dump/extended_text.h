@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dump/text_out.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dump.h"
 #include "nmb/extension.h"
 

@@ -5,9 +5,9 @@
 #include "dump/cdl_rows.h"
 #include "dump/json_rows.h"
 #include "dump/rows.h"
+#include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
 #include "nmb/dump.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb {
 

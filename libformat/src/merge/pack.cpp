@@ -1,6 +1,4 @@
-// Merging: options are settled, and outputs of kind HDF5 are made of NMB files (see nmb/pack.h).
-#include "nmb/pack.h"
-
+// Merging: options are settled, and outputs of kind HDF5 are made of NMB files (see nmb/merge.h).
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -12,10 +10,10 @@
 
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
-#include "nmb/file_source.h"
-#include "nmb/output_file.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
-#include "nmb/write_hdf5.h"
 
 namespace nmb {
 
@@ -50,8 +48,8 @@ class TemporaryFile {
   const std::string path_;
 };
 
-ExtractOptions extract_options(const PackOptions& options) {
-  ExtractOptions extract;
+ConvertOptions extract_options(const PackOptions& options) {
+  ConvertOptions extract;
   extract.overwrite = options.writer.overwrite;
   extract.sync = options.writer.sync;
   extract.cancel = options.writer.cancel;

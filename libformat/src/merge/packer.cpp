@@ -9,7 +9,6 @@
 #include "merge/planned_inputs.h"
 #include "merge/reading/input_rounds.h"
 #include "merge/reading/input_shares.h"
-#include "merge/reading/sample_rule.h"
 #include "merge/reading/value_origin.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/reporting/pack_plan.h"
@@ -22,7 +21,6 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "model/name_rules.h"
-#include "nmb/lost_records.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "wire/memory_room.h"
@@ -54,7 +52,7 @@ class Packer {
 
  private:
   Status run_together() {
-    NMB_TRY(ranks_.agree(prepare(), "pack()"));
+    NMB_TRY(ranks_.agree(inputs_.prepare(), "pack()"));
     NMB_TRY(ranks_.first([&] { return inputs_.check_outputs(); }));
     if (options_.append) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
     NMB_TRY(open_output());
@@ -65,11 +63,6 @@ class Packer {
     NMB_TRY(write());
     if (options_.writer.dry_run) return describe_plan();
     return ranks_.first([&] { return describe_result(); });
-  }
-
-  Status prepare() {
-    NMB_ASSIGN(samples_, SampleRule::parse(options_.samples));
-    return inputs_.prepare();
   }
 
   Status open_output() {
@@ -84,7 +77,7 @@ class Packer {
     NMB_ASSIGN(writer_, options_.append
                             ? Writer::open(options_.output, writer_options(), ranks_)
                             : Writer::create(options_.output, writer_options(), ranks_));
-    blocks_.emplace(options_, samples_, *writer_, conflicts_, names_, report_, ranks_.size() == 1);
+    blocks_.emplace(options_, *writer_, conflicts_, names_, report_, ranks_.size() == 1);
     return {};
   }
 
@@ -185,17 +178,18 @@ class Packer {
 
   // Collective.
   Status check_names(Status* failure) {
-    if (options_.block_by.starts_with("prefix:")) {
+    if (options_.block_by.by == BlockRule::By::kPrefix) {
       NMB_ASSIGN(const bool any, anywhere(inputs_.has_divided()));
       if (!any)
-        note_missing("a variable that the expression " +
-                         nmb::in_quotes(options_.block_by.substr(7)) + " matches",
-                     failure);
+        note_missing(
+            "a variable that the expression " + nmb::in_quotes(options_.block_by.name) + " matches",
+            failure);
     }
-    if (samples_.by() == SampleRule::By::kDimension && !classic_) {
+    if (options_.samples.by == SampleRule::By::kDimension && !classic_) {
       NMB_ASSIGN(const bool any, anywhere(blocks_->has_sample_dimension()));
       if (!any)
-        note_missing("dimension " + nmb::in_quotes(samples_.dimension()) + " (samples)", failure);
+        note_missing("dimension " + nmb::in_quotes(options_.samples.dimension) + " (samples)",
+                     failure);
     }
     if (!options_.compression || classic_) return {};
     NMB_TRY(warn_of_zstd());
@@ -275,7 +269,7 @@ class Packer {
     PackPlan plan;
     plan.index_bytes = file.index_bytes;
     NMB_ASSIGN(plan.metadata_bytes, ranks_.all_reduce(file.metadata_bytes, std::plus<>()));
-    NMB_TRY(plan_ranks(ranks_, options_.writer, file.file_length, inputs_.largest_load(), &plan));
+    NMB_TRY(plan_ranks(ranks_, options_, file.file_length, inputs_.largest_load(), &plan));
     plan.first_blocks = blocks_->take_first_names();
     plan.blocks_of_input.resize(share_.end - share_.begin);
     for (const std::uint32_t input : blocks_->inputs())
@@ -355,7 +349,6 @@ class Packer {
   const PackOptions& options_;
   PackReport& report_;
   Communicator& ranks_;
-  SampleRule samples_;
   ConflictList conflicts_;
   SharedNames names_;
   PlannedInputs inputs_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -5,8 +5,8 @@
 
 #include "merge/reading/input_order.h"
 #include "merge/reporting/pack_report.h"
-#include "nmb/file_kind.h"
-#include "nmb/references.h"
+#include "nmb/convert.h"
+#include "nmb/reader.h"
 #include "wire/journaled_output.h"
 
 namespace nmb {
@@ -39,8 +39,8 @@ Status PlannedInputs::prepare() {
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.mode == MergeMode::kTiles)
-      conflicts_.add_at({second, 0}, "input", "/", first, second, "the same file twice",
-                        "each file once");
+      conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
+                        "the same file twice", "each file once");
     else
       report_.warnings.push_back(options_.inputs[second] + ": the same file as the input " +
                                  options_.inputs[first]);

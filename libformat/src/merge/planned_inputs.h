@@ -19,7 +19,7 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/status.h"
 #include "wire/pooled_file.h"
 

@@ -9,8 +9,8 @@
 #include "model/classic_grammar.h"
 #include "model/extension_codec.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/grow_array.h"
+#include "nmb/classic.h"
+#include "nmb/detail/grow_array.h"
 #include "wire/checked.h"
 #include "wire/cursor.h"
 
@@ -274,8 +274,7 @@ class ClassicDecoder {
         return fail(extension_ ? "R-XD-2" : "R-CH-8", start + used, "dimension " + in_quotes(name),
                     "a second record dimension (length 0)", "at most one");
       check_name("dimension", name);
-      const Status added =
-          header_.metadata.add_dimension(name, is_record ? kUnlimited : length).status();
+      const Status added = header_.metadata.def_dim(name, is_record ? kUnlimited : length).status();
       if (!added.ok()) return fail_with(added, start + widths_.count);
       cursor_.skip(used + widths_.count);
     }
@@ -346,8 +345,8 @@ class ClassicDecoder {
                     padded(value_bytes) - value_bytes);
       const std::span<const std::byte> content(bytes + before, value_bytes);
       const Status added =
-          is_extended ? header_.metadata.add_extended_attribute(owner, name, type, values, content)
-                      : header_.metadata.add_attribute(owner, name, type, content);
+          is_extended ? header_.metadata.def_extended_att(owner, name, type, values, content)
+                      : header_.metadata.def_att(owner, name, type, content);
       if (!added.ok()) return fail_with(added, start + widths_.count);
       cursor_.skip(whole);
     }
@@ -399,7 +398,7 @@ class ClassicDecoder {
       dimensions_.push_back(static_cast<DimId>(dimension));
     }
     check_name("variable", name);
-    const Result<VarId> added = header_.metadata.add_variable(name, Type::kByte, dimensions_);
+    const Result<VarId> added = header_.metadata.def_var(name, Type::kByte, dimensions_);
     if (!added.ok()) return fail_with(added.status(), start + widths_.count);
     *id = *added;
     cursor_.skip(before + rank * widths_.count);

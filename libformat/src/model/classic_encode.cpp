@@ -6,7 +6,7 @@
 #include "model/classic_grammar.h"
 #include "model/extension_codec.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/sink.h"
 

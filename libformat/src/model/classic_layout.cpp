@@ -4,7 +4,7 @@
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 
 namespace nmb {

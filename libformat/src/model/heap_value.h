@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -97,7 +97,7 @@ Status Metadata::settle_names() {
   return clash();
 }
 
-Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length, Name state) {
+Result<DimId> Metadata::def_dim(std::string_view name, std::uint64_t length, Name state) {
   if (has_clash()) return clash();
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("dimension", name));
@@ -126,8 +126,8 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   return id;
 }
 
-Result<VarId> Metadata::add_variable(std::string_view name, Type type,
-                                     std::span<const DimId> dimensions, Name state) {
+Result<VarId> Metadata::def_var(std::string_view name, Type type, std::span<const DimId> dimensions,
+                                Name state) {
   if (has_clash()) return clash();
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("variable", name));
@@ -217,8 +217,8 @@ void Metadata::append_attribute(VarId owner, std::string_view name, Type type, s
   last = index;
 }
 
-Status Metadata::add_attribute(VarId owner, std::string_view name, Type type,
-                               std::span<const std::byte> values) {
+Status Metadata::def_att(VarId owner, std::string_view name, Type type,
+                         std::span<const std::byte> values) {
   NMB_TRY(check_attribute(owner, name, type, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index != kNone) return taken("attribute", name);
@@ -226,8 +226,8 @@ Status Metadata::add_attribute(VarId owner, std::string_view name, Type type,
   return {};
 }
 
-Status Metadata::add_extended_attribute(VarId owner, std::string_view name, Type type,
-                                        std::uint64_t count, std::span<const std::byte> values) {
+Status Metadata::def_extended_att(VarId owner, std::string_view name, Type type,
+                                  std::uint64_t count, std::span<const std::byte> values) {
   NMB_TRY(check_attribute(owner, name, Type::kByte, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index != kNone) return taken("attribute", name);
@@ -238,8 +238,8 @@ Status Metadata::add_extended_attribute(VarId owner, std::string_view name, Type
   return {};
 }
 
-Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
-                               std::span<const std::byte> values) {
+Status Metadata::put_att(VarId owner, std::string_view name, Type type,
+                         std::span<const std::byte> values) {
   NMB_TRY(check_attribute(owner, name, type, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index == kNone) {

@@ -1,5 +1,5 @@
-// Grows a NameTable (see nmb/name_table.h).
-#include "nmb/name_table.h"
+// Grows a NameTable (see nmb/detail/name_table.h).
+#include "nmb/detail/name_table.h"
 
 #include <algorithm>
 #include <new>

@@ -18,17 +18,17 @@ class NamesLike {
   explicit NamesLike(const Metadata* model = nullptr)
       : model_(model), dimensions_(model != nullptr), variables_(model != nullptr) {}
 
-  Result<DimId> add_dimension(Metadata& to, std::string_view name, std::uint64_t length) {
+  Result<DimId> def_dim(Metadata& to, std::string_view name, std::uint64_t length) {
     const DimId id = to.dimension_count();
     dimensions_ =
         dimensions_ && id < model_->dimension_count() && model_->dimension(id).name == name;
-    return to.add_dimension(name, length, state(dimensions_));
+    return to.def_dim(name, length, state(dimensions_));
   }
-  Result<VarId> add_variable(Metadata& to, std::string_view name, Type type,
-                             std::span<const DimId> dimensions) {
+  Result<VarId> def_var(Metadata& to, std::string_view name, Type type,
+                        std::span<const DimId> dimensions) {
     const VarId id = to.variable_count();
     variables_ = variables_ && id < model_->variable_count() && model_->variable(id).name == name;
-    return to.add_variable(name, type, dimensions, state(variables_));
+    return to.def_var(name, type, dimensions, state(variables_));
   }
 
  private:

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/byte_source.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
 #include "wire/items.h"
+#include "wire/place.h"
 
 namespace nmb {
 

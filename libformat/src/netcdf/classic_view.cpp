@@ -1,6 +1,4 @@
-// Converts blocks of kind 6 to classic datasets (see nmb/classic_view.h).
-#include "nmb/classic_view.h"
-
+// Converts blocks of kind 6 to classic datasets (see nmb/netcdf_view.h).
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -8,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "hdf5/model/hdf5_section.h"
 #include "model/classic_grammar.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
@@ -15,7 +14,6 @@
 #include "netcdf/held_types.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
 #include "values/array_source.h"
 #include "values/open_array.h"
@@ -281,7 +279,7 @@ class ClassicMaker {
                          ", expected one that is the slowest everywhere; it may no longer grow");
       // Its name is distinct and its length less than 2^63.
       const Result<DimId> id =
-          to_.add_dimension(dimension.name, record_ == d ? kUnlimited : dimension.length);
+          to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (id.ok()) ids_[d] = *id;
     }
   }
@@ -306,7 +304,7 @@ class ClassicMaker {
       NMB_ASSIGN(const DimId characters, dimension_of_characters(chosen.type.characters));
       dimensions.push_back(characters);
     }
-    NMB_ASSIGN(const VarId variable, to_.add_variable(shown.name, chosen.type.type, dimensions));
+    NMB_ASSIGN(const VarId variable, to_.def_var(shown.name, chosen.type.type, dimensions));
     written_.push_back(&chosen);
     NMB_TRY(define_attributes(shown.id, variable, shown.name));
     if (chosen.type.characters == 0 && chosen.fill != default_fill_value(chosen.type.type) &&
@@ -321,7 +319,7 @@ class ClassicMaker {
     const std::string base = "string" + std::to_string(length);
     std::string name = base;
     for (unsigned n = 2; to_.find_dimension(name); ++n) name = base + "_" + std::to_string(n);
-    NMB_ASSIGN(const DimId id, to_.add_dimension(name, length));
+    NMB_ASSIGN(const DimId id, to_.def_dim(name, length));
     of_characters_.emplace(length, id);
     return id;
   }
@@ -368,7 +366,7 @@ class ClassicMaker {
       values.resize(attribute.count * type.value_bytes());
       ClassicValues(types_, attribute.type, type).convert(attribute.values, values);
     }
-    return to_.add_attribute(to, attribute.name, type.type, values);
+    return to_.def_att(to, attribute.name, type.type, values);
   }
 
   void lose_shape(VarId from, std::uint32_t number, const Attribute& attribute,

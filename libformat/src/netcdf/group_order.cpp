@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hdf5/model/hdf5_section.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
 

@@ -91,7 +91,7 @@ class TypeChanger {
   Result<ClassicView> make() {
     for (DimId id = 0; id < from_.dimension_count(); ++id) {
       const Dimension dimension = from_.dimension(id);
-      NMB_TRY(to_.add_dimension(dimension.name, dimension.length).status());
+      NMB_TRY(to_.def_dim(dimension.name, dimension.length).status());
     }
     NMB_TRY(add_attributes(kGlobal, kGlobal, "", Type::kChar, Type::kChar));
     for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(add_variable(v));
@@ -135,7 +135,7 @@ class TypeChanger {
       array = widened_array(named_array(std::move(array), object), type, *held, !fill);
       type = *held;
     }
-    NMB_ASSIGN(const VarId id, to_.add_variable(variable.name, type, variable.dimensions));
+    NMB_ASSIGN(const VarId id, to_.def_var(variable.name, type, variable.dimensions));
     kept_.push_back({v, std::move(array)});
     return add_attributes(v, id, variable.name, variable.type, type);
   }
@@ -180,7 +180,7 @@ class TypeChanger {
   Status add_attribute(const Attribute& attribute, VarId own, std::string_view name, Type was,
                        Type is) {
     if (has(attribute.type))
-      return to_.add_attribute(own, attribute.name, attribute.type, attribute.values);
+      return to_.def_att(own, attribute.name, attribute.type, attribute.values);
     std::optional<Type> held = holder_of_all(attribute.type);
     if (!held) {
       Holders holders(attribute.type, false);
@@ -194,8 +194,8 @@ class TypeChanger {
     lose("attribute " + in_quotes(std::string(name) + ":" + std::string(attribute.name)),
          attribute.type, held);
     if (!held) return {};
-    return to_.add_attribute(own, attribute.name, *held,
-                             widened_values(attribute.values, attribute.type, *held));
+    return to_.def_att(own, attribute.name, *held,
+                       widened_values(attribute.values, attribute.type, *held));
   }
 
   Result<ClassicView> lay_out() {

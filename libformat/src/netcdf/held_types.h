@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "nmb/classic_view.h"
 #include "nmb/dataset.h"
+#include "nmb/netcdf_view.h"
 
 namespace nmb {
 

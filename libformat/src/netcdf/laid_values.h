@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 
 namespace nmb {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 
 namespace nmb {
 

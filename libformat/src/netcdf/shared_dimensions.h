@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "nmb/dataset.h"
-#include "nmb/export.h"
 #include "nmb/metadata.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

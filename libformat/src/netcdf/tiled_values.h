@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -1,7 +1,7 @@
-// Manages memory of long messages (see nmb/transport.h).
+// Manages memory of long messages (see nmb/communicator.h).
 #include <utility>
 
-#include "nmb/transport.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 

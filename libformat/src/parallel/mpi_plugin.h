@@ -1,13 +1,12 @@
-// The interface of a plug-in nmb-mpi-*.so, and how the library finds one (see nmb/mpi_ranks.h). A
-// plug-in shares types with the library, so both must come from the same build.
+// The interface of a plug-in nmb-mpi-*.so, and how the library finds one (see nmb/communicator.h).
+// A plug-in shares types with the library, so both must come from the same build.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "nmb/mpi_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/status.h"
-#include "nmb/transport.h"
 
 namespace nmb {
 

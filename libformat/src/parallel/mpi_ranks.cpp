@@ -1,6 +1,4 @@
-// Finds the launcher and the plug-in of its MPI library (see nmb/mpi_ranks.h).
-#include "nmb/mpi_ranks.h"
-
+// Finds the launcher and the plug-in of its MPI library (see nmb/communicator.h).
 #include <dlfcn.h>
 
 #include <array>
@@ -14,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nmb/communicator.h"
 #include "parallel/mpi_plugin.h"
 #include "wire/plugin_folders.h"
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
 
 namespace nmb {

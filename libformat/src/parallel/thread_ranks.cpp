@@ -1,6 +1,4 @@
-// The network between threads (see nmb/thread_ranks.h).
-#include "nmb/thread_ranks.h"
-
+// The network between threads (see nmb/communicator.h).
 #include <pthread.h>
 
 #include <condition_variable>
@@ -10,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "nmb/communicator.h"
 #include "parallel/collective_call.h"
 
 namespace nmb {

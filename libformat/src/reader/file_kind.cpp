@@ -1,7 +1,5 @@
-// Kinds of files (see nmb/file_kind.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
+// Kinds of files (see nmb/reader.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
 // classic format; the HDF5 file format, section II.A.
-#include "nmb/file_kind.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "format/superblock/head.h"
+#include "nmb/reader.h"
 
 namespace nmb {
 namespace {

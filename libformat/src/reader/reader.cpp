@@ -13,8 +13,9 @@
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
 #include "model/sections.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/shared_reads.h"
+#include "reader/extent_pieces.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "wire/hash.h"
@@ -149,9 +150,8 @@ Result<std::vector<std::shared_ptr<const Block>>> Reader::open_blocks(
   return blocks;
 }
 
-Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MemoryType type,
-                            void* out) const {
-  auto read = [&] { return object.block->read(object.variable, slab, type, out); };
+Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MutableArray out) const {
+  auto read = [&] { return object.block->read(object.variable, slab, out); };
   return state_->together ? state_->together->together(read) : read();
 }
 
@@ -263,12 +263,12 @@ Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
   return holes;
 }
 
-Result<std::vector<ExtentPiece>> Reader::coded_pieces(const BlockEntry& entry) const {
-  return pieces_of(state_->core(), entry, true);
+Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader, const BlockEntry& entry) {
+  return pieces_of(reader.state_->core(), entry, true);
 }
 
-Result<std::vector<ExtentPiece>> Reader::extent_pieces(const BlockEntry& entry) const {
-  return pieces_of(state_->core(), entry, false);
+Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader, const BlockEntry& entry) {
+  return pieces_of(reader.state_->core(), entry, false);
 }
 
 Result<std::vector<ExternalFile>> Reader::external_files() const {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/values.h"
 
 namespace nmb {

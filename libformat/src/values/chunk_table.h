@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/extension.h"
 #include "nmb/status.h"
 

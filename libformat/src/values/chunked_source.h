@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/extension.h"
 #include "values/chunk_cache.h"
 #include "values/chunk_table.h"

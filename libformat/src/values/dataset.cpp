@@ -3,9 +3,9 @@
 
 namespace nmb {
 
-Status Dataset::read(VarId variable, const Hyperslab& slab, MemoryType type, void* out) const {
+Status Dataset::read(VarId variable, const Hyperslab& slab, MutableArray out) const {
   NMB_ASSIGN(const ValueArray array, value_array(metadata, layout, records, variable, extent));
-  return read_array(array, metadata.variable(variable).name, slab, type, out, kind());
+  return read_array(array, metadata.variable(variable).name, slab, out, kind());
 }
 
 Result<std::shared_ptr<const Dataset>> open_classic(std::shared_ptr<const ByteSource> file) {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/values.h"
 #include "values/chunk_cache.h"
 

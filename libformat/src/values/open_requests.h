@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/request.h"
 #include "nmb/status.h"
+#include "nmb/values.h"
 
 namespace nmb {
 

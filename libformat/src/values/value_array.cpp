@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/values.h"
 #include "values/array_source.h"
 #include "values/chunk_filters.h"

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "model/stored_piece.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
-#include "nmb/piece_codec.h"
 #include "verify/metered_source.h"
 #include "wire/copy_buffer.h"
 

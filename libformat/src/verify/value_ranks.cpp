@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/letters.h"
 #include "parallel/status_bytes.h"
 #include "parallel/workers.h"

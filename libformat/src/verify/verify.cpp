@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/file_kind.h"
+#include "nmb/reader.h"
 #include "parallel/status_bytes.h"
 #include "verify/nmb_verifier.h"
 #include "verify/value_ranks.h"

@@ -2,7 +2,7 @@
 // files have no sums, so the values themselves cannot be checked (spec/classic_header.md).
 #include "verify/verify_classic.h"
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "verify/metered_source.h"
 #include "verify/status_finding.h"
 

@@ -13,7 +13,7 @@
 
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/space_map.h"

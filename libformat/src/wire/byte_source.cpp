@@ -1,7 +1,7 @@
-// Sources of bytes in memory and in ranges (see nmb/byte_source.h).
-#include "nmb/byte_source.h"
-
+// Sources of bytes in memory and in ranges (see nmb/bytes.h).
 #include <cstring>
+
+#include "nmb/bytes.h"
 
 namespace nmb {
 

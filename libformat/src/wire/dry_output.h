@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 
 namespace nmb {
 

@@ -1,12 +1,11 @@
-// Positioned reads of a file (see nmb/file_source.h).
-#include "nmb/file_source.h"
-
+// Positioned reads of a file (see nmb/files.h).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "nmb/files.h"
 #include "wire/system_error.h"
 #include "wire/writer_lock.h"
 

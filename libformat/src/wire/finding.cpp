@@ -1,5 +1,5 @@
-// Formats findings (see nmb/finding.h).
-#include "nmb/finding.h"
+// Formats findings (see nmb/status.h).
+#include "nmb/status.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "nmb/digest.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

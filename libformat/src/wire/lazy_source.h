@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -1,6 +1,4 @@
-// Files being written (see nmb/output_file.h).
-#include "nmb/output_file.h"
-
+// Files being written (see nmb/files.h).
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nmb/files.h"
 #include "wire/journaled_output.h"
 #include "wire/system_error.h"
 #include "wire/writer_lock.h"

@@ -1,13 +1,11 @@
-// Files that are going to be written (see nmb/output_set.h).
-#include "nmb/output_set.h"
-
+// Files that are going to be written (see nmb/files.h).
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "wire/visited_files.h"
 
 namespace nmb {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 
 namespace nmb {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "wire/copy_buffer.h"
 
 namespace nmb {

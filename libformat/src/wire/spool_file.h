@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

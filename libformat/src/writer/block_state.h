@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
 #include "writer/body_origin.h"

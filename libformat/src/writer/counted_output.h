@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 
 namespace nmb {
 

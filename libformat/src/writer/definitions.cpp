@@ -166,7 +166,7 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
       }
     }
   }
-  return block->metadata->put_attribute(variable, name, type, values);
+  return block->metadata->put_att(variable, name, type, values);
 }
 
 Status Definitions::remove_block(BlockId id) {

@@ -24,15 +24,14 @@ class Definitions {
     return block.stage == BlockStage::kDefined && !block.packed() ? &block : nullptr;
   }
   // Adds to the definitions of a block that defining_new() has returned.
-  Result<DimId> add_dimension(BlockId id, Metadata& to, std::string_view name,
-                              std::uint64_t length) {
-    return w_.blocks.is_newest(id) ? w_.blocks.names_like.add_dimension(to, name, length)
-                                   : to.add_dimension(name, length);
+  Result<DimId> def_dim(BlockId id, Metadata& to, std::string_view name, std::uint64_t length) {
+    return w_.blocks.is_newest(id) ? w_.blocks.names_like.def_dim(to, name, length)
+                                   : to.def_dim(name, length);
   }
-  Result<VarId> add_variable(BlockId id, Metadata& to, std::string_view name, Type type,
-                             std::span<const DimId> dimensions) {
-    return w_.blocks.is_newest(id) ? w_.blocks.names_like.add_variable(to, name, type, dimensions)
-                                   : to.add_variable(name, type, dimensions);
+  Result<VarId> def_var(BlockId id, Metadata& to, std::string_view name, Type type,
+                        std::span<const DimId> dimensions) {
+    return w_.blocks.is_newest(id) ? w_.blocks.names_like.def_var(to, name, type, dimensions)
+                                   : to.def_var(name, type, dimensions);
   }
   Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
                  std::span<const std::byte> values);

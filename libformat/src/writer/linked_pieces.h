@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/linked_values.h"
 #include "writer/ready_pieces.h"
+#include "writer/stored_values.h"
 
 namespace nmb {
 
 class LinkedPieces : public OriginSteps {
  public:
-  // Errors: kUsage if a rule of Writer::link_values() is broken. block: for the message.
+  // Errors: kUsage if a rule of link_values() is broken. block: for the message.
   static Result<LinkedPieces> make(LinkedValues values, std::uint32_t piece_size,
                                    std::string_view block);
 

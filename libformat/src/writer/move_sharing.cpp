@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "parallel/letters.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "nmb/writer.h"
 #include "writer/value_mover.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/name_tag.h"
-#include "nmb/name_table.h"
+#include "nmb/detail/name_table.h"
 
 namespace nmb {
 

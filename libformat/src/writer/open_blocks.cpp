@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/name_rules.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "writer/bodies.h"
 #include "writer/laid_block.h"
 #include "writer/stored_blocks.h"

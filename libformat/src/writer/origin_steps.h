@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "values/statistics/block_counter.h"

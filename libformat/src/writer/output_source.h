@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "nmb/byte_source.h"
-#include "nmb/output_file.h"
+#include "nmb/bytes.h"
+#include "nmb/files.h"
 
 namespace nmb {
 

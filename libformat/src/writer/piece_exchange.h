@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "parallel/letters.h"
 #include "writer/aggregation.h"
 #include "writer/block_state.h"

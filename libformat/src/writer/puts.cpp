@@ -15,7 +15,7 @@
 namespace nmb {
 
 Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
-                        const Hyperslab& slab, MemoryType memory, const void* values) {
+                        const Hyperslab& slab, ConstArray values) {
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
   if (w_.define_mode)
@@ -32,17 +32,15 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
     return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
                                     std::to_string(metadata.variable_count()) + " variables");
   const Type type = metadata.variable(variable).type;
-  if ((type == Type::kChar) != (memory == MemoryType::kText))
+  if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "variable " + in_quotes(metadata.variable(variable).name) +
                                     " and the values must both be text or both be numbers");
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.next.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
-  Put put{id, variable, type, memory, block.next.kind, std::move(shape), 0, values};
+  NMB_TRY(check_count(slab, values.count()));
+  Put put{id, variable, type, block.next.kind, std::move(shape), 0, values};
   put.slab = slab;
-  put.empty = element_count(slab) == 0;
-  if (!put.empty && values == nullptr)
-    return Status(Code::kUsage, "the pointer to the values of variable " +
-                                    in_quotes(metadata.variable(variable).name) + " is null");
+  put.empty = values.count() == 0;
   if (put.empty || put.shape.record_size == 0) return put;
   const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
   std::uint64_t end;
@@ -103,7 +101,7 @@ Status Puts::make_room(std::span<Put* const> puts) {
 // Puts a run: `elements` values from `index` on, to `offset` in the extent.
 Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                      std::uint64_t elements, std::vector<std::byte>& buffer) {
-  const std::size_t from_size = memory_type_size(put.memory);
+  const std::size_t from_size = memory_type_size(put.values.type());
   const std::size_t to_size = type_size(put.type);
   constexpr std::uint64_t kConvertedAtOnce = 1 << 20;
   for (std::uint64_t done = 0; done < elements;) {
@@ -113,9 +111,9 @@ Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::u
     const std::uint64_t count =
         std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
     buffer.resize(count * to_size);
-    put.out_of_range += convert_to_external(
-        put.memory, static_cast<const std::byte*>(put.values) + (index + done) * from_size, count,
-        put.type, buffer.data(), put.kind);
+    put.out_of_range +=
+        convert_to_external(put.values.type(), put.values.data() + (index + done) * from_size,
+                            count, put.type, buffer.data(), put.kind);
     NMB_TRY(extent.write(at, buffer, w_.buffer, w_.stage));
     done += count;
   }
@@ -130,9 +128,8 @@ Status Puts::range_status(const Put& put) const {
                     " out of the range of " + std::string(type_name(put.type)));
 }
 
-Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                 const void* values) {
-  NMB_ASSIGN(Put put, check("put()", id, variable, slab, memory, values));
+Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
+  NMB_ASSIGN(Put put, check("put()", id, variable, slab, values));
   if (put.empty) return {};
   Put* const one = &put;
   NMB_TRY(make_room(std::span(&one, 1)));

@@ -15,11 +15,10 @@ struct Put {
   BlockId block;
   VarId variable;
   Type type;
-  MemoryType memory;
   Kind kind;
   VariableShape shape;
   std::uint64_t records;  // needed number of records; 0: not a record variable
-  const void* values;
+  ConstArray values;
   Hyperslab slab{};
   std::size_t request = 0;  // number of its request
   bool empty = false;
@@ -30,12 +29,11 @@ class Puts {
  public:
   explicit Puts(WriterCore& writer) : w_(writer) {}
 
-  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-             const void* values);
+  Status put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
 
   // --- parts of it, for requests and for puts of all ranks ---
   Result<Put> check(std::string_view operation, BlockId id, VarId variable, const Hyperslab& slab,
-                    MemoryType memory, const void* values);
+                    ConstArray values);
   // Puts values to blocks that have places for them; values without places wait.
   Status put_all_of(std::span<Put*> puts);
   // Requests places for the bytes that a put writes and that have none yet.

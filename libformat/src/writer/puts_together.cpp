@@ -19,13 +19,12 @@ namespace {
 
 // Writes bytes [first, first + out.size()) of the external form of `values`. Returns how many of
 // the elements that begin there are out of range.
-std::uint64_t encode_bytes(MemoryType memory, const void* values, Type type, Kind kind,
-                           std::uint64_t first, std::span<std::byte> out) {
-  const std::size_t to_size = type_size(type);
-  const auto* const from = static_cast<const std::byte*>(values);
+std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_t first,
+                           std::span<std::byte> out) {
+  const std::size_t from_size = memory_type_size(values.type()), to_size = type_size(type);
   std::array<std::byte, 8> element;
   auto convert = [&](std::uint64_t index, std::uint64_t count, std::byte* to) {
-    return convert_to_external(memory, from + index * memory_type_size(memory), count, type, to,
+    return convert_to_external(values.type(), values.data() + index * from_size, count, type, to,
                                kind);
   };
   std::uint64_t out_of_range = 0;
@@ -133,23 +132,22 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
                          w_.committed.superblock.piece_size, &w_.written_for);
   NMB_TRY(w_.ranks.agree(put_alone));
-  return w_.keep(exchange.put(
-      parts_of(shared), [&](const PiecePart& part, std::span<std::byte> out, bool again) {
-        Put& put = *shared[part.put];
-        const std::uint64_t out_of_range =
-            encode_bytes(put.memory, put.values, put.type, put.kind, part.first, out);
-        if (!again) put.out_of_range += out_of_range;
-      }));
+  return w_.keep(exchange.put(parts_of(shared),
+                              [&](const PiecePart& part, std::span<std::byte> out, bool again) {
+                                Put& put = *shared[part.put];
+                                const std::uint64_t out_of_range =
+                                    encode_bytes(put.values, put.type, put.kind, part.first, out);
+                                if (!again) put.out_of_range += out_of_range;
+                              }));
 }
 
-Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                             const void* values, std::uint64_t count) {
+Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
   std::vector<Put> puts;
   const Status status = w_.together("put_all()", [&]() -> Status {
     auto check = [&]() -> Status {
-      NMB_TRY(check_count(slab, count));
-      if (count == 0) return {};
-      NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, memory, values));
+      NMB_TRY(check_count(slab, values.count()));
+      if (values.count() == 0) return {};
+      NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, values));
       puts.push_back(std::move(put));
       return {};
     };

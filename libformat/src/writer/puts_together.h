@@ -15,8 +15,7 @@ class PutsTogether {
  public:
   explicit PutsTogether(WriterCore& writer) : w_(writer) {}
 
-  Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                 const void* values, std::uint64_t count);
+  Status put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
   Status extend(BlockId id, std::uint64_t records);
   // checked: the first error in this rank's puts.
   Status put_together(const Status& checked, std::span<Put> puts);

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/stored_piece.h"
+#include "model/stored_piece.h"
 #include "writer/origin_steps.h"
 
 namespace nmb {
 
 class ReadyPieces : public OriginSteps {
  public:
-  // Errors: kUsage if a rule of Writer::take_pieces() is broken. block: for the message.
+  // Errors: kUsage if a rule of take_pieces() is broken. block: for the message.
   static Result<ReadyPieces> make(std::vector<StoredPiece> pieces,
                                   std::shared_ptr<const ByteSource> source,
                                   std::uint32_t piece_size, std::string_view block);

@@ -10,9 +10,9 @@
 namespace nmb {
 
 Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslab& slab,
-                                 MemoryType memory, const void* values) {
-  NMB_TRY(Puts(w_).check("iput()", id, variable, slab, memory, values).status());
-  return w_.requests.add({id, variable, slab, memory, values});
+                                 ConstArray values) {
+  NMB_TRY(Puts(w_).check("iput()", id, variable, slab, values).status());
+  return w_.requests.add({id, variable, slab, values});
 }
 
 // Returns valid requests as puts, and sets the statuses of the others.
@@ -20,7 +20,7 @@ std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span
   std::vector<Put> puts;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const PutRequest& r = requests[i];
-    Result<Put> put = Puts(w_).check("wait()", r.block, r.variable, r.slab, r.memory, r.values);
+    Result<Put> put = Puts(w_).check("wait()", r.block, r.variable, r.slab, r.values);
     statuses[i] = put.status();
     if (!put.ok()) continue;
     puts.push_back(std::move(*put));

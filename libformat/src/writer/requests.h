@@ -14,8 +14,7 @@ class Requests {
  public:
   explicit Requests(WriterCore& writer) : w_(writer) {}
 
-  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                         const void* values);
+  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
   // statuses: one for each request, or empty.
   Status wait(std::span<const RequestId> ids, std::span<Status> statuses);
   // Collective.

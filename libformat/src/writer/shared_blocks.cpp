@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "wire/hash.h"
 #include "writer/bodies.h"
 #include "writer/extents.h"

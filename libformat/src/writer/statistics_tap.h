@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_range.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/statistics.h"
 #include "values/statistics/block_counter.h"
 #include "writer/value_mover.h"

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "writer/writer_core.h"
 
 namespace nmb {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "writer/aggregation.h"
 #include "writer/write_buffer.h"
 

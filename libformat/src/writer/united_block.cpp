@@ -57,7 +57,7 @@ Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::v
                : union_.find_dimension(found.name);
     if (!id) {
       if (found.is_record()) NMB_TRY(check_record_dimension(rank, found));
-      NMB_ASSIGN(id, union_.add_dimension(found.name, found.length));
+      NMB_ASSIGN(id, union_.def_dim(found.name, found.length));
     } else if (const Dimension expected = union_.dimension(*id); found.length != expected.length) {
       return conflict(object_text("dimension", found.name), "length", rank, length_text(found),
                       first_rank(&Start::dimension, *id), length_text(expected));
@@ -84,7 +84,7 @@ Status UnitedBlock::add_block_attributes(int rank, const Metadata& definitions) 
       return attribute_conflict(object_text("attribute", found.name), rank, found,
                                 first_rank_of_block_attribute(found.name), *expected);
     }
-    NMB_TRY(union_.add_attribute(kGlobal, found.name, found.type, found.values));
+    NMB_TRY(union_.def_att(kGlobal, found.name, found.type, found.values));
     ++block_attributes_;
     return {};
   });
@@ -105,9 +105,9 @@ Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* id
                ? next
                : union_.find_variable(found.name);
     if (!id) {
-      NMB_ASSIGN(id, union_.add_variable(found.name, found.type, dimensions));
+      NMB_ASSIGN(id, union_.def_var(found.name, found.type, dimensions));
       NMB_TRY(definitions.try_each_attribute(local, [&](const Attribute& attribute) {
-        return union_.add_attribute(*id, attribute.name, attribute.type, attribute.values);
+        return union_.def_att(*id, attribute.name, attribute.type, attribute.values);
       }));
     } else {
       NMB_TRY(check_variable(rank, definitions, local, *id, dimensions));

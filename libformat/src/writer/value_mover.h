@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "format/extent/data_map.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
-#include "nmb/output_file.h"
+#include "nmb/bytes.h"
+#include "nmb/files.h"
 #include "nmb/writer.h"
 
 namespace nmb {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "writer/stored_values.h"
 #include "writer/writer_core.h"
 
 namespace nmb {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "writer/interval_set.h"
 
 namespace nmb {

@@ -6,7 +6,6 @@
 
 #include "model/name_rules.h"
 #include "parallel/message_codec.h"
-#include "parallel/mpi_io.h"
 #include "parallel/shared_output.h"
 #include "wire/checked.h"
 #include "wire/dry_output.h"
@@ -49,6 +48,10 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
     if (key == "cb_nodes" && value.find_first_not_of('0') == value.npos)
       return Status(Code::kUsage,
                     "found hint cb_nodes=" + value + ", expected a number of ranks from 1 on");
+  if (options.compression_level < 1 || options.compression_level > 19)
+    return Status(Code::kUsage, "found compression level " +
+                                    std::to_string(options.compression_level) +
+                                    ", expected 1 to 19");
   if (options.aggregators < 0)
     return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
                                     " aggregators, expected 0 or more");
@@ -275,19 +278,19 @@ Status Writer::set_samples(BlockId block, std::uint64_t samples) {
 
 Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
-    return Definitions(*impl_).add_dimension(block, *fresh->metadata, name, length);
+    return Definitions(*impl_).def_dim(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("dimension", name));
-  return state->metadata->add_dimension(name, length);
+  return state->metadata->def_dim(name, length);
 }
 
 Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
                               std::span<const DimId> dimensions) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
-    return Definitions(*impl_).add_variable(block, *fresh->metadata, name, type, dimensions);
+    return Definitions(*impl_).def_var(block, *fresh->metadata, name, type, dimensions);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("variable", name));
-  return state->metadata->add_variable(name, type, dimensions);
+  return state->metadata->def_var(name, type, dimensions);
 }
 
 Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
@@ -301,12 +304,13 @@ Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name
                                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
-Status Writer::put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
-                              MemoryType memory, const void* values, std::uint64_t count) {
-  if ((type == Type::kChar) != (memory == MemoryType::kText))
+Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                       ConstArray values) {
+  if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "found text and numbers mixed for attribute " + in_quotes(name));
-  std::vector<std::byte> external(count * type_size(type));
-  if (std::uint64_t bad = convert_to_external(memory, values, count, type, external.data()))
+  std::vector<std::byte> external(values.count() * type_size(type));
+  if (std::uint64_t bad =
+          convert_to_external(values.type(), values.data(), values.count(), type, external.data()))
     return Status(Code::kRange, "found " + std::to_string(bad) + " values of attribute " +
                                     in_quotes(name) + " out of the range of " +
                                     std::string(type_name(type)));
@@ -382,31 +386,37 @@ Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> sour
                            std::vector<ValueRuns> runs, std::string origin) {
   return nmb::take_values(*impl_, block, std::move(source), std::move(runs), std::move(origin));
 }
-Status Writer::take_pieces(BlockId block, std::vector<StoredPiece> pieces,
-                           std::shared_ptr<const ByteSource> stored) {
-  return nmb::take_pieces(*impl_, block, std::move(pieces), std::move(stored));
+Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+                   std::shared_ptr<const ByteSource> stored) {
+  return take_pieces(*writer.impl_, block, std::move(pieces), std::move(stored));
 }
-Status Writer::link_values(BlockId block, LinkedValues values) {
-  return nmb::link_values(*impl_, block, std::move(values));
+Status link_values(Writer& writer, BlockId block, LinkedValues values) {
+  return link_values(*writer.impl_, block, std::move(values));
 }
 Status Writer::end_define() { return end_define_of(*impl_); }
 Status Writer::redefine() { return Definitions(*impl_).redefine(); }
 
-Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                   const void* values) {
-  return Puts(*impl_).put(block, variable, slab, type, values);
+Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+  return Puts(*impl_).put(block, variable, slab, values);
+}
+Status Writer::put(BlockId block, VarId variable, ConstArray values) {
+  NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
+  return put(block, variable, slab, values);
 }
 Status Writer::extend(BlockId block, std::uint64_t records) {
   return PutsTogether(*impl_).extend(block, records);
 }
-Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                       const void* values, std::uint64_t count) {
-  return PutsTogether(*impl_).put_all(block, variable, slab, type, values, count);
+Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+  return PutsTogether(*impl_).put_all(block, variable, slab, values);
 }
 
 Result<RequestId> Writer::iput(BlockId block, VarId variable, const Hyperslab& slab,
-                               MemoryType type, const void* values) {
-  return Requests(*impl_).iput(block, variable, slab, type, values);
+                               ConstArray values) {
+  return Requests(*impl_).iput(block, variable, slab, values);
+}
+Result<RequestId> Writer::iput(BlockId block, VarId variable, ConstArray values) {
+  NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
+  return iput(block, variable, slab, values);
 }
 Status Writer::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
   return Requests(*impl_).wait(requests, statuses);

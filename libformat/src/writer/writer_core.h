@@ -9,7 +9,7 @@
 
 #include "format/block/body_codec.h"
 #include "nmb/communicator.h"
-#include "nmb/grow_array.h"
+#include "nmb/detail/grow_array.h"
 #include "nmb/writer.h"
 #include "parallel/collective_call.h"
 #include "parallel/name_slices.h"
@@ -33,8 +33,7 @@ struct PutRequest {
   BlockId block;
   VarId variable;
   Hyperslab slab;
-  MemoryType memory;
-  const void* values;
+  ConstArray values;
 };
 
 // Names of blocks after the last end_define() of several ranks.

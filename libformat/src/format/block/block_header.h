@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "format/page/origin.h"
-#include "nmb/digest.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

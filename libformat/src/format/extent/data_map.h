@@ -10,10 +10,9 @@
 #include "format/page/page.h"
 #include "format/page/page_sink.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
-#include "nmb/digest.h"
-#include "nmb/piece_codec.h"
-#include "nmb/place.h"
+#include "model/stored_piece.h"
+#include "nmb/bytes.h"
+#include "wire/place.h"
 
 namespace nmb {
 

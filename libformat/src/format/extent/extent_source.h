@@ -11,7 +11,7 @@
 #include "format/extent/block_pieces.h"
 #include "format/extent/piece_cache.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/values.h"
 
 namespace nmb {

@@ -11,8 +11,8 @@
 #include "format/extent/file_table.h"
 #include "format/extent/piece_cache.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
-#include "nmb/external_file.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "model/name_rules.h"
-#include "nmb/external_file.h"
+#include "nmb/external_files.h"
 #include "wire/system_error.h"
 
 namespace nmb {

@@ -11,10 +11,10 @@
 
 #include "format/page/page.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
-#include "nmb/external_file.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

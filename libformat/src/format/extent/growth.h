@@ -13,8 +13,8 @@
 #include "format/extent/data_map.h"
 #include "format/superblock/superblock.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "nmb/external_file.h"
-#include "nmb/file_source.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "nmb/piece_codec.h"
+#include "model/stored_piece.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -7,7 +7,6 @@
 
 #include "format/page/page.h"
 #include "nmb/block_entry.h"
-#include "nmb/totals.h"
 
 namespace nmb {
 

@@ -14,8 +14,7 @@
 #include "format/page/page_cache.h"
 #include "format/superblock/superblock.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
-#include "nmb/totals.h"
+#include "nmb/bytes.h"
 #include "wire/far_source.h"
 
 namespace nmb {

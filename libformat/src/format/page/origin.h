@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "nmb/digest.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "format/page/origin.h"
-#include "nmb/byte_source.h"
-#include "nmb/digest.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

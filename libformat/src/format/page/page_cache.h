@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "format/page/page.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -6,9 +6,9 @@
 #include <span>
 
 #include "format/page/page.h"
-#include "nmb/digest.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

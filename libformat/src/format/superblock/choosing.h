@@ -7,8 +7,8 @@
 
 #include "format/superblock/head_reading.h"
 #include "format/superblock/trailer_search.h"
-#include "nmb/byte_source.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

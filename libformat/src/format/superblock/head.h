@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "format/superblock/choosing.h"
-#include "nmb/byte_source.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

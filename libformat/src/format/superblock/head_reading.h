@@ -12,7 +12,7 @@
 #include "format/superblock/identity.h"
 #include "format/superblock/mark.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "nmb/digest.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

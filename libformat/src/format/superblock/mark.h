@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "nmb/digest.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

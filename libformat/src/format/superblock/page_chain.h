@@ -9,9 +9,9 @@
 
 #include "format/page/page.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "format/superblock/choosing.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -14,10 +14,10 @@
 #include "format/superblock/head_layout.h"
 #include "format/superblock/identity.h"
 #include "format/superblock/mark.h"
-#include "nmb/digest.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
-#include "nmb/totals.h"
+#include "nmb/block_entry.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

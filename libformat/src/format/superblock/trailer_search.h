@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "format/superblock/head_reading.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "format/superblock/superblock.h"
-#include "nmb/digest.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

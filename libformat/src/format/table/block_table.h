@@ -12,9 +12,9 @@
 #include "format/page/page_cache.h"
 #include "format/superblock/superblock.h"
 #include "format/table/table_row.h"
-#include "nmb/byte_source.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
 #include "wire/far_source.h"
+#include "wire/place.h"
 
 namespace nmb {
 

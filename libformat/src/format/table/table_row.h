@@ -11,8 +11,9 @@
 #include <tuple>
 
 #include "format/page/page.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 

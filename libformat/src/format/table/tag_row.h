@@ -2,8 +2,8 @@
 #pragma once
 
 #include "format/table/table_row.h"
+#include "nmb/statistics.h"
 #include "nmb/status.h"
-#include "nmb/tag.h"
 
 namespace nmb {
 

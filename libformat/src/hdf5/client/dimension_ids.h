@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/export.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "reader/reader_core.h"
 #include "wire/owned_bytes.h"
 

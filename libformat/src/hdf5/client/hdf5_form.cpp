@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 
 namespace nmb::hdf5 {
 

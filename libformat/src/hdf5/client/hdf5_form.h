@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "hdf5/client/dimension_ids.h"
-#include "nmb/classic_view.h"
-#include "nmb/export.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 

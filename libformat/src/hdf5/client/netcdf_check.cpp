@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 
+#include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
 

@@ -1,11 +1,10 @@
-// Opens HDF5 files as blocks (see nmb/open_hdf5.h).
-#include "nmb/open_hdf5.h"
-
+// Opens HDF5 files as blocks (see nmb/hdf5.h).
 #include <algorithm>
 #include <utility>
 
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
+#include "nmb/hdf5.h"
 
 namespace nmb {
 

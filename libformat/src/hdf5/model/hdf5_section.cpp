@@ -1,5 +1,5 @@
-// Properties of the hdf5 section (see nmb/hdf5_section.h).
-#include "nmb/hdf5_section.h"
+// Properties of the hdf5 section (see hdf5/model/hdf5_section.h).
+#include "hdf5/model/hdf5_section.h"
 
 #include <algorithm>
 #include <utility>

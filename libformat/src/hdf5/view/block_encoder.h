@@ -11,7 +11,7 @@
 #include "hdf5/bytes/view_output.h"
 #include "hdf5/view/value_places.h"
 #include "nmb/block_entry.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 
 namespace nmb {
 

@@ -8,7 +8,7 @@
 
 #include "format/superblock/superblock.h"
 #include "hdf5/bytes/view_output.h"
-#include "nmb/lost_records.h"
+#include "nmb/reader.h"
 #include "nmb/status.h"
 #include "reader/reader_core.h"
 

@@ -50,9 +50,9 @@ Status InputPlanner::prepare_names() {
 }
 
 Status InputPlanner::prepare_division() {
-  NMB_ASSIGN(BlockRule rule, BlockRule::parse(options_.block_by));
-  by_ = rule.by();
+  by_ = options_.block_by.by;
   if (by_ == By::kGroup || by_ == By::kOne) return {};
+  NMB_ASSIGN(BlockAssigner rule, BlockAssigner::make(options_.block_by));
   if (template_ && !template_->has_group())
     return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                     "\", expected one with {group} where blocks are divided");
@@ -81,16 +81,14 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   // Blocks that are divided or united, and dimensions that count samples, need the lengths of
   // dimensions that groups share.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
-                           options_.samples.starts_with("dim:");
+                           options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
       options_.compression &&
       std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
         return is_made_up(asked.dimension);
       });
   read.count_groups = read.shared_dimensions || read.made_up_names;
-  if (const Result<SampleRule> rule = SampleRule::parse(options_.samples);
-      rule.ok() && rule->by() != SampleRule::By::kDefault)
-    read.sample_rule = &sample_rule_.emplace(*rule);
+  if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
@@ -129,16 +127,16 @@ Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> f
                     [this](UnionNote note) {
                       // Each group may have its own attributes.
                       if (note.what == UnionNote::What::kDiffers) return;
-                      conflicts_.add(std::move(note.kind), std::move(note.object),
-                                     std::move(note.found), std::move(note.expected));
+                      conflicts_.add(note.kind, std::move(note.object), std::move(note.found),
+                                     std::move(note.expected));
                     });
   NMB_TRY(reader_->read(index, std::move(file),
                         [this](InputBlock& block) { return plan_block(block); }));
   if (by_ == By::kOne && united_->has_any()) return take_union();
   find_clashes();
   if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
-    conflicts_.add(by_ == By::kDimension ? "dimension" : "attribute", splitter_->rule().name(),
-                   "no variable that has it", "one at least");
+    conflicts_.add(by_ == By::kDimension ? ConflictKind::kDimension : ConflictKind::kAttribute,
+                   splitter_->rule().name(), "no variable that has it", "one at least");
   return {};
 }
 
@@ -162,7 +160,7 @@ Result<bool> InputPlanner::plan_block(InputBlock& block) {
 // Checks whether the blocks of an input get distinct names.
 bool InputPlanner::check_template(const InputBlock& block) {
   if (names_of(block.is_group).has_group() || (block.blocks < 2 && input_.blocks < 2)) return true;
-  conflicts_.add("block name", options_.block_name,
+  conflicts_.add(ConflictKind::kBlockName, options_.block_name,
                  "a template without {group} for a file of " +
                      (block.blocks > 0 ? std::to_string(block.blocks) + " blocks"
                                        : std::string("several groups")),
@@ -236,7 +234,7 @@ void InputPlanner::find_clashes() {
     }
   }
   for (const std::string& clash : clashes)
-    conflicts_.add("block name", clash, "that of a variable or a dimension too",
+    conflicts_.add(ConflictKind::kBlockName, clash, "that of a variable or a dimension too",
                    "another one, as a group of HDF5 has one thing of a name");
 }
 
@@ -302,7 +300,7 @@ Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& bloc
   Result<std::optional<std::string>> value = splitter_->rule().of_dataset(form.dataset.metadata);
   if (value.ok() || value.status().code() != Code::kConflict) return value;
   if (is_surveying_) return std::optional<std::string>();
-  conflicts_.add("attribute value", block.group + "@" + splitter_->rule().name(),
+  conflicts_.add(ConflictKind::kAttributeValue, block.group + "@" + splitter_->rule().name(),
                  value.status().message(), "text or integers");
   return std::optional<std::string>();
 }
@@ -323,8 +321,8 @@ void InputPlanner::note(SplitConflict conflict) {
     const Result<BlockName> name = name_of(below(input_.group, *conflict.group));
     object = (name.ok() ? name->name : *conflict.group) + "/" + conflict.object;
   }
-  conflicts_.add(std::move(conflict.kind), object.empty() ? "/" : std::move(object),
-                 std::move(conflict.found), std::move(conflict.expected));
+  conflicts_.add(conflict.kind, object.empty() ? "/" : std::move(object), std::move(conflict.found),
+                 std::move(conflict.expected));
 }
 
 Status InputPlanner::take_part(DatasetPart part) {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "merge/dividing/block_assigner.h"
 #include "merge/dividing/block_fates.h"
-#include "merge/dividing/block_rule.h"
 #include "merge/dividing/block_template.h"
 #include "merge/dividing/split_dataset.h"
 #include "merge/reading/block_sink.h"
@@ -23,7 +23,7 @@
 #include "merge/reading/input_reader.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 
@@ -115,8 +115,7 @@ class InputPlanner {
   const std::shared_ptr<SourcePool> views_;
   std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
   By by_ = By::kGroup;
-  std::optional<SplitDataset> splitter_;   // set if blocks are divided
-  std::optional<SampleRule> sample_rule_;  // nullopt: the default
+  std::optional<SplitDataset> splitter_;  // set if blocks are divided
   std::optional<InputReader> reader_;
   std::uint64_t largest_load_ = 0;
   bool has_divided_ = false;

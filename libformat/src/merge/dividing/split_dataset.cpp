@@ -26,14 +26,14 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
   const Metadata& from = input.metadata;
   const std::uint32_t variables = from.variable_count();
   bool has_conflict = false;
-  const auto conflict = [&](const char* kind, std::string_view object, std::string found,
+  const auto conflict = [&](ConflictKind kind, std::string_view object, std::string found,
                             std::string expected) {
     has_conflict = true;
     conflict_({kind, {}, std::string(object), std::move(found), std::move(expected)});
   };
   rule_.begin();
   if (const std::uint64_t unit = rule_.variables_per_block(); variables % unit != 0) {
-    conflict("variables", "", std::to_string(variables) + " variables",
+    conflict(ConflictKind::kVariables, "", std::to_string(variables) + " variables",
              "a multiple of " + std::to_string(unit));
     return true;
   }
@@ -46,15 +46,16 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
     Result<std::optional<SplitName>> parts = rule_.of(from, v);
     if (!parts.ok()) {
       if (parts.status().code() != Code::kConflict) return parts.status();
-      conflict("attribute value", std::string(name) + "@" + rule_.name(), parts.status().message(),
-               "text or integers");
+      conflict(ConflictKind::kAttributeValue, std::string(name) + "@" + rule_.name(),
+               parts.status().message(), "text or integers");
       continue;
     }
     if (!*parts) {
       if (keep_unmatched_)
         rest_.add(v, name);
       else
-        conflict("unmatched variable", name, "a name that the expression does not match",
+        conflict(ConflictKind::kUnmatchedVariable, name,
+                 "a name that the expression does not match",
                  "a group in every name, or --unmatched=keep");
       continue;
     }
@@ -96,7 +97,7 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
       rest_.add(v, variable.name);
     } else if (place > 0) {
       has_conflict = true;
-      conflict_({"variable",
+      conflict_({ConflictKind::kVariable,
                  {},
                  std::string(variable.name),
                  "dimension " + in_quotes(rule_.name()) + " in place " + std::to_string(place),
@@ -113,7 +114,8 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
   const Dimension dimension = from.dimension(*along);
   indexes_ = dimension.is_record() ? input.records : dimension.length;
   if (indexes_ == 0) {
-    conflict_({"dimension", {}, rule_.name(), "length 0", "an index for a block at least"});
+    conflict_(
+        {ConflictKind::kDimension, {}, rule_.name(), "length 0", "an index for a block at least"});
     along_.clear();
   } else if (indexes_ > input.most_blocks) {
     return Status(Code::kLimit, "found dimension " + in_quotes(rule_.name()) + " of length " +
@@ -134,7 +136,7 @@ Status SplitDataset::make_rest(const Input& input) {
   Metadata metadata;
   metadata.check_names_at_once();
   NMB_TRY(from.try_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    return metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
+    return metadata.def_att(kGlobal, attribute.name, attribute.type, attribute.values);
   }));
   ++stamp_;
   drops_first_dimension_ = cuts_names_ = false;
@@ -154,8 +156,8 @@ void SplitDataset::copy_unused_dimensions(const Metadata& from, Metadata* to) {
   for (DimId id = 0; id < from.dimension_count(); ++id) {
     if (used[id]) continue;
     const Dimension dimension = from.dimension(id);
-    if (const auto added = to->add_dimension(dimension.name, dimension.length); !added.ok())
-      (void)clash("dimension name", "", dimension.name, added.status());
+    if (const auto added = to->def_dim(dimension.name, dimension.length); !added.ok())
+      (void)clash(ConflictKind::kDimensionName, "", dimension.name, added.status());
   }
 }
 
@@ -216,7 +218,7 @@ DatasetPart SplitDataset::part_of(const Input& input, const Selection& selection
   return part;
 }
 
-Status SplitDataset::clash(const char* kind, std::string_view group, std::string_view name,
+Status SplitDataset::clash(ConflictKind kind, std::string_view group, std::string_view name,
                            const Status& status) {
   if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
   conflict_({kind, std::string(group), std::string(name),
@@ -238,8 +240,8 @@ Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& varia
       if (cuts_names_) {
         NMB_ASSIGN(name, rule_.cut(name));
       }
-      Result<DimId> added = like->add_dimension(*to, name, dimension.length);
-      if (!added.ok()) return clash("dimension name", group, name, added.status());
+      Result<DimId> added = like->def_dim(*to, name, dimension.length);
+      if (!added.ok()) return clash(ConflictKind::kDimensionName, group, name, added.status());
       dim_stamp_[id] = stamp_;
       dim_local_[id] = *added;
     }
@@ -256,16 +258,15 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
     const Variable variable = from.variable(selection.variables[i]);
     NMB_TRY(copy_dimensions(from, variable, group, &like, to, &dimensions));
     if (dimensions.size() + dropped != variable.dimensions.size()) return {};
-    Result<VarId> added = like.add_variable(*to, selection.names[i], variable.type, dimensions);
+    Result<VarId> added = like.def_var(*to, selection.names[i], variable.type, dimensions);
     if (!added.ok()) {
-      NMB_TRY(clash("variable name", group, selection.names[i], added.status()));
+      NMB_TRY(clash(ConflictKind::kVariableName, group, selection.names[i], added.status()));
       continue;
     }
     NMB_TRY(from.try_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
-      const Status one =
-          to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
+      const Status one = to->def_att(*added, attribute.name, attribute.type, attribute.values);
       if (one.ok()) return one;
-      return clash("attribute name", group,
+      return clash(ConflictKind::kAttributeName, group,
                    std::string(selection.names[i]) + "@" + std::string(attribute.name), one);
     }));
   }

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "merge/dividing/block_rule.h"
+#include "merge/dividing/block_assigner.h"
 #include "model/names_like.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
+#include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -35,7 +36,7 @@ struct DatasetPart {
 
 // A reason why a dataset cannot be divided.
 struct SplitConflict {
-  std::string kind;                  // like that of PackConflict
+  ConflictKind kind;                 // like that of PackConflict
   std::optional<std::string> group;  // group of the part with the conflict; nullopt: the dataset
                                      // itself
   std::string object;                // a name in that part; empty: the whole part
@@ -57,13 +58,13 @@ class SplitDataset {
   };
 
   // keep_unmatched: variables that belong to no group stay; otherwise they are conflicts.
-  SplitDataset(BlockRule rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
+  SplitDataset(BlockAssigner rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
       : rule_(std::move(rule)),
         keep_unmatched_(keep_unmatched),
         take_(std::move(take)),
         conflict_(std::move(conflict)) {}
 
-  BlockRule& rule() { return rule_; }
+  BlockAssigner& rule() { return rule_; }
 
   // Decides where each variable goes. false: the dataset stays as it is, and make() has nothing to
   // do. Errors: kLimit.
@@ -102,12 +103,12 @@ class SplitDataset {
   Status copy_dimensions(const Metadata& from, const Variable& variable, std::string_view group,
                          NamesLike* like, Metadata* to, std::vector<DimId>* ids);
   // Reports a name that is already used or not legal as a conflict.
-  Status clash(const char* kind, std::string_view group, std::string_view name,
+  Status clash(ConflictKind kind, std::string_view group, std::string_view name,
                const Status& status);
   DatasetPart part_of(const Input& input, const Selection& selection, std::string_view group,
                       const Metadata& metadata) const;
 
-  BlockRule rule_;
+  BlockAssigner rule_;
   const bool keep_unmatched_;
   const TakePart take_;
   const TakeConflict conflict_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "merge/reading/input_reader.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"

@@ -110,7 +110,7 @@ std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
 void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
                  const std::string& why) {
   for (Loss& loss : losses_of(block, form, why))
-    conflicts.add("loss", std::move(loss.object), std::move(loss.text), "");
+    conflicts.add(ConflictKind::kLoss, std::move(loss.object), std::move(loss.text), "");
 }
 
 }  // namespace nmb

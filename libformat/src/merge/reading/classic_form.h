@@ -9,7 +9,7 @@
 #include "merge/reading/input_reader.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
-#include "nmb/classic_view.h"
+#include "nmb/netcdf_view.h"
 
 namespace nmb {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 
 namespace nmb {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/name_rules.h"
+#include "reader/extent_pieces.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -72,7 +73,7 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(
 
 Result<std::optional<LinkedValues>> InputLinks::of_block(
     const Reader& reader, const std::shared_ptr<const ByteSource>& file, const BlockEntry& entry) {
-  NMB_ASSIGN(const std::vector<ExtentPiece> pieces, reader.extent_pieces(entry));
+  NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
   LinkedValues out;
   std::vector<std::shared_ptr<const ByteSource>> sources;
   std::vector<SplicedSource::Run> runs;

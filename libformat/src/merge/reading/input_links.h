@@ -12,10 +12,10 @@
 
 #include "hdf5/client/hdf5_file.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
-#include "nmb/external_file.h"
-#include "nmb/linked_values.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
 #include "nmb/reader.h"
+#include "writer/stored_values.h"
 
 namespace nmb {
 

@@ -13,7 +13,7 @@
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/message_codec.h"
 #include "parallel/status_bytes.h"
 
@@ -34,7 +34,7 @@ Result<std::optional<double>> first_value(const InputBlock& block, std::string_v
   if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end())
     return std::optional<double>();
   double value = 0;
-  NMB_TRY(form.dataset.read(*id, slab, MemoryType::kDouble, &value));
+  NMB_TRY(form.dataset.read(*id, slab, std::span(&value, 1)));
   return std::optional(value);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/external_file.h"
+#include "nmb/external_files.h"
 #include "nmb/status.h"
 
 namespace nmb {

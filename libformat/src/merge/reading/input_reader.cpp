@@ -10,9 +10,9 @@
 #include "merge/reading/input_block.h"
 #include "merge/reading/value_origin.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/file_kind.h"
-#include "nmb/references.h"
+#include "nmb/classic.h"
+#include "nmb/convert.h"
+#include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "wire/owned_bytes.h"
 #include "wire/pooled_file.h"
@@ -399,7 +399,7 @@ Status InputReader::describe(const NmbInput& in, const Block& source, InputBlock
     block->first_made_up = found.first_made_up;
   }
   if (options_.sample_rule && source.metadata.extension())
-    block->counted = options_.sample_rule->objects_of(source, lengths_.get());
+    block->counted = counts_of(*options_.sample_rule, source, lengths_.get());
   return {};
 }
 
@@ -410,7 +410,7 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   if (!entry.hole) block->packed.extent = block->values;
   if (options_.origins) block->packed.origin = origin(in.index, sum_of_entry(entry), entry.name);
   if (options_.coded_pieces) {
-    NMB_ASSIGN(block->coded, in.reader->coded_pieces(entry));
+    NMB_ASSIGN(block->coded, coded_pieces(*in.reader, entry));
     for (const ExtentPiece& piece : block->coded) {
       std::shared_ptr<const ByteSource>& coded_in = block->coded_in[piece.file];
       if (!coded_in && piece.file == 0) coded_in = in.file;
@@ -579,7 +579,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
     block.first_made_up = first->second;
   if (options_.sample_rule) {
     std::string name = std::exchange(dataset.name, place_of(group.name));
-    block.counted = options_.sample_rule->objects_of(dataset, lengths_.get());
+    block.counted = counts_of(*options_.sample_rule, dataset, lengths_.get());
     dataset.name = std::move(name);
   }
   block.load = dataset.metadata.memory() + group.body.size();

@@ -15,14 +15,15 @@
 #include "convert/moved_paths.h"
 #include "hdf5/client/hdf5_file.h"
 #include "merge/reading/input_links.h"
-#include "merge/reading/sample_rule.h"
+#include "merge/reading/sample_counts.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
+#include "nmb/files.h"
+#include "nmb/merge.h"
 #include "nmb/netcdf_view.h"
-#include "nmb/output_set.h"
-#include "nmb/pack.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "reader/extent_pieces.h"
 #include "wire/memory_room.h"
 #include "wire/spool_file.h"
 
@@ -56,8 +57,8 @@ struct KeptBlock {
   std::optional<std::uint64_t> samples;
   // For a block from HDF5, if `made_up_names` is set: like that of netcdf_view().
   std::optional<std::int64_t> first_made_up;
-  // For a block from HDF5: the objects that `sample_rule` counts.
-  std::optional<SampleRule::Objects> counted;
+  // For a block from HDF5: what `sample_rule` counts.
+  std::optional<SampleCounts> counted;
   // All of the extent, with fill values in holes; nullptr: it is empty.
   std::shared_ptr<const ByteSource> values;
   std::vector<ExtentPiece> coded;     // its coded pieces, if they were requested

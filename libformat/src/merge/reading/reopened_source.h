@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/netcdf_view.h"
 
 namespace nmb {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/reader.h"
 #include "parallel/message_codec.h"
 #include "wire/pooled_file.h"

@@ -1,8 +1,8 @@
-// Which options of pack() go together (see nmb/pack.h).
+// Which options of pack() go together (see nmb/merge.h).
 #include <initializer_list>
 #include <string>
 
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 
@@ -25,12 +25,14 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
   const std::string one = "one of them";
   const bool packs = options.mode == MergeMode::kPack;
   const bool is_nmb = !options.classic && !options.hdf5;
-  const bool divides = !options.block_by.empty() && options.block_by != "group";
+  const bool divides = options.block_by.by != BlockRule::By::kGroup;
   const bool resumes = !options.resume.empty();
   const bool counts = options.writer.statistics != StatisticsLevel::kNone;
   const bool dry_run = options.writer.dry_run;
   if (options.inputs.empty())
     return Status(Code::kUsage, "found no inputs, expected " + names.inputs);
+  if (options.samples.variables == 0)
+    return Status(Code::kUsage, "found samples of 0 variables, expected 1 or more");
   if (!options.key.empty() && options.mode != MergeMode::kJoin)
     return Status(Code::kUsage,
                   "found " + names.key + ", expected " + names.mode + " join with it");

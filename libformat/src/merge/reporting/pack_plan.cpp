@@ -2,11 +2,13 @@
 #include "merge/reporting/pack_plan.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
 
 #include "parallel/message_codec.h"
+#include "writer/lustre_striping.h"
 #include "writer/value_mover.h"
 
 namespace nmb {
@@ -28,7 +30,7 @@ Result<std::uint64_t> peak_resident() {
 
 }  // namespace
 
-Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64_t bytes,
+Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t bytes,
                   std::uint64_t largest_load, PackPlan* plan) {
   struct Memory {
     std::uint64_t seen = 0, moving = 0;
@@ -40,7 +42,7 @@ Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64
   // Each thread that copies values may hold a block of another rank.
   NMB_ASSIGN(largest_load,
              ranks.all_reduce(largest_load, [](auto a, auto b) { return std::max(a, b); }));
-  const Memory own{*peak, options.threads * (kMoveBuffer + largest_load)};
+  const Memory own{*peak, options.writer.threads * (kMoveBuffer + largest_load)};
   const bool one_process = ranks.shares_memory();
   NMB_ASSIGN(const Memory memory, ranks.all_reduce(own, [&](const Memory& a, const Memory& b) {
     if (one_process) return Memory{std::max(a.seen, b.seen), a.moving + b.moving};
@@ -48,9 +50,14 @@ Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64
   }));
   plan->peak_memory = memory.all();
   plan->ranks = ranks.size();
-  const int writers =
-      options.aggregators > 0 ? std::min(options.aggregators, ranks.size()) : ranks.size();
-  plan->lustre = lustre_striping(bytes, std::numeric_limits<int>::max(), writers);
+  const int aggregators = options.writer.aggregators;
+  const LustreStriping striping =
+      lustre_striping(bytes, std::numeric_limits<int>::max(),
+                      aggregators > 0 ? std::min(aggregators, ranks.size()) : ranks.size());
+  plan->stripe_count = striping.count;
+  plan->stripe_size = striping.size;
+  const std::string folder = std::filesystem::path(options.output).parent_path().string();
+  plan->lustre_command = lustre_command(striping, folder.empty() ? "." : folder);
   return {};
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 

@@ -5,8 +5,8 @@
 
 #include "merge/reading/classic_form.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic_view.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
+#include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {
@@ -52,11 +52,11 @@ void ClassicOutput::check() {
     for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
       const std::string_view text = loss.text;
       const std::size_t from = text.find(' ') + 1;  // after the word "found"
-      conflicts_.add_at({0, 0}, "loss", loss.object, 0, ConflictList::kNone,
+      conflicts_.add_at({0, 0}, ConflictKind::kLoss, loss.object, 0, ConflictList::kNone,
                         std::string(text.substr(from, text.rfind(';') - from)), "");
     }
   if (only_ || conflicts_.size() > 0) return;
-  conflicts_.add_at({0, 0}, "blocks", options_.output, 0, ConflictList::kNone,
+  conflicts_.add_at({0, 0}, ConflictKind::kBlocks, options_.output, 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
                     "one for a classic file; --to nc4 or hdf5 have groups");
 }
@@ -96,7 +96,7 @@ Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
 
 Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
                             const std::function<Status()>& check_inputs, PackReport* report) const {
-  ExtractOptions extract;
+  ConvertOptions extract;
   extract.overwrite = options_.writer.overwrite;
   extract.sync = options_.writer.sync;
   extract.check = options_.check;

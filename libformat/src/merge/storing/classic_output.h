@@ -11,7 +11,7 @@
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/dataset.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 

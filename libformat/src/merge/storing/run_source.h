@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "writer/value_mover.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "model/attribute_differences.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 
 namespace nmb {
 
@@ -53,8 +53,9 @@ void SharedNames::compare_attributes(const std::string& name, const Parent& firs
       has_same_value,
       [&](const Attribute* found, const Attribute* expected) {
         const std::string_view attribute = (found ? found : expected)->name;
-        conflicts_.add_at(second.occurrence, "attributes", name + "@" + std::string(attribute),
-                          first.occurrence.input, second.occurrence.input,
+        conflicts_.add_at(second.occurrence, ConflictKind::kAttributes,
+                          name + "@" + std::string(attribute), first.occurrence.input,
+                          second.occurrence.input,
                           found ? "global attributes that differ for one block"
                                 : "a global attribute that is missing in the second file",
                           "equal ones; --block-name '{stem}/{group}' keeps them apart");
@@ -67,8 +68,8 @@ Status SharedNames::compare_with_other_ranks() {
   // If two inputs of this rank disagree, the later one also disagrees with the first of all.
   for (auto& [occurrence, conflict] : conflicts_.all()) {
     if (conflict.second_file.empty()) continue;
-    const auto& firsts = conflict.kind == "block name" ? blocks : groups;
-    auto found = conflict.kind == "block name" || conflict.kind == "group"
+    const auto& firsts = conflict.kind == ConflictKind::kBlockName ? blocks : groups;
+    auto found = conflict.kind == ConflictKind::kBlockName || conflict.kind == ConflictKind::kGroup
                      ? firsts.find(conflict.object)
                      : firsts.end();
     if (found != firsts.end()) conflict.first_file = conflicts_.input(found->second);

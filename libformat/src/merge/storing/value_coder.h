@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
-#include "nmb/reader.h"
-#include "nmb/stored_piece.h"
+#include "model/stored_piece.h"
+#include "nmb/bytes.h"
+#include "reader/extent_pieces.h"
 #include "wire/spool_file.h"
 
 namespace nmb {

@@ -9,6 +9,7 @@
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/owned_bytes.h"
+#include "writer/stored_values.h"
 
 namespace nmb {
 
@@ -169,8 +170,8 @@ Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) {
   NMB_ASSIGN(std::vector<std::optional<CodedValues>> coded, coder.code(batch.values));
   for (std::size_t i = 0; i < coded.size(); ++i) {
     if (!coded[i]) continue;
-    NMB_TRY(
-        writer.take_pieces(batch.ids[i], std::move(coded[i]->pieces), std::move(coded[i]->stored)));
+    NMB_TRY(take_pieces(writer, batch.ids[i], std::move(coded[i]->pieces),
+                        std::move(coded[i]->stored)));
     if (batch.parts[i]) batch.parts[i]->coded = true;
   }
   return {};

@@ -12,7 +12,7 @@
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
 #include "nmb/dataset.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/writer.h"
 #include "wire/spool_file.h"
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "merge/reading/block_sink.h"
-#include "merge/reading/sample_rule.h"
+#include "merge/reading/sample_counts.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/value_storage.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/writer.h"
 
 namespace nmb {
@@ -22,11 +22,11 @@ namespace nmb {
 class WrittenBlocks final : public BlockSink {
  public:
   // All arguments must outlive the object. is_alone: no other rank can move values.
-  WrittenBlocks(const PackOptions& options, SampleRule samples, Writer& writer,
-                ConflictList& conflicts, SharedNames& names, PackReport& report, bool is_alone)
+  WrittenBlocks(const PackOptions& options, Writer& writer, ConflictList& conflicts,
+                SharedNames& names, PackReport& report, bool is_alone)
       : is_alone_(is_alone),
         writer_(writer),
-        samples_(std::move(samples)),
+        samples_(options.samples),
         conflicts_(conflicts),
         names_(names),
         report_(report),
@@ -70,7 +70,7 @@ class WrittenBlocks final : public BlockSink {
 
  private:
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
-  Result<std::uint64_t> samples_of(const BlockName& name, const SampleRule::Objects& objects,
+  Result<std::uint64_t> samples_of(const BlockName& name, const SampleCounts& counts,
                                    std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
@@ -79,7 +79,7 @@ class WrittenBlocks final : public BlockSink {
 
   const bool is_alone_;
   Writer& writer_;
-  const SampleRule samples_;
+  const SampleRule& samples_;
   ConflictList& conflicts_;
   SharedNames& names_;
   PackReport& report_;

@@ -13,7 +13,7 @@
 #include "merge/uniting/decomposition.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
 
@@ -22,9 +22,6 @@ namespace nmb {
 namespace {
 
 constexpr std::string_view kFirstAxis = "axis:0";
-// Kinds of conflicts.
-constexpr std::string_view kSetSize = "files in set";
-constexpr std::string_view kNoRows = "missing block, no rows";
 
 // Returns the number after the last dot of a name, by which tiles are numbered.
 std::optional<std::uint64_t> number_of_file(const std::string& name) {
@@ -136,7 +133,7 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
   object += note.object;
   const std::size_t first = entry.members[note.first];
   const std::size_t second = first == input ? ConflictList::kNone : input;
-  FoundConflict found = conflicts_.make(at, std::move(note.kind), std::move(object), first, second,
+  FoundConflict found = conflicts_.make(at, note.kind, std::move(object), first, second,
                                         std::move(note.found), std::move(note.expected));
   switch (note.what) {
     case UnionNote::What::kConflict:
@@ -185,7 +182,8 @@ Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
 }
 
 Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
-  for (const Loss& loss : block.losses) conflicts_.add("loss", loss.object, loss.text, "");
+  for (const Loss& loss : block.losses)
+    conflicts_.add(ConflictKind::kLoss, loss.object, loss.text, "");
   for (const std::string& name : block.lost_fill_values) ++lost_fill_values_[name];
   const Metadata& metadata = block.member.metadata;
   entry.members.push_back(conflicts_.here().input);
@@ -294,7 +292,7 @@ Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
                                           ": found a list of points (attribute compress), expected "
                                           "tiles: sets compressed by gathering are not supported");
   if (!has_decomposition(metadata) && !is_iceberg(metadata))
-    conflicts_.add("decomposition", entry.name.name.empty() ? "/" : entry.name.name,
+    conflicts_.add(ConflictKind::kDecomposition, entry.name.name.empty() ? "/" : entry.name.name,
                    "no " + std::string(kDecomposition) + " of a dimension's variable",
                    "one at least; --mode join for files of time steps");
   return {};
@@ -338,7 +336,7 @@ void BlockUnions::check_set(const Entry& entry) {
 void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
                            std::string found, std::string expected, bool may_fill) {
   FoundConflict conflict =
-      conflicts_.make({second == ConflictList::kNone ? first : second, 0}, std::string(kSetSize),
+      conflicts_.make({second == ConflictList::kNone ? first : second, 0}, ConflictKind::kSetSize,
                       entry.name.name.empty() ? "/" : entry.name.name, first, second,
                       std::move(found), std::move(expected));
   if (may_fill && options_.fill_missing)
@@ -410,10 +408,10 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
       // Its rows have no counterpart in other blocks of that input.
       const bool has_no_rows =
           options_.fill_missing && options_.mode == MergeMode::kJoin && !entry.has_gaps;
-      FoundConflict found =
-          conflicts_.make({input, 0}, std::string(has_no_rows ? kNoRows : "missing block"),
-                          entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(),
-                          input, "none", "one");
+      FoundConflict found = conflicts_.make(
+          {input, 0}, has_no_rows ? ConflictKind::kMissingRows : ConflictKind::kMissingBlock,
+          entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(), input, "none",
+          "one");
       if (options_.fill_missing)
         report_.filled.push_back(std::move(found.conflict));
       else
@@ -499,8 +497,8 @@ std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
 
 void BlockUnions::tell_key(std::size_t input, std::string object, std::string found,
                            std::string expected) {
-  conflicts_.add_at({input, 0}, "partition key", std::move(object), input, ConflictList::kNone,
-                    std::move(found), std::move(expected));
+  conflicts_.add_at({input, 0}, ConflictKind::kPartitionKey, std::move(object), input,
+                    ConflictList::kNone, std::move(found), std::move(expected));
 }
 
 // Numbers the events of all inputs in each block that has some. If an input lacks a variable
@@ -577,7 +575,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
       std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
         return entry->united && entry->united->is_joined();
       }))
-    conflicts_.add_at({inputs.back(), 0}, "dimension",
+    conflicts_.add_at({inputs.back(), 0}, ConflictKind::kDimension,
                       options_.along.empty() ? "of records" : options_.along, inputs.front(),
                       ConflictList::kNone, "no block of several inputs that has it",
                       options_.along.empty() ? "one at least, or --along" : "one at least");
@@ -655,7 +653,7 @@ Status BlockUnions::check_coordinates(const Entry& entry,
     };
     const std::size_t input = input_at(disorder->index), before = input_at(disorder->index - 1);
     FoundConflict found = conflicts_.make(
-        {input, 0}, "coordinate",
+        {input, 0}, ConflictKind::kCoordinate,
         (entry.name.name.empty() ? "" : entry.name.name + "/") + disorder->coordinate, before,
         input == before ? ConflictList::kNone : input,
         "values out of order at index " + std::to_string(disorder->index) + ": " +
@@ -697,24 +695,24 @@ void BlockUnions::warn_of_notes() {
   const auto object = [](const PackConflict& note) { return note.object; };
   const auto filled = [this](const auto& is_wanted) {
     std::vector<PackConflict> out;
-    std::ranges::copy_if(report_.filled, std::back_inserter(out), is_wanted,
-                         [](const PackConflict& note) { return std::string_view(note.kind); });
+    std::ranges::copy_if(report_.filled, std::back_inserter(out), is_wanted, &PackConflict::kind);
     return out;
   };
-  warn(filled([](std::string_view kind) {
-         return kind != kConstantVariable && kind != kSetSize && kind != kNoRows;
+  warn(filled([](ConflictKind kind) {
+         return kind != ConflictKind::kConstantVariable && kind != ConflictKind::kSetSize &&
+                kind != ConflictKind::kMissingRows;
        }),
        "used fill values for", "missing object", "missing objects", object);
-  warn(filled([](std::string_view kind) { return kind == kConstantVariable; }),
+  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kConstantVariable; }),
        "took from other files", "missing constant variable", "missing constant variables", object);
-  warn(filled([](std::string_view kind) { return kind == kNoRows; }), "added no rows for",
-       "missing block", "missing blocks", object);
-  warn(filled([](std::string_view kind) { return kind == kSetSize; }),
+  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kMissingRows; }),
+       "added no rows for", ConflictKind::kMissingBlock, "missing blocks", object);
+  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kSetSize; }),
        "NumFilesInSet does not match the number of files in", "set", "sets",
        [](const PackConflict& note) { return note.first_file; });
-  warn(report_.shared, "used the first file's values without comparing for", "variable",
-       "variables", object);
-  warn(report_.widened, "widened", "variable", "variables", object);
+  warn(report_.shared, "used the first file's values without comparing for",
+       ConflictKind::kVariable, ConflictKind::kVariables, object);
+  warn(report_.widened, "widened", ConflictKind::kVariable, ConflictKind::kVariables, object);
   warn(report_.left_out, "left out", "object that differs from the first file",
        "objects that differ from the first file", object);
 }

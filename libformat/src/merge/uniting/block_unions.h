@@ -20,7 +20,7 @@
 #include "merge/uniting/described_block.h"
 #include "merge/uniting/partition_key.h"
 #include "merge/uniting/union_block.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 

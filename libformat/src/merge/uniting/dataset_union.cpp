@@ -86,29 +86,27 @@ Status DatasetUnion::add(const Member& member) {
 
 // --- what is told ---
 
-void DatasetUnion::tell(What what, std::string kind, std::string_view object, std::string found,
+void DatasetUnion::tell(What what, ConflictKind kind, std::string_view object, std::string found,
                         std::string expected, std::uint32_t first, std::uint32_t second) {
   if (members_[first].group != members_[second].group) {
     found += " in group /" + members_[second].group;
     expected += " as in /" + members_[first].group;
   }
-  note_({what, std::move(kind), std::string(object), std::move(found), std::move(expected), first,
-         second});
+  note_({what, kind, std::string(object), std::move(found), std::move(expected), first, second});
 }
 
-void DatasetUnion::conflict(std::string kind, std::string_view object, std::string found,
+void DatasetUnion::conflict(ConflictKind kind, std::string_view object, std::string found,
                             std::string expected, std::uint32_t first) {
-  tell(What::kConflict, std::move(kind), object, std::move(found), std::move(expected), first,
-       here());
+  tell(What::kConflict, kind, object, std::move(found), std::move(expected), first, here());
 }
 
-void DatasetUnion::mismatch(bool may_skip, std::string kind, std::string_view object,
+void DatasetUnion::mismatch(bool may_skip, ConflictKind kind, std::string_view object,
                             std::string found, std::string expected, std::uint32_t first) {
-  tell(may_skip && rules_.skips ? What::kLeftOut : What::kConflict, std::move(kind), object,
-       std::move(found), std::move(expected), first, here());
+  tell(may_skip && rules_.skips ? What::kLeftOut : What::kConflict, kind, object, std::move(found),
+       std::move(expected), first, here());
 }
 
-Status DatasetUnion::clash(const char* kind, std::string_view object, const Status& status,
+Status DatasetUnion::clash(ConflictKind kind, std::string_view object, const Status& status,
                            std::uint32_t first) {
   if (status.code() == Code::kExists)
     conflict(kind, object, "a second one", "one of this name", first);
@@ -168,7 +166,7 @@ std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, Di
   if (!is_joined || !is_tiled()) return Part{0, length, found.length};
   const auto part = decomposition_of(member.metadata, local, member.records);
   if (part->found.empty()) return Part{part->first, part->count, part->length};
-  conflict("decomposition", found.name, part->found, part->expected, here());
+  conflict(ConflictKind::kDecomposition, found.name, part->found, part->expected, here());
   return std::nullopt;
 }
 
@@ -199,7 +197,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     } else if (id) {
       compare_dimensions(member, found, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
-      conflict("dimension name", found.name, "it as record dimension",
+      conflict(ConflictKind::kDimensionName, found.name, "it as record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
       NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
@@ -214,9 +212,9 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
 Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
                                                          bool is_joined) {
   const Result<DimId> added =
-      all_.metadata.add_dimension(found.name, found.is_record() ? found.length : part.whole);
+      all_.metadata.def_dim(found.name, found.is_record() ? found.length : part.whole);
   if (!added.ok()) {
-    NMB_TRY(clash("dimension name", found.name, added.status(), here()));
+    NMB_TRY(clash(ConflictKind::kDimensionName, found.name, added.status(), here()));
     return std::optional<DimId>();
   }
   dimension_members_.push_back(here());
@@ -242,7 +240,8 @@ bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId k
   };
   const std::uint64_t expected = joined_[known].is ? length_of(known) : 0;
   if (whole == expected) return true;
-  conflict("decomposition", found.name, text(whole), text(expected), dimension_members_[known]);
+  conflict(ConflictKind::kDecomposition, found.name, text(whole), text(expected),
+           dimension_members_[known]);
   return false;
 }
 
@@ -254,8 +253,8 @@ void DatasetUnion::compare_dimensions(const Member& member, const Dimension& fou
     return dimension.is_record() ? std::to_string(count) + " records"
                                  : "length " + std::to_string(dimension.length);
   };
-  conflict("dimension", found.name, text(found, member.records), text(expected, all_.records),
-           dimension_members_[known]);
+  conflict(ConflictKind::kDimension, found.name, text(found, member.records),
+           text(expected, all_.records), dimension_members_[known]);
 }
 
 void DatasetUnion::compare_records(const Member& member, const Dimension& found, DimId known) {
@@ -266,7 +265,7 @@ void DatasetUnion::compare_records(const Member& member, const Dimension& found,
     return;
   }
   if (member.records == all_.records) return;
-  conflict("dimension", found.name, std::to_string(member.records) + " records",
+  conflict(ConflictKind::kDimension, found.name, std::to_string(member.records) + " records",
            std::to_string(all_.records) + " records", dimension_members_[known]);
 }
 
@@ -286,9 +285,9 @@ Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribut
   const Type type = known == kGlobal ? attribute.type : all_.metadata.variable(known).type;
   if (known == kGlobal || type == of_variable || attribute.type != of_variable ||
       !has_type_of_variable(attribute.name))
-    return all_.metadata.add_attribute(known, attribute.name, attribute.type, attribute.values);
-  return all_.metadata.add_attribute(known, attribute.name, type,
-                                     widened_values(attribute.values, attribute.type, type));
+    return all_.metadata.def_att(known, attribute.name, attribute.type, attribute.values);
+  return all_.metadata.def_att(known, attribute.name, type,
+                               widened_values(attribute.values, attribute.type, type));
 }
 
 bool DatasetUnion::is_strict(std::string_view attribute) const {
@@ -310,8 +309,8 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
                         if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
                         const std::string_view name = (found ? found : expected)->name;
                         auto [is, was] = difference(found, expected);
-                        mismatch(may_skip, "attribute", object_of(known, name), std::move(is),
-                                 std::move(was), first_of(known, name));
+                        mismatch(may_skip, ConflictKind::kAttribute, object_of(known, name),
+                                 std::move(is), std::move(was), first_of(known, name));
                       });
   return agree;
 }
@@ -328,7 +327,7 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
         const std::string object = object_of(known, name);
         if (expected || here() > 0) {
           auto [is, was] = difference(found, expected);
-          tell(What::kDiffers, "attribute", object, std::move(is), std::move(was),
+          tell(What::kDiffers, ConflictKind::kAttribute, object, std::move(is), std::move(was),
                first_of(known, name), here());
         }
         if (expected) return;
@@ -337,7 +336,7 @@ Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, Var
         if (status.ok())
           attribute_members_.emplace(object, here());
         else
-          status = clash("attribute name", object, status, here());
+          status = clash(ConflictKind::kAttributeName, object, status, here());
       });
   return status;
 }
@@ -362,18 +361,18 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     if (dimensions.size() < found.dimensions.size()) continue;
     if (axes.size() > 1 && !is_tiled()) {
       conflict(
-          "shape", found.name,
+          ConflictKind::kShape, found.name,
           std::to_string(axes.size()) + " dimensions along which values would follow one another",
           "one at most", here());
     } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
-      mismatch(true, "extra variable", found.name, "one", kNoneText, 0);
+      mismatch(true, ConflictKind::kExtraVariable, found.name, "one", kNoneText, 0);
     } else if (!known) {
       const auto added = static_cast<VarId>(placed_.size());
       NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
       if (rules_.complete && placed_.size() > added)
         for (std::uint32_t other = 0; other < here(); ++other) tell_filled(added, here(), other);
     } else if (rules_.distinct_variables) {
-      NMB_TRY(clash("variable name", found.name, Status(Code::kExists, ""),
+      NMB_TRY(clash(ConflictKind::kVariableName, found.name, Status(Code::kExists, ""),
                     placed_[*known].places.front().member));
     } else {
       NMB_TRY(unite_variable(member, local, *known, dimensions));
@@ -387,16 +386,17 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
                                   std::vector<std::uint32_t> axes) {
   const Metadata& from = member.metadata;
   const Variable found = from.variable(local);
-  const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
-  if (!id.ok()) return clash("variable name", found.name, id.status(), here());
+  const Result<VarId> id = all_.metadata.def_var(found.name, found.type, dimensions);
+  if (!id.ok()) return clash(ConflictKind::kVariableName, found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
   add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
   return from.try_each_attribute(local, [&](const Attribute& attribute) -> Status {
     if (is_dropped(local, attribute.name)) return {};
     const Status added =
-        all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
-    return added.ok() ? added
-                      : clash("attribute name", object_of(*id, attribute.name), added, here());
+        all_.metadata.def_att(*id, attribute.name, attribute.type, attribute.values);
+    return added.ok()
+               ? added
+               : clash(ConflictKind::kAttributeName, object_of(*id, attribute.name), added, here());
   });
 }
 
@@ -420,7 +420,7 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
   const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
   if (found.type != expected.type && !can_widen(member, local, known)) {
-    mismatch(may_skip, "type", found.name, std::string(type_name(found.type)),
+    mismatch(may_skip, ConflictKind::kType, found.name, std::string(type_name(found.type)),
              std::string(type_name(expected.type)), first);
     return false;
   }
@@ -431,7 +431,8 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
         names.append(names.empty() ? "" : ", ").append(all_.metadata.dimension(id).name);
       return "(" + names + ")";
     };
-    mismatch(may_skip, "shape", found.name, text(dimensions), text(expected.dimensions), first);
+    mismatch(may_skip, ConflictKind::kShape, found.name, text(dimensions),
+             text(expected.dimensions), first);
     return false;
   }
   return attributes_agree(member.metadata, local, known, may_skip);
@@ -447,7 +448,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
     if (rules_.equal_values)
       NMB_TRY(compare_values(member, local, known, *same));
     else
-      tell(What::kShared, "values", found.name, "values that are not compared",
+      tell(What::kShared, ConflictKind::kValues, found.name, "values that are not compared",
            "those of the first", same->member, here());
   } else {
     add_place(known, {here(), member.metadata.is_record_variable(local), found.type,
@@ -460,7 +461,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
 Status DatasetUnion::widen(VarId known, const Variable& found) {
   const Type before = all_.metadata.variable(known).type;
   const Type wide = *narrowest_type(placed_[known].types);
-  tell(What::kWidened, "type", found.name, std::string(type_name(found.type)),
+  tell(What::kWidened, ConflictKind::kType, found.name, std::string(type_name(found.type)),
        std::string(type_name(wide)), placed_[known].places.front().member, here());
   if (wide == before) return {};
   all_.metadata.set_type(known, wide);
@@ -470,7 +471,7 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
       changed.emplace_back(attribute.name, widened_values(attribute.values, before, wide));
   });
   for (const auto& [name, values] : changed)
-    NMB_TRY(all_.metadata.put_attribute(known, name, wide, values));
+    NMB_TRY(all_.metadata.put_att(known, name, wide, values));
   return {};
 }
 
@@ -570,7 +571,7 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
                          ? IndexRange{joined_[id].firsts[here()], joined_[id].counts[here()]}
                          : IndexRange{0, length_of(id)});
   const auto [found, expected] = difference_text(*differs, variable.type, ranges);
-  mismatch(true, "values", variable.name, found, expected, first.member);
+  mismatch(true, ConflictKind::kValues, variable.name, found, expected, first.member);
   return {};
 }
 
@@ -582,13 +583,15 @@ void DatasetUnion::tell_missing(std::uint32_t before) {
       if (rules_.fills)
         tell_filled(v, first, here());
       else
-        conflict("missing variable", all_.metadata.variable(v).name, kNoneText, "one", first);
+        conflict(ConflictKind::kMissingVariable, all_.metadata.variable(v).name, kNoneText, "one",
+                 first);
     }
 }
 
 void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_t second) {
   const bool is_constant = placed_[variable].axes.empty();
-  tell(What::kFilled, is_constant ? kConstantVariable : "missing variable",
+  tell(What::kFilled,
+       is_constant ? ConflictKind::kConstantVariable : ConflictKind::kMissingVariable,
        all_.metadata.variable(variable).name, kNoneText,
        is_constant ? "one; it is not joined, so that its values stand for all" : "one", first,
        second);
@@ -726,11 +729,11 @@ Source DatasetUnion::column(VarId variable, std::uint32_t member, std::uint64_t*
 
 Status DatasetUnion::add_column(const std::string& name, VarId like, std::vector<Source> values) {
   const auto dimensions = all_.metadata.variable(like).dimensions;
-  const Result<VarId> id = all_.metadata.add_variable(
+  const Result<VarId> id = all_.metadata.def_var(
       name, Type::kInt64, std::vector<DimId>(dimensions.begin(), dimensions.end()));
   if (!id.ok()) {
     const auto known = all_.metadata.find_variable(name);
-    return clash("variable name", name, id.status(),
+    return clash(ConflictKind::kVariableName, name, id.status(),
                  known ? placed_[*known].places.front().member : here());
   }
   placed_.push_back({{0}, here(), type_bit(Type::kInt64), {}});

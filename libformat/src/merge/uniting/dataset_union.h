@@ -20,8 +20,9 @@
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
 #include "netcdf/type_widening.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
+#include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -50,10 +51,6 @@ struct UnionRules {
   bool drops_parts = false;  // leaves out attributes that tell which part of a set a dataset is
 };
 
-// The kind of a note for UnionRules::fills if the variable is not joined: the values from other
-// datasets count for all.
-inline constexpr const char* kConstantVariable = "constant variable";
-
 // A note on an object of the dataset that was added last; notes on values of tiles come later.
 struct UnionNote {
   enum class What : std::uint8_t {
@@ -65,7 +62,7 @@ struct UnionNote {
     kDiffers,  // an attribute: the first value is kept, or the only one
   };
   What what;
-  std::string kind;  // like that of PackConflict
+  ConflictKind kind;  // like that of PackConflict
   std::string object;
   std::string found, expected;
   std::uint32_t first;   // the dataset with the expected value
@@ -245,14 +242,14 @@ class DatasetUnion {
   void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
   // Reports an object that two datasets have or whose name is not legal.
-  Status clash(const char* kind, std::string_view object, const Status& status,
+  Status clash(ConflictKind kind, std::string_view object, const Status& status,
                std::uint32_t first);
-  void conflict(std::string kind, std::string_view object, std::string found, std::string expected,
+  void conflict(ConflictKind kind, std::string_view object, std::string found, std::string expected,
                 std::uint32_t first);
   // Reports a conflict of an object that may be left out.
-  void mismatch(bool may_skip, std::string kind, std::string_view object, std::string found,
+  void mismatch(bool may_skip, ConflictKind kind, std::string_view object, std::string found,
                 std::string expected, std::uint32_t first);
-  void tell(UnionNote::What what, std::string kind, std::string_view object, std::string found,
+  void tell(UnionNote::What what, ConflictKind kind, std::string_view object, std::string found,
             std::string expected, std::uint32_t first, std::uint32_t second);
   std::string object_of(VarId known, std::string_view attribute) const;
   std::uint32_t first_of(VarId known, std::string_view attribute) const;

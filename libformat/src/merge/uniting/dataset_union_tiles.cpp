@@ -109,8 +109,8 @@ Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
       where.append(all_.metadata.dimension(dimensions[d]).name) +=
           " " + std::to_string(first + 1) + " to " + std::to_string(first + count);
     }
-    tell(rules_.fills ? UnionNote::What::kFilled : UnionNote::What::kConflict, "missing tile",
-         where, "no file that has it", "one", 0, 0);
+    tell(rules_.fills ? UnionNote::What::kFilled : UnionNote::What::kConflict,
+         ConflictKind::kMissingTile, where, "no file that has it", "one", 0, 0);
   }
   return {};
 }
@@ -132,8 +132,8 @@ Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   for (const std::uint64_t length : shape_of(variable)) ranges.push_back({0, length});
   const auto [found, expected] = difference_text(in_all, type, ranges);
   const std::size_t first = before->tile_of(in_all.element);
-  tell(UnionNote::What::kConflict, "values", all_.metadata.variable(variable).name, found, expected,
-       placed_[variable].places[first].member, last.member);
+  tell(UnionNote::What::kConflict, ConflictKind::kValues, all_.metadata.variable(variable).name,
+       found, expected, placed_[variable].places[first].member, last.member);
   return {};
 }
 
@@ -156,7 +156,7 @@ Status DatasetUnion::check_tiles(bool with_values) {
       if (rules_.equal_values)
         NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
       else
-        tell(UnionNote::What::kShared, "values", all_.metadata.variable(variable).name,
+        tell(UnionNote::What::kShared, ConflictKind::kValues, all_.metadata.variable(variable).name,
              "values of a tile that overlaps others, that are not compared", "those of the first",
              placed.places.front().member, placed.places[placed.place_of_box[box]].member);
   }

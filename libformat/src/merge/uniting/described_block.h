@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "merge/uniting/union_block.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 

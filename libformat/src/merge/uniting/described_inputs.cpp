@@ -7,7 +7,7 @@
 #include "format/table/kept_rows.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/input_describer.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
 
@@ -129,10 +129,10 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageRead
         break;
       }
       case DescribedEvent::kConflict: {
-        std::string kind = get_text(in), object = get_text(in), found = get_text(in),
-                    expected = get_text(in);
+        const auto kind = in->get<ConflictKind>();
+        std::string object = get_text(in), found = get_text(in), expected = get_text(in);
         if (status.ok())
-          conflicts_.add(std::move(kind), std::move(object), std::move(found), std::move(expected));
+          conflicts_.add(kind, std::move(object), std::move(found), std::move(expected));
         break;
       }
       case DescribedEvent::kWhole:

@@ -14,7 +14,7 @@
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/block_unions.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "parallel/message_codec.h"
 
 namespace nmb {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "merge/uniting/union_block.h"
-#include "nmb/byte_source.h"
-#include "nmb/pack.h"
+#include "nmb/bytes.h"
+#include "nmb/merge.h"
 #include "nmb/types.h"
 
 namespace nmb {

@@ -6,7 +6,7 @@
 
 #include "merge/reading/held_values.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
 
@@ -84,8 +84,9 @@ void InputDescriber::tell_messages() {
   report_.warnings.resize(warnings_);
   for (const FoundConflict& found : conflicts_.take()) {
     input_.put(DescribedEvent::kConflict);
-    for (const std::string* text : {&found.conflict.kind, &found.conflict.object,
-                                    &found.conflict.found, &found.conflict.expected})
+    input_.put(found.conflict.kind);
+    for (const std::string* text :
+         {&found.conflict.object, &found.conflict.found, &found.conflict.expected})
       input_.put_text(*text);
   }
 }

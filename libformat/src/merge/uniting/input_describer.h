@@ -15,7 +15,7 @@
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/first_values.h"
 #include "merge/uniting/union_block.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "parallel/message_codec.h"
 #include "wire/pooled_file.h"
 

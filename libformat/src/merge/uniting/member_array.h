@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "netcdf/type_widening.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/types.h"
 #include "values/array_source.h"
 

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "merge/reading/reopened_source.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/reader.h"
 #include "wire/pooled_file.h"
 

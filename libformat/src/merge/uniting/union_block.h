@@ -11,8 +11,8 @@
 #include "merge/reading/input_reader.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/classic_view.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/values.h"
 #include "wire/endian.h"
 

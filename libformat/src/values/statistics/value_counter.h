@@ -8,7 +8,7 @@
 #include <limits>
 #include <span>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
 #include "values/statistics/histogram_builder.h"
