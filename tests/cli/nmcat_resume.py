@@ -5,7 +5,7 @@ again, and not believed if it is no longer there.
 
     nmcat_resume.py --tools FOLDER
 
-The variable NMB_KILLS: how often it is killed (default 12).
+NMB_ALL=1: killed twelve times, not four.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from interrupt import header, written  # noqa: E402
 from nmcat_ranks import launchers  # noqa: E402
-from tool_runs import main  # noqa: E402
+from tool_runs import ALL, main  # noqa: E402
 
 FILES, VALUES = 6, 24 << 20  # bytes of values of a file
 HIDDEN, JOURNAL = ".out.nmb.part", ".out.nmb.journal"
@@ -275,7 +275,7 @@ def check_jobs(resumed):
 
 def test(tools):
     resumed = Resumed(tools)
-    check_kills(resumed, int(os.environ.get("NMB_KILLS", "12")))
+    check_kills(resumed, 12 if ALL else 4)
     check_reads(resumed)
     check_interrupt(resumed)
     check_damage(resumed)

@@ -673,7 +673,7 @@ TEST_F(WriterTest, RecordsOfOneByteVariableHaveNoPadding) {
 }
 
 TEST_F(WriterTest, ValuesPutWithStridesAreWrittenTogether) {
-  constexpr std::uint64_t kLength = 3 << 20;
+  constexpr std::uint64_t kLength = 5 << 18;
   const auto all = pattern(kLength);
   const auto every = [&](std::uint64_t start, std::uint64_t stride) {
     std::vector<std::uint8_t> out;
