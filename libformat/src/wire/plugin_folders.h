@@ -7,8 +7,10 @@
 
 namespace nmb {
 
-// The folders of NMB_PLUGIN_PATH if that is set; else "nmb" beside the library, in the library
-// folder of the running program's installation, and where this library is installed.
+// The folders of NMB_PLUGIN_PATH if that is set. Else "nmb" beside the shared library that has this
+// code, in the library folder of the running program's installation, and in each folder where the
+// dynamic linker looks for libraries of that library or program: none depends on where the build
+// was to be installed.
 std::vector<std::filesystem::path> plugin_folders();
 
 }  // namespace nmb
