@@ -24,7 +24,7 @@ struct PatternOption {
       "anywhere in a name.";
 
   void offer(CLI::App& command, const std::string& what) {
-    command.add_option("GLOB", text, what)->type_name("");
+    command.add_option("GLOB", text, what);
     command.add_flag("-e", regex, "GLOB is a regular expression");
   }
   // Everything where no pattern was given. kUsage: not a pattern, or -e without one.
