@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "common/diagnostics.h"
+#include "common/help_text.h"
 #include "common/output.h"
 #include "common/terminal.h"
 #include "nmb/external_file.h"
 
 namespace nmb::tools {
-
-// What -h and --help show of a command.
-struct HelpText {
-  std::string summary;   // one sentence; both
-  std::string details;   // paragraphs, one a line, which --help breaks into lines
-  std::string examples;  // lines of "COMMAND  # what for"; --help
-};
 
 // What options that several tools have were set to.
 struct CommonOptions {
@@ -65,7 +59,8 @@ class Tool {
 
   // Parses the arguments, runs `body` and returns the process's exit code: the worst of the status
   // that body returns (told on standard error), of what diagnostics() saw and of a failed write to
-  // standard output; 130 or 143 after an interrupt that catch_interrupts() saw.
+  // standard output; 130 or 143 after an interrupt that catch_interrupts() saw. With --manual-page
+  // alone, which help does not list, it prints the manual page that the build installs.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }
@@ -80,6 +75,7 @@ class Tool {
   int finish();
 
   std::string name_;
+  HelpTexts help_texts_;
   CLI::App app_;
   CommonOptions options_;
   std::string default_command_;

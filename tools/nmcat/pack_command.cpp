@@ -61,7 +61,7 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
 
 PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
-  app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
+  app.add_option("INPUT", options_.inputs, "files to merge, in this order");
   app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
   app.add_option("--to", to_,
                  "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending; .nc: "
@@ -119,7 +119,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   app.add_option("--aggregators", options_.writer.aggregators,
                  "ranks that write metadata and index (default: what suits the file system)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(CLI::Range(1, 1 << 20).description(""));
   app.add_option(
          "--align", alignment_,
          "stripes of the file, as 1M: values of at least so many bytes begin at a multiple, "
@@ -359,7 +359,7 @@ Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<
 // All options that decide the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
-      "-h",     "--help",        "--version",  "-o",        "inputs",   "--files-from",
+      "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
       "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
       "--hint", "--no-sync",     "--report",   "--digest",  "--strict", "--json",
       "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",

@@ -16,8 +16,8 @@ namespace nmb::tools {
 
 ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
-  app.add_option("input", input_, "the file to convert")->type_name("INPUT");
-  app.add_option("output", output_, "the file to write")->type_name("OUTPUT");
+  app.add_option("INPUT", input_, "the file to convert");
+  app.add_option("OUTPUT", output_, "the file to write");
   app.add_option(
          "--to", batch_.to,
          "kind of output: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
@@ -55,7 +55,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
                  "of an NMB output, blocks with at most so many bytes of values have them beside "
                  "their metadata: 0 to 65536 (default: 4096)")
       ->type_name("BYTES")
-      ->check(CLI::Range(0, 65536));
+      ->check(CLI::Range(0, 65536).description(""));
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add the view to FILE, an NMB file, in place; nothing else of it changes")
