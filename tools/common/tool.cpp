@@ -6,79 +6,16 @@
 #include <algorithm>
 #include <map>
 #include <new>
+#include <string_view>
 
+#include "common/help_formatter.h"
 #include "common/interrupt.h"
+#include "common/manual_page.h"
 #include "common/memory_limit.h"
 #include "common/threads.h"
 #include "common/units.h"
 
 namespace nmb::tools {
-namespace {
-
-// -h shows usage and options on one screen. --help also shows the details and examples, and those
-// of all subcommands.
-class HelpFormatter final : public CLI::Formatter {
- public:
-  HelpFormatter() {
-    column_width(28);
-    label("REQUIRED", "");
-  }
-  std::string make_help(const CLI::App* app, std::string name,
-                        CLI::AppFormatMode mode) const override {
-    std::string out = Formatter::make_help(app, name, mode);
-    if (mode == CLI::AppFormatMode::All && !app->get_footer().empty())
-      out += "\n" + app->get_footer();
-    while (out.size() > 1 && out.ends_with("\n\n")) out.pop_back();
-    return out;
-  }
-  std::string make_expanded(const CLI::App* command) const override {
-    std::string out = Formatter::make_expanded(command);
-    if (!command->get_footer().empty()) out += "\n" + command->get_footer();
-    return out;
-  }
-  // Shows only the name of the type: the option's text says which values it accepts and which other
-  // options it needs.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
-    return (type.empty() ? "" : " " + type) + (option->get_expected_max() > 1 ? " ..." : "");
-  }
-  std::string make_footer(const CLI::App*) const override { return ""; }
-};
-
-// Breaks paragraphs (lines of `text`) between words into lines of at most 80 characters.
-std::string wrapped(const std::string& text) {
-  constexpr std::size_t kWidth = 80;
-  std::string out;
-  std::size_t column = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '\n') {
-      out += '\n';
-      column = 0;
-      ++at;
-      continue;
-    }
-    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-    if (column > 0 && column + 1 + (end - at) > kWidth) {
-      out += '\n';
-      column = 0;
-    }
-    if (column > 0) out += ' ';
-    out.append(text, at, end - at);
-    column += (column > 0 ? 1 : 0) + end - at;
-    at = end < text.size() && text[end] == ' ' ? end + 1 : end;
-  }
-  return out;
-}
-
-std::string footer_of(const HelpText& help) {
-  std::string out = wrapped(help.details);
-  if (!out.empty()) out += "\n";
-  if (!help.examples.empty())
-    out += (out.empty() ? "" : "\n") + ("Examples:\n" + help.examples) + "\n";
-  return out;
-}
-
-}  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
   const auto check = [words = std::move(words)](std::string& found) -> std::string {
@@ -93,17 +30,17 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 Tool::Tool(const std::string& name, const HelpText& help)
     : name_(name), app_(help.summary, name), out_(STDOUT_FILENO), diagnostics_(name) {
-  app_.formatter(std::make_shared<HelpFormatter>());
+  help_texts_[&app_] = help;
+  app_.formatter(help_formatter(help_texts_));
   app_.set_help_flag("-h", "help on one screen");
   app_.set_help_all_flag("--help", "all help, with examples");
   app_.set_version_flag("--version", name + " " + NMB_VERSION, "the version");
-  app_.footer(footer_of(help));
   offer_manners(app_);
 }
 
 CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
   CLI::App& command = *app_.add_subcommand(name, help.summary);
-  command.footer(footer_of(help));
+  help_texts_[&command] = help;
   offer_manners(command);
   app_.require_subcommand(1, 1);
   return command;
@@ -152,7 +89,7 @@ void Tool::offer_threads(CLI::App& command) {
   options_.threads = default_threads();
   command.add_option("-j", options_.threads, "number of threads (default: number of cores)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 4096u));
+      ->check(CLI::Range(1u, 4096u).description(""));
 }
 void Tool::offer_memory(CLI::App& command) {
   command
@@ -236,6 +173,10 @@ int Tool::finish() {
 }
 
 int Tool::main(int argc, const char* const* argv, const std::function<Status()>& body) {
+  if (argc == 2 && argv[1] == std::string_view("--manual-page")) {
+    (void)out_.write(manual_page(app_, help_texts_));
+    return finish();
+  }
   if (!parse(argc, argv)) return finish();
   Status status;
   if (options_.nul_separated && options_.files_from.empty())

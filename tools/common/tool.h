@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "common/diagnostics.h"
+#include "common/help_text.h"
 #include "common/output.h"
 #include "common/terminal.h"
 #include "nmb/external_files.h"
 
 namespace nmb::tools {
-
-// The text that -h and --help show for a command.
-struct HelpText {
-  std::string summary;   // one sentence; -h and --help show it
-  std::string details;   // one paragraph on each line, which --help breaks into lines
-  std::string examples;  // lines of "COMMAND  # purpose"; shown by --help
-};
 
 // The values of options that several tools have.
 struct CommonOptions {
@@ -67,7 +61,8 @@ class Tool {
   // Parses the arguments, runs `body` and returns the exit code of the process: the worst of the
   // status that body returns (which is shown on standard error), the messages in diagnostics(), and
   // a failed write to standard output; or 130 or 143 after an interrupt that catch_interrupts() has
-  // caught.
+  // caught. With --manual-page alone, which help does not list, prints the manual page that the
+  // build installs.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }
@@ -82,6 +77,7 @@ class Tool {
   int finish();
 
   std::string name_;
+  HelpTexts help_texts_;
   CLI::App app_;
   CommonOptions options_;
   std::string default_command_;

@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
        "                                               # one block per sample\n"
        "  nmcat --mode join run_*.nc -o run.nmb        # time steps, along the record dimension\n"
        "  nmcat --mode tiles ocean.nc.???? -o ocean.nc # a model's output, one part per process\n"
-       "  mpiexec -n 16 nmcat --files-from list -o all.nmb # with MPI"});
+       "  mpiexec -n 16 nmcat --files-from list -o all.nmb # with MPI",
+       {"-o", "--to", "--mode", "--block-name", "--split-names", "--along", "--compress", "--link",
+        "--hdf5-view", "--append", "-f", "--dry-run", "--report", "--files-from", "-j", "-q"}});
   PackCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

@@ -70,7 +70,7 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
 }
 
 void PackCommand::offer_files(CLI::App& app) {
-  app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
+  app.add_option("INPUT", options_.inputs, "files to merge, in this order");
   app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
   app.add_option("--to", to_,
                  "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; "
@@ -131,7 +131,7 @@ void PackCommand::offer_storage(CLI::App& app) {
   app.add_option("--aggregators", options_.writer.aggregators,
                  "number of ranks that write metadata and index (default: chosen by file system)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(CLI::Range(1, 1 << 20).description(""));
   app.add_option("--align", alignment_,
                  "stripe size of the file, for example 1M: values of at least this size begin at a "
                  "multiple of it, and one rank writes the metadata of a stripe; a power of 2 from "
@@ -312,7 +312,7 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
 // Returns all options that determine the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
-      "-h",     "--help",        "--version",  "-o",        "inputs",   "--files-from",
+      "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
       "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
       "--hint", "--no-sync",     "--report",   "--digest",  "--strict", "--json",
       "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",

@@ -30,8 +30,8 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 }
 
 void ConvertCommand::offer_files(CLI::App& app) {
-  app.add_option("input", input_, "the file to convert")->type_name("INPUT");
-  app.add_option("output", output_, "output file")->type_name("OUTPUT");
+  app.add_option("INPUT", input_, "the file to convert");
+  app.add_option("OUTPUT", output_, "output file");
   app.add_option(
          "--to", batch_.to,
          "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
@@ -68,7 +68,7 @@ void ConvertCommand::offer_storage(CLI::App& app) {
                  "NMB outputs: store values of at most BYTES beside the metadata of their block: 0 "
                  "to 65536 (default: 4096)")
       ->type_name("BYTES")
-      ->check(CLI::Range(0, 65536));
+      ->check(CLI::Range(0, 65536).description(""));
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to FILE, an NMB file, in place; nothing else changes")

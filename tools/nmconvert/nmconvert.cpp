@@ -67,7 +67,10 @@ int main(int argc, char** argv) {
        "  mpiexec -n 16 nmconvert in.nc out.nmb        # with MPI\n"
        "  find . -name '*.nc' -print0 | nmconvert --files-from - -0 --out-dir packed "
        "--report packed.jsonl\n"
-       "  nmconvert --files-from list --out-dir packed --report packed.jsonl --resume"});
+       "  nmconvert --files-from list --out-dir packed --report packed.jsonl --resume",
+       {"--to", "--extract", "--block-by", "--compress", "--hdf5-view", "--stats", "--repack",
+        "--files-from", "--out-dir", "--report", "--resume", "--lossy", "-f", "--no-check", "-j",
+        "-q"}});
   ConvertCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

@@ -88,7 +88,7 @@ DumpCommand::DumpCommand(Tool& tool)
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "
            "other column"}) {
-  command_.add_option("BLOCK/VAR", object_, "the variable's full name")->required()->type_name("");
+  command_.add_option("BLOCK/VAR", object_, "the variable's full name")->required();
   command_.add_option("--slab", slab_, "START:COUNT:STRIDE,... of each dimension")
       ->type_name("SLAB");
   view_.offer(command_);

@@ -240,7 +240,7 @@ FindCommand::FindCommand(Tool& tool)
            "  nminspect find run.nmb 'energy.max > 10 && run == 4952'\n"
            "  nminspect find run.nmb 'tas@units == \"K\" && tas.min < 200' 'r4952/**'\n"
            "  nminspect find run.nmb 'tas.nan > 0 || tas.missing == tas.elements'"}) {
-  command_.add_option("EXPR", expression_, "the expression")->required()->type_name("");
+  command_.add_option("EXPR", expression_, "the expression")->required();
   pattern_.offer(command_, "blocks to search");
   tool.offer_json(command_);
 }

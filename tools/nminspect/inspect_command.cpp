@@ -8,8 +8,7 @@ namespace nmb::tools {
 InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpText& help)
     : tool_(tool), command_(tool.add_command(name, help)) {
   command_.add_option("FILE", path_, "an NMB, a classic netCDF, a netCDF-4 or an HDF5 file")
-      ->required()
-      ->type_name("");
+      ->required();
   command_.add_flag("--io-stats", io_stats_,
                     "print the number of reads and bytes of FILE on standard error");
   tool.offer_external(command_);

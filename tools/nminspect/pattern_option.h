@@ -22,7 +22,7 @@ struct PatternOption {
       "anywhere in a name.";
 
   void offer(CLI::App& command, const std::string& what) {
-    command.add_option("GLOB", text, what)->type_name("");
+    command.add_option("GLOB", text, what);
     command.add_flag("-e", regex, "GLOB is a regular expression");
   }
   // Matches everything if no pattern was given. Errors: kUsage if it is not a pattern, or for -e

@@ -366,11 +366,11 @@ NMB_EXPORT int launched_ranks();
 // it.
 //
 // The plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so is looked for in the folders that
-// NMB_PLUGIN_PATH names (separated by ':') or, if that is not set, in nmb/ beside libnmb, in the
-// folder that the executable's installation would have, and where this library was to be installed.
-// kUnsupported: there is none, it cannot be loaded, it is of another build, or its MPI was not what
-// launched this process. kUsage: another MPI is in this process, MPI was finalised, or *comm is no
-// intracommunicator.
+// NMB_PLUGIN_PATH names (separated by ':') or, if that is not set, in nmb/ beside the shared
+// libnmb, in the library folder of the executable's installation, and where the dynamic linker
+// looks for libraries (DT_RUNPATH, which the CMake package and nmb.pc set). kUnsupported: there is
+// none, it cannot be loaded, it is of another build, or its MPI was not what launched this process.
+// kUsage: another MPI is in this process, MPI was finalised, or *comm is no intracommunicator.
 NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
                                                                 const void* comm = nullptr);
 

@@ -7,8 +7,10 @@
 
 namespace nmb {
 
-// Returns the folders of NMB_PLUGIN_PATH if that is set; otherwise "nmb" beside the library, in the
-// library folder of the running program's installation, and where this library is installed.
+// Returns the folders of NMB_PLUGIN_PATH if that is set. Otherwise "nmb" beside the shared library
+// that contains this code, in the library folder of the running program's installation, and in each
+// folder where the dynamic linker looks for libraries of that library or program. None depends on
+// where the build was to be installed.
 std::vector<std::filesystem::path> plugin_folders();
 
 }  // namespace nmb
