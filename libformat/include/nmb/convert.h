@@ -22,9 +22,9 @@
 
 namespace nmb {
 
-// --- classic files ---
+struct Hdf5Losses;
 
-struct Hdf5Losses;  // nmb/convert.h
+// --- classic files ---
 
 struct ConvertOptions {
   // --- what changes the bytes ---
