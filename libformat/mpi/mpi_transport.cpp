@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -150,6 +151,12 @@ std::vector<Transfer>& abandoned() {
   return *transfers;
 }
 
+// What such networks keep for ranks that may not know.
+std::vector<std::shared_ptr<const void>>& kept_for_others() {
+  static auto* const kept = new std::vector<std::shared_ptr<const void>>;
+  return *kept;
+}
+
 // Networks that have not ended. Used on the thread of MPI only.
 std::vector<MpiTransport*>& open_networks() {
   static auto* const networks = new std::vector<MpiTransport*>;
@@ -175,6 +182,7 @@ Status MpiTransport::open(MPI_Comm comm) {
 
 // The program ends without having ended this network.
 void MpiTransport::end_with_program() {
+  if (failure_.ok() && end_together()) return;
   fail(Status(Code::kUsage, "found the program of rank " + std::to_string(rank_) +
                                 " ending, expected the end of its Communicator before"));
   end_failed();
@@ -386,7 +394,8 @@ MpiTransport::~MpiTransport() {
   const bool all_ended = failure_.ok() && end_together();
   if (!failure_.ok()) end_failed();
   // Ranks that have not told that they know may still do what they did: until the process ends.
-  if (!all_ended && last_messages_ < size_ - 1) new auto(std::move(kept_));
+  if (!all_ended && last_messages_ < size_ - 1)
+    std::ranges::move(kept_, std::back_inserter(kept_for_others()));
   for (std::size_t i = 0; i < requests_.size(); ++i)
     abandoned().push_back({requests_[i], std::move(buffers_[i])});
   // Otherwise the communicator stays: late messages must not reach another communicator, which Open

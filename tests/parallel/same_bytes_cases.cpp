@@ -723,7 +723,68 @@ RANK_CASE(AHandleOfARemovedBlockFindsNoNewOne) {
   const int value = 1;
   const Status status = writer->put(stale, 0, {}, std::span<const int>(&value, 1));
   NMB_TRY(expect(status.code() == (removes ? Code::kUsage : Code::kNotFound), status.text()));
+  // By its name the new one is found.
+  NMB_ASSIGN(const BlockId found, writer->find_block("b"));
+  NMB_TRY(expect(found != stale, "another block"));
+  const std::string_view name = "b";
+  NMB_ASSIGN(const std::vector<BlockId> opened, writer->open_blocks(std::span(&name, 1)));
+  NMB_TRY(writer->put_all(opened[0], 0, {}, std::span<const int>(&value, 1)));
   return writer->close();
+}
+
+// A rank that knows the name as that of a block which another rank has replaced takes part in
+// folding what the new one has grown by.
+RANK_CASE(GrowthOfAReplacedBlockIsFolded) {
+  NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
+  const std::string path = folder.file("f.nmb");
+  const bool replaces = ranks.rank() == 0, defines = ranks.rank() == ranks.size() - 1;
+  const std::vector<int> record(4, 7);
+  {
+    NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::create(path, small_pieces(), ranks));
+    Definer definer(*writer);
+    auto define = [&](std::string_view name) {
+      const BlockId block = definer.block(name);
+      const DimId dims[] = {definer.dimension(block, "t", kUnlimited),
+                            definer.dimension(block, "x", 4)};
+      definer.variable(block, "v", Type::kInt, dims);
+      return block;
+    };
+    if (defines) {
+      define("b");
+      define("c");
+    }
+    NMB_TRY(ranks.agree(definer.status()));
+    NMB_TRY(writer->end_define());
+    NMB_TRY(writer->sync());
+    NMB_TRY(writer->redefine());
+    if (replaces) {
+      NMB_ASSIGN(const BlockId old, writer->find_block("b"));
+      NMB_TRY(writer->remove_block(old));
+      define("b");
+    }
+    NMB_TRY(ranks.agree(definer.status()));
+    NMB_TRY(writer->end_define());
+    NMB_TRY(writer->sync());
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      if (replaces) {
+        NMB_ASSIGN(const BlockId block, writer->find_block(i == 0 ? "b" : "c"));
+        NMB_TRY(writer->put(block, 0, {{i, 0}, {1, 4}, {}}, std::span<const int>(record)));
+      }
+      NMB_TRY(writer->sync());
+    }
+    // What changes "c" otherwise folds what both have grown by.
+    NMB_TRY(writer->redefine());
+    if (replaces) {
+      NMB_ASSIGN(const BlockId block, writer->find_block("c"));
+      NMB_TRY(writer->put_att_text(block, kGlobal, "history", "changed"));
+    }
+    NMB_TRY(writer->end_define());
+    NMB_TRY(writer->close());
+  }
+  return ranks.agree(
+      ranks.rank() == 0
+          ? expect(test::findings_of(std::filesystem::path(path)).empty(), "no findings")
+          : Status());
 }
 
 }  // namespace

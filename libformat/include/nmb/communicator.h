@@ -174,6 +174,8 @@ class Communicator {
   std::uint64_t number_file() { return ++files_; }
   // How often agree() or first() has ended with a failure, as on all ranks.
   std::uint64_t agreed_failures() const { return agreed_failures_; }
+  // How often agree() has found that ranks do not do the same.
+  std::uint64_t differing_calls() const { return differing_calls_; }
   // All ranks have called it.
   NMB_EXPORT Status barrier();
   // *bytes of `root` on all ranks.
@@ -212,7 +214,15 @@ class Communicator {
   // Messages of one operation. Operations are numbered alike on all ranks; the low bits of a tag
   // say what it does.
   using Tag = std::uint64_t;
-  enum class Operation : Tag { kReduce, kScan, kBroadcast, kBroadcastValue, kBarrier, kExchange };
+  enum class Operation : Tag {
+    kReduce,
+    kScan,
+    kBroadcast,
+    kBroadcastValue,
+    kBarrier,
+    kExchange,
+    kFirst,
+  };
   static constexpr int kOperationBits = 3;
 
   Tag next_tag(Operation what) {
@@ -223,6 +233,7 @@ class Communicator {
   NMB_EXPORT Result<Message> receive(int from, Tag tag);
   Status receive_all(Tag tag, std::size_t count, std::vector<Message>* out);
   NMB_EXPORT Status of_first(const Status& status);
+  Status broadcast(Operation what, int root, std::vector<std::byte>* bytes);
   Status take_arrival();
   // Ranks that make another call send messages that this one does not wait for.
   Status check_same(Tag tag);
@@ -268,7 +279,7 @@ class Communicator {
   bool names_ranks_ = true;
   std::uint64_t operations_ = 0;
   std::uint64_t files_ = 0;
-  std::uint64_t agreed_failures_ = 0;
+  std::uint64_t agreed_failures_ = 0, differing_calls_ = 0;
   std::map<Tag, std::vector<Message>> waiting_;  // arrived, not asked for yet
   std::map<int, Partial> partial_;
   Traffic traffic_;

@@ -126,8 +126,8 @@ Status Communicator::take_arrival() {
 
 Status Communicator::other_call(int from) {
   const Status status(Code::kUsage, "found another collective call on rank " +
-                                        std::to_string(from) + " than on rank " +
-                                        std::to_string(rank_) +
+                                        std::to_string(std::max(from, rank_)) + " than on rank " +
+                                        std::to_string(std::min(from, rank_)) +
                                         ", expected the same collective calls on all ranks");
   fail(status);
   // It may have failed before, which this rank has not heard: then it has gone another way by that.
@@ -168,16 +168,17 @@ Result<Message> Communicator::receive(int from, Tag tag) {
 // number.
 Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message>* out) {
   if (count == 0) return {};
-  std::vector<Message>& arrived = waiting_[tag];
-  while (arrived.size() < count) {
+  auto arrived = waiting_.find(tag);
+  while (arrived == waiting_.end() || arrived->second.size() < count) {
     NMB_TRY(check_same(tag));
     NMB_TRY(take_arrival());
+    if (arrived == waiting_.end()) arrived = waiting_.find(tag);
   }
-  for (Message& message : arrived) {
+  for (Message& message : arrived->second) {
     held_ -= message.bytes().size();
     out->push_back(std::move(message));
   }
-  waiting_.erase(tag);
+  waiting_.erase(arrived);
   return {};
 }
 
@@ -214,6 +215,7 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
                return both;
              }));
   if (all.other.rank >= 0 || all.failed != std::numeric_limits<int>::max()) ++agreed_failures_;
+  if (all.other.rank >= 0) ++differing_calls_;
   if (all.other.rank >= 0)
     return Status(Code::kUsage, "found " + all.other.text(all.first) + " and " +
                                     all.first.text(all.other) +
@@ -234,7 +236,7 @@ Status Communicator::of_first(const Status& status) {
   if (size_ == 1) return status;
   std::vector<std::byte> bytes;
   if (rank_ == 0) bytes = status_bytes(status);
-  NMB_TRY(broadcast(0, &bytes));
+  NMB_TRY(broadcast(Operation::kFirst, 0, &bytes));
   Status told = status_from(bytes);
   if (!told.ok()) ++agreed_failures_;
   return told;
@@ -251,8 +253,12 @@ Status Communicator::barrier() {
 }
 
 Status Communicator::broadcast(int root, std::vector<std::byte>* bytes) {
+  return broadcast(Operation::kBroadcast, root, bytes);
+}
+
+Status Communicator::broadcast(Operation what, int root, std::vector<std::byte>* bytes) {
   if (size_ == 1) return {};
-  const Tag tag = next_tag(Operation::kBroadcast);
+  const Tag tag = next_tag(what);
   const int me = (rank_ - root + size_) % size_;
   int step = 1;
   for (; step < size_; step *= 2) {

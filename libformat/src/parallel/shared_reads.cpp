@@ -47,6 +47,7 @@ void SharedReads::forget() const {
 
 Status SharedReads::together(const std::function<Status()>& work) const {
   if (ranks_.size() == 1) return work();
+  NMB_TRY(ranks_.agree({}, "a call of a reader", number_));
   auto set_recording = [&](bool on) {
     std::lock_guard lock(mutex_);
     recording_ = on;
@@ -58,7 +59,6 @@ Status SharedReads::together(const std::function<Status()>& work) const {
     status = work();
     set_recording(false);
     MessageWriter out;
-    out.put(number_);
     out.put_bytes(status_bytes(status));
     out.put(size_.load());
     for (const auto& [offset, read] : reads_) {
@@ -70,13 +70,8 @@ Status SharedReads::together(const std::function<Status()>& work) const {
   NMB_TRY(ranks_.broadcast(0, &bytes));
   if (ranks_.rank() != 0) {
     MessageReader in(bytes);
-    if (in.get<std::uint64_t>() != number_)
-      status = Status(Code::kUsage,
-                      "found another file that ranks read together on rank 0, expected the same "
-                      "collective call on all ranks");
-    else
-      status = status_from(in.get_bytes());
-    if (status.ok()) {
+    status = status_from(in.get_bytes());
+    {
       std::lock_guard lock(mutex_);
       size_ = in.get<std::uint64_t>();
       following_ = true;

@@ -80,7 +80,7 @@ Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommi
   Status status = w.committed.reader->check_needs(entry);
   BlockCommit c;
   if (status.ok()) {
-    if (const std::optional<std::uint32_t> id = w.blocks.find(entry.name)) {
+    if (const std::optional<BlockId> id = known_block(w, entry.name)) {
       c.id = *id;
       NMB_TRY(check_id(w, c.id));
     } else {

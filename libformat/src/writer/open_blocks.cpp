@@ -53,11 +53,10 @@ struct OpenedBlock {
 };
 
 // Returns names that this rank does not know yet, sorted and distinct.
-std::vector<std::string_view> unknown_of(const WriterCore& w,
-                                         std::span<const std::string_view> names) {
+std::vector<std::string_view> unknown_of(WriterCore& w, std::span<const std::string_view> names) {
   std::vector<std::string_view> unknown;
   for (const std::string_view name : names)
-    if (!w.blocks.find(name)) unknown.push_back(name);
+    if (!known_block(w, name)) unknown.push_back(name);
   std::ranges::sort(unknown);
   unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
   return unknown;

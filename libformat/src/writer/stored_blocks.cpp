@@ -43,15 +43,23 @@ Status check_id(WriterCore& w, BlockId id) {
   return refresh(w, id);
 }
 
+std::optional<BlockId> known_block(WriterCore& w, std::string_view name) {
+  const std::optional<BlockId> id = w.blocks.find(name);
+  // What else is wrong is told when the block is used.
+  if (!id || refresh(w, *id).code() != Code::kNotFound) return id;
+  w.blocks.forget_name(*id);
+  return std::nullopt;
+}
+
 Result<bool> exists(WriterCore& w, std::string_view name) {
-  if (w.blocks.find(name)) return true;
+  if (known_block(w, name)) return true;
   if (!w.committed.reader || w.blocks.removed_names.count(name)) return false;
   return w.committed.reader->index().contains(name);
 }
 
 Result<BlockId> find_block(WriterCore& w, std::string_view name) {
   NMB_TRY(w.failure);
-  if (std::optional<std::uint32_t> id = w.blocks.find(name)) return *id;
+  if (const std::optional<BlockId> id = known_block(w, name)) return *id;
   std::optional<BlockEntry> entry;
   if (w.committed.reader && !w.blocks.removed_names.count(name)) {
     NMB_ASSIGN(entry, w.committed.reader->index().find(name));

@@ -2,6 +2,7 @@
 // are needed.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "nmb/classic.h"
@@ -12,6 +13,9 @@ namespace nmb {
 // Call this before every use of a handle: returns kUsage, or updates the block if another rank has
 // changed it.
 Status check_id(WriterCore& w, BlockId id);
+// The ID by which a name is known here. None: it is not, or only as that of a block that another
+// rank has removed or renamed since, whose ID stays its own.
+std::optional<BlockId> known_block(WriterCore& w, std::string_view name);
 Result<bool> exists(WriterCore& w, std::string_view name);
 Result<BlockId> find_block(WriterCore& w, std::string_view name);
 // Returns the block with its metadata and layout.

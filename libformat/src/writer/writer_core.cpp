@@ -2,6 +2,7 @@
 #include "writer/writer_core.h"
 
 #include <exception>
+#include <new>
 #include <string>
 
 #include "wire/checked.h"
@@ -34,7 +35,12 @@ WriterCore::~WriterCore() {
     (void)file->truncate(committed.kept_length).ok();
   // Other ranks may still put values into their places: until they know, no other writer may have
   // these.
-  if (others_go_on) ranks.communicator().keep(std::move(file));
+  if (!others_go_on) return;
+  try {
+    ranks.communicator().keep(std::move(file));
+  } catch (const std::bad_alloc&) {
+    (void)file.release();
+  }
 }
 
 Status WriterCore::keep(Status status) {
@@ -49,12 +55,12 @@ Status WriterCore::keep(Status status) {
 void WriterCore::leave() {
   Communicator& all = ranks.communicator();
   // Where it has failed together, all ranks know, and none of them waits for this one.
-  if (ranks.is_alone() || !file || failed_together) return;
+  if (ranks.is_alone() || !file || (failed_together && !calls_differed)) return;
   // Ranks that give it up, or that share another failure, all come here, if none goes on.
   const bool ends_together = abandoned || all.agreed_failures() != agreed_failures;
   const bool by_exception = std::uncaught_exceptions() > 0;
   if (!by_exception && ends_together && all.agree({}, kEnd, number).ok()) return;
-  others_go_on = true;
+  others_go_on = !(by_exception && ends_together);
   // Who catches an exception says what it was.
   if (by_exception) return;
   all.fail(!failure.ok()

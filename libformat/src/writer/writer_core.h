@@ -71,11 +71,12 @@ struct WriterCore {
   WriterOptions options;
   RankWork ranks;
   const Traffic traffic_before;
-  const std::uint64_t number;           // of this file among those of the ranks
-  const std::uint64_t agreed_failures;  // ahead of this writer
-  Status out_of_memory;                 // made ahead: later there may be no memory for it
-  Status failure;                       // what broke the file; ok: still sound
-  bool failed_together = false;         // all ranks have it: nobody waits for another any more
+  const std::uint64_t number;     // of this file among those of the ranks
+  std::uint64_t agreed_failures;  // when all ranks went on last
+  Status out_of_memory;           // made ahead: later there may be no memory for it
+  Status failure;                 // what broke the file; ok: still sound
+  bool failed_together = false;   // all ranks have it: nobody waits for another any more
+  bool calls_differed = false;    // so it failed, perhaps with another writer on other ranks
   PhaseClock clock;
   bool define_mode = true;
   bool abandoned = false;
@@ -113,13 +114,16 @@ Status WriterCore::together(std::string_view operation, Work work) {
   }
   // Other ranks may have left.
   if (failed_together) return failure;
+  const std::uint64_t differed = ranks.communicator().differing_calls();
   Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {
     NMB_TRY(ranks.agree(failure, operation, number));
+    agreed_failures = ranks.communicator().agreed_failures();
     return work().in_file(file->name());
   });
   if (!status.ok()) {
     failure = status;
     failed_together = true;
+    calls_differed = ranks.communicator().differing_calls() != differed;
   }
   return status;
 }
