@@ -37,7 +37,7 @@ struct PutRequest {
 };
 
 // Names of blocks after the last end_define() of several ranks.
-struct SharedNames {
+struct MatchedNames {
   NameSlices slices;
   OwnedNames owned;
   bool move = false;  // a rank has defined, removed or renamed a block since the last commit
@@ -94,7 +94,7 @@ struct WriterCore {
   CommittedState committed;
   NextGeneration next{committed.superblock, stripes};
   BlockSet blocks;
-  SharedNames names;
+  MatchedNames names;
   // Stored bodies, so that the commit need not encode them again. A compressed body is small
   // compared with its definitions, which are in memory anyway; other bodies are kept up to a
   // smaller limit.
