@@ -80,8 +80,9 @@ Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommi
   Status status = w.committed.reader->check_needs(entry);
   BlockCommit c;
   if (status.ok()) {
-    if (const std::optional<BlockId> id = known_block(w, entry.name)) {
-      c.id = *id;
+    NMB_ASSIGN(const std::optional<BlockId> known, known_block(w, entry.name));
+    if (known) {
+      c.id = *known;
       NMB_TRY(check_id(w, c.id));
     } else {
       c.id = w.blocks.add(entry.name);

@@ -53,10 +53,13 @@ struct OpenedBlock {
 };
 
 // Returns names that this rank does not know yet, sorted and distinct.
-std::vector<std::string_view> unknown_of(WriterCore& w, std::span<const std::string_view> names) {
+Result<std::vector<std::string_view>> unknown_of(WriterCore& w,
+                                                 std::span<const std::string_view> names) {
   std::vector<std::string_view> unknown;
-  for (const std::string_view name : names)
-    if (!known_block(w, name)) unknown.push_back(name);
+  for (const std::string_view name : names) {
+    NMB_ASSIGN(const std::optional<BlockId> known, known_block(w, name));
+    if (!known) unknown.push_back(name);
+  }
   std::ranges::sort(unknown);
   unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
   return unknown;
@@ -65,7 +68,9 @@ std::vector<std::string_view> unknown_of(WriterCore& w, std::span<const std::str
 }  // namespace
 
 Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::string_view> names) {
-  const std::vector<std::string_view> unknown = unknown_of(w, names);
+  const Result<std::vector<std::string_view>> found = unknown_of(w, names);
+  NMB_TRY(w.ranks.agree(w.keep(found.status())));
+  const std::vector<std::string_view>& unknown = *found;
   const std::vector<std::size_t> begins = w.names.slices.cut(unknown);
   Outbox<NameQuestion> questions;
   for (std::size_t s = 0; s < w.names.slices.count(); ++s)

@@ -43,23 +43,28 @@ Status check_id(WriterCore& w, BlockId id) {
   return refresh(w, id);
 }
 
-std::optional<BlockId> known_block(WriterCore& w, std::string_view name) {
+Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name) {
   const std::optional<BlockId> id = w.blocks.find(name);
-  // What else is wrong is told when the block is used.
-  if (!id || refresh(w, *id).code() != Code::kNotFound) return id;
+  if (!id) return id;
+  const Status status = refresh(w, *id);
+  // What this version cannot do with it is told when the block is used.
+  if (status.ok() || status.code() == Code::kUnsupported) return id;
+  if (status.code() != Code::kNotFound) return status;
   w.blocks.forget_name(*id);
-  return std::nullopt;
+  return std::optional<BlockId>();
 }
 
 Result<bool> exists(WriterCore& w, std::string_view name) {
-  if (known_block(w, name)) return true;
+  NMB_ASSIGN(const std::optional<BlockId> known, known_block(w, name));
+  if (known) return true;
   if (!w.committed.reader || w.blocks.removed_names.count(name)) return false;
   return w.committed.reader->index().contains(name);
 }
 
 Result<BlockId> find_block(WriterCore& w, std::string_view name) {
   NMB_TRY(w.failure);
-  if (const std::optional<BlockId> id = known_block(w, name)) return *id;
+  NMB_ASSIGN(const std::optional<BlockId> known, known_block(w, name));
+  if (known) return *known;
   std::optional<BlockEntry> entry;
   if (w.committed.reader && !w.blocks.removed_names.count(name)) {
     NMB_ASSIGN(entry, w.committed.reader->index().find(name));

@@ -15,7 +15,7 @@ namespace nmb {
 Status check_id(WriterCore& w, BlockId id);
 // The ID by which a name is known here. None: it is not, or only as that of a block that another
 // rank has removed or renamed since, whose ID stays its own.
-std::optional<BlockId> known_block(WriterCore& w, std::string_view name);
+Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name);
 Result<bool> exists(WriterCore& w, std::string_view name);
 Result<BlockId> find_block(WriterCore& w, std::string_view name);
 // Returns the block with its metadata and layout.
