@@ -15,7 +15,7 @@ class RandomDataset {
  public:
   explicit RandomDataset(std::uint64_t seed) : random_(seed) {}
 
-  test::Dataset make() {
+  test::ClassicDataset make() {
     Metadata m;
     const DimId time = *m.def_dim("time", kUnlimited);
     const DimId x = *m.def_dim("x y", 1 + below(7));
@@ -35,7 +35,7 @@ class RandomDataset {
     }
     // Records are told by the values of a variable.
     *m.def_var("time", Type::kInt, std::vector{time});
-    test::Dataset out = test::make_dataset(std::move(m), Kind::kCdf5, below(5));
+    test::ClassicDataset out = test::make_dataset(std::move(m), Kind::kCdf5, below(5));
     for (VarId v = 0; v < out.metadata.variable_count(); ++v) set_values(&out, v);
     return out;
   }
@@ -64,7 +64,7 @@ class RandomDataset {
     }
   }
 
-  void set_values(test::Dataset* dataset, VarId id) {
+  void set_values(test::ClassicDataset* dataset, VarId id) {
     const Type type = dataset->metadata.variable(id).type;
     test::for_each_part(*dataset, id, [&](std::uint64_t offset, std::uint64_t count) {
       if (below(4) == 0) return;  // fill values
@@ -93,7 +93,7 @@ TEST(CdlRoundTrip, ThroughNcgen) {
   const test::TemporaryFolder folder;
   const auto cdl = folder.path() / "a.cdl", made = folder.path() / "a.nc";
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    const test::Dataset dataset = RandomDataset(seed).make();
+    const test::ClassicDataset dataset = RandomDataset(seed).make();
     const std::string text = test::text_of([&](const TextSink& sink) {
       return write_cdl(dataset.text("a"), dataset.layout, dataset.extent(), std::nullopt, sink);
     });

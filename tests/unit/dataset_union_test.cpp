@@ -22,7 +22,7 @@ class DatasetUnionTest : public testing::Test {
   // A group whose values count on from those of the groups before.
   void add(const std::string& group, Metadata metadata, std::uint64_t records = 0,
            bool is_record_unused = false) {
-    test::Dataset made = test::make_dataset(std::move(metadata), Kind::kCdf1, records);
+    test::ClassicDataset made = test::make_dataset(std::move(metadata), Kind::kCdf1, records);
     for (std::byte& value : made.values) value = static_cast<std::byte>(next_++ % 251);
     kept_.push_back(std::move(made));
     nmb::Dataset dataset;
@@ -37,7 +37,8 @@ class DatasetUnionTest : public testing::Test {
 
   // The values of a variable of the union.
   std::vector<std::byte> values(const nmb::Dataset& all, const char* name) {
-    test::Dataset whole{all.metadata, all.layout, std::vector<std::byte>(all.extent->size())};
+    test::ClassicDataset whole{all.metadata, all.layout,
+                               std::vector<std::byte>(all.extent->size())};
     EXPECT_TRUE(all.extent->read_at(0, whole.values).ok());
     return test::values_of(whole, *all.metadata.find_variable(name));
   }
@@ -54,7 +55,7 @@ class DatasetUnionTest : public testing::Test {
   }
 
   unsigned next_ = 1;
-  std::deque<test::Dataset> kept_;
+  std::deque<test::ClassicDataset> kept_;
   std::vector<std::string> conflicts_, left_out_, filled_, differing_;
   std::unique_ptr<DatasetUnion> union_;
 };

@@ -14,7 +14,7 @@
 namespace nmb {
 namespace {
 
-using test::Dataset;
+using test::ClassicDataset;
 using test::text_of;
 
 template <class T>
@@ -33,15 +33,15 @@ void put_text(Metadata* metadata, VarId owner, std::string_view name, std::strin
 
 using namespace std::string_view_literals;
 
-std::string cdl_header(const Dataset& dataset, std::string_view name = "x") {
+std::string cdl_header(const ClassicDataset& dataset, std::string_view name = "x") {
   return text_of([&](const TextSink& sink) { return write_cdl_header(dataset.text(name), sink); });
 }
 
-std::string json_header(const Dataset& dataset, std::string_view name = "x") {
+std::string json_header(const ClassicDataset& dataset, std::string_view name = "x") {
   return text_of([&](const TextSink& sink) { return write_json_header(dataset.text(name), sink); });
 }
 
-Dataset attributes_of_all_types() {
+ClassicDataset attributes_of_all_types() {
   Metadata m;
   put_attribute<std::int8_t>(&m, kGlobal, "b", Type::kByte, {-128, 127});
   put_text(&m, kGlobal, "c", "text");
@@ -156,7 +156,7 @@ TEST(Cdl, NamesAreEscaped) {
 
 // tas(time, x) of float with a fill value, name(time, x) and label(x) of char, flag(x) of byte, n
 // of double; two records.
-Dataset example() {
+ClassicDataset example() {
   Metadata m;
   const DimId time = *m.def_dim("time", kUnlimited);
   const DimId x = *m.def_dim("x", 3);
@@ -167,7 +167,7 @@ Dataset example() {
   put_text(&m, label, "_FillValue", "#");
   *m.def_var("flag", Type::kByte, std::vector{x});
   const VarId n = *m.def_var("n", Type::kDouble, {});
-  Dataset d = test::make_dataset(std::move(m), Kind::kCdf2, 2);
+  ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf2, 2);
   const auto place = [&](VarId v) {
     return d.values.data() + (d.metadata.begin(v) - d.layout.header_length);
   };
@@ -184,7 +184,7 @@ Dataset example() {
 }
 
 TEST(Cdl, Data) {
-  const Dataset d = example();
+  const ClassicDataset d = example();
   const auto cdl = [&](std::optional<VarId> only) {
     return text_of([&](const TextSink& sink) {
       return write_cdl(d.text("x"), d.layout, d.extent(), only, sink);
@@ -218,7 +218,7 @@ TEST(Cdl, LongRowsContinue) {
   Metadata m;
   const DimId x = *m.def_dim("x", 30);
   *m.def_var("v", Type::kShort, std::vector{x});
-  Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
+  ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
   for (std::byte& b : d.values) b = std::byte{0x55};
   const std::string text = text_of([&](const TextSink& sink) {
     return write_cdl(d.text("x"), d.layout, d.extent(), std::nullopt, sink);
@@ -231,7 +231,7 @@ TEST(Cdl, LongRowsContinue) {
 }
 
 TEST(Values, OfAHyperslab) {
-  const Dataset d = example();
+  const ClassicDataset d = example();
   const auto values = [&](VarId v, const Hyperslab& slab, ValueFormat format) {
     return text_of([&](const TextSink& sink) {
       return write_values(d.text("x"), d.layout, d.extent(), v, slab, format, sink);
@@ -256,7 +256,7 @@ TEST(Values, NestedArrays) {
   Metadata m;
   const DimId two = *m.def_dim("two", 2);
   *m.def_var("v", Type::kByte, std::vector{two, two, two});
-  Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
+  ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
   for (std::size_t i = 0; i < 8; ++i) d.values[i] = static_cast<std::byte>(i);
   EXPECT_EQ(text_of([&](const TextSink& sink) {
               return write_values(d.text("x"), d.layout, d.extent(), 0, {{0, 0, 0}, {2, 2, 2}, {}},
@@ -294,7 +294,7 @@ TEST(Values, MemoryAndReadsAreBounded) {
   const DimId time = *m.def_dim("time", kUnlimited);
   *m.def_var("a", Type::kInt, std::vector{time});
   const VarId b = *m.def_var("b", Type::kInt, std::vector{time});
-  const Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 200000);
+  const ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 200000);
   const auto extent = d.extent();
   const auto source = std::make_shared<const test::CountingSource>(*extent);
   std::uint64_t bytes = 0, largest = 0;
@@ -329,7 +329,7 @@ TEST(Values, AreWholeUpToWhereTheyCannotBeRead) {
     Metadata m;
     std::vector dims{*m.def_dim("one", 1), *m.def_dim("rows", rows), *m.def_dim("x", length)};
     *m.def_var("v", type, dims);
-    const Dataset d = test::make_dataset(std::move(m), Kind::kCdf5, 0);
+    const ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf5, 0);
     std::string text;
     const Status status =
         write_values(d.text("x"), d.layout, std::make_shared<CutExtent>(d.extent()), 0,
@@ -352,7 +352,7 @@ TEST(Values, AFailedSinkStopsTheReading) {
   Metadata m;
   const DimId x = *m.def_dim("x", 2000000);
   *m.def_var("v", Type::kInt, std::vector{x});
-  const Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
+  const ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
   const auto extent = d.extent();
   const auto source = std::make_shared<const test::CountingSource>(*extent);
   const Status status = write_cdl(d.text("x"), d.layout, source, std::nullopt,

@@ -84,7 +84,7 @@ class SplitDatasetTest : public testing::Test {
 
   // The part's values as its block will have them, by variable.
   void keep_values(const DatasetPart& part) {
-    test::Dataset made = test::make_dataset(part.metadata, Kind::kCdf5, part.records);
+    test::ClassicDataset made = test::make_dataset(part.metadata, Kind::kCdf5, part.records);
     const PartBlock block{0, 0, part.begins, part.record_size, false};
     const RunSource source(dataset_.extent(), runs_of(block, made.metadata, made.layout),
                            made.values.size());
@@ -100,7 +100,7 @@ class SplitDatasetTest : public testing::Test {
   using Lines = std::vector<std::string>;
 
   Metadata definitions_;
-  test::Dataset dataset_;
+  test::ClassicDataset dataset_;
   Status status_;
   bool moves_ = false;
   Parts parts_;

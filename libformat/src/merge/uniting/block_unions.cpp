@@ -706,13 +706,13 @@ void BlockUnions::warn_of_notes() {
   warn(filled([](ConflictKind kind) { return kind == ConflictKind::kConstantVariable; }),
        "took from other files", "missing constant variable", "missing constant variables", object);
   warn(filled([](ConflictKind kind) { return kind == ConflictKind::kMissingRows; }),
-       "added no rows for", ConflictKind::kMissingBlock, "missing blocks", object);
+       "added no rows for", "missing block", "missing blocks", object);
   warn(filled([](ConflictKind kind) { return kind == ConflictKind::kSetSize; }),
        "NumFilesInSet does not match the number of files in", "set", "sets",
        [](const PackConflict& note) { return note.first_file; });
-  warn(report_.shared, "used the first file's values without comparing for",
-       ConflictKind::kVariable, ConflictKind::kVariables, object);
-  warn(report_.widened, "widened", ConflictKind::kVariable, ConflictKind::kVariables, object);
+  warn(report_.shared, "used the first file's values without comparing for", "variable",
+       "variables", object);
+  warn(report_.widened, "widened", "variable", "variables", object);
   warn(report_.left_out, "left out", "object that differs from the first file",
        "objects that differ from the first file", object);
 }
