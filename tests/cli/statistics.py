@@ -213,7 +213,7 @@ def check_refusals(tools, files):
         (("nmcat", files[0], "-o", "out.nmb", "--dry-run", "--stats", "basic"), "--dry-run"),
         (("nmcat", files[0], "-o", "out.nmb", "--stats", "all"), "--stats"),
         (("nmconvert", files[0], "out.nc", "--to", "cdf5", "--stats", "basic"), "--stats"),
-        (("nminspect", "stats", files[0]), "no NMB file"),
+        (("nminspect", "stats", files[0]), "only NMB files have statistics"),
         (("nminspect", "stats", "one.nmb", "no_such_block"), "no block"),
         (("nminspect", "stats", "split.nmb", "--histogram"), "no histogram"),
     ):

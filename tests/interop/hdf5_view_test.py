@@ -269,7 +269,7 @@ class ViewTest:
         test.run("nmverify", "clash.nmb")
         test.run("nmcat", "one.nc", "-o", "shown.nmb", "--block-name", "a", "--hdf5-view", "on")
         before = self.path("shown.nmb").read_bytes()
-        test.run("nmcat", "odd.nc", "-o", "shown.nmb", "--append", "--strict", exit_code=1, says="the one that is there")
+        test.run("nmcat", "odd.nc", "-o", "shown.nmb", "--append", "--strict", exit_code=1, says="the existing one shows generation 1")
         test.check(self.path("shown.nmb").read_bytes() == before, "another file where warnings are findings")
         test.run("nmverify", "shown.nmb")
         test.run("nmcat", "one.nc", "-o", "x.nc", "--hdf5-view", "on", exit_code=2, says="--hdf5-view")

@@ -223,7 +223,7 @@ def check_find(test):
             test.check(test.run("nminspect", "find", file, "tas@number == 7 && tas@empty == ''").count("\n") == 1, f"{file}: number")
             test.run("nminspect", "find", file, 'tas@number == "7"', exit_code=2, says="compared with text")
     test.check(test.run("nminspect", "find", "texts.h5", 'tas@characters == "Km"').count("\n") == 1, "characters")
-    test.run("nminspect", "find", "texts.h5", 'tas@two == "K"', exit_code=2, says="attribute tas@two of 2")
+    test.run("nminspect", "find", "texts.h5", 'tas@two == "K"', exit_code=2, says="attribute tas@two has 2")
 
 
 def check_corpus(test, corpus):

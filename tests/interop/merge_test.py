@@ -210,7 +210,7 @@ def check_widen(test):
             make(test.work / files[i], first=3 * i, change=change(kind, fill=99, limit=77))
         for order in (files, files[::-1]):
             told = json.loads(test.run("nmcat", "--mode", "join", *order, "-o", "w.nmb", "-f", "--on-mismatch", "widen", "--json",
-                                       says="widened 1 variable: fixed"))
+                                       says="widened 2 variables: fixed"))
             test.check(told["widened"] and {one["object"] for one in told["widened"]} == {"t", "fixed"}, f"told {told['widened']}")
             test.run("nmverify", "w.nmb")
             test.run("nmconvert", "w.nmb", "w.nc", "-f")
@@ -288,7 +288,7 @@ def check_widen(test):
         for i, kind in enumerate(kinds):
             make(test.work / f"none{i}.nc", first=3 * i, change=replace_t(kind))
         test.run("nmcat", "--mode", "join", "none0.nc", "none1.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=1, says="type t")
-    test.run("nmcat", "--mode", "tiles", "fill0.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=2, says="--mode tiles")
+    test.run("nmcat", "--mode", "tiles", "fill0.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=2, says="needs --mode union or join")
 
 
 def make_events(path, events, tables, kind="u4"):

@@ -55,7 +55,7 @@ Status expect_refusal(Communicator& ranks, const RankFolder& folder, const Write
 
 RANK_CASE(MpiIoNeedsRanksOfMpi) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  const std::string_view why = "found MPI-IO asked for without ranks of MPI";
+  const std::string_view why = "MPI-IO needs ranks of MPI";
   if (!ranks.mpi_io()) NMB_TRY(expect_refusal(ranks, folder, mpi_io(), why));
   const Status alone = Writer::create(folder.file("alone.nmb"), mpi_io()).status();
   return expect_failure_of_all(ranks, alone, Code::kUsage, why);

@@ -19,26 +19,23 @@ std::string refused(const std::function<void(PackOptions&)>& set,
 
 TEST(PackOptions, DoNotGoTogether) {
   EXPECT_EQ(refused([](PackOptions&) {}), "ok");
-  EXPECT_EQ(refused([](PackOptions& o) { o.inputs.clear(); }),
-            "found no inputs, expected at least one");
-  EXPECT_EQ(refused([](PackOptions& o) { o.key = "evt"; }),
-            "found key, expected mode join with it");
+  EXPECT_EQ(refused([](PackOptions& o) { o.inputs.clear(); }), "no inputs; name at least one");
+  EXPECT_EQ(refused([](PackOptions& o) { o.key = "evt"; }), "key needs mode join");
   EXPECT_EQ(refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
-            "found mode pack with an output of kind cdf2, expected nc4, hdf5 or nmb, which have "
-            "groups");
+            "mode pack needs an output of kind nc4, hdf5 or nmb, which have groups; the output is "
+            "cdf2");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.dry_run = true; }),
-            "found dry_run with an output of kind nc4, expected nmb");
+            "dry_run needs an output of kind nmb; the output is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.append = true, o.mode = MergeMode::kTiles; }),
-            "found append with mode tiles, expected pack");
+            "append needs mode pack; the mode is tiles");
   EXPECT_EQ(refused([](PackOptions& o) { o.link = true, o.writer.hdf5_view = Hdf5View::kOn; }),
-            "found link with hdf5_view on, expected one of them: a view cannot show values in "
-            "other files");
+            "link and hdf5_view on exclude each other: a view cannot show values in other files");
 }
 
 TEST(PackOptions, AreNamedByTheCaller) {
   EXPECT_EQ(refused([](PackOptions& o) { o.link = true, o.compression.emplace(); },
                     {.compression = "--compress", .link = "--link"}),
-            "found --link with --compress, expected one of them");
+            "--link and --compress exclude each other");
 }
 
 }  // namespace

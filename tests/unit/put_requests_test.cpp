@@ -100,7 +100,7 @@ TEST_F(PutRequestsTest, OpenOnesKeepWhatWasPutFromBeingCommitted) {
   for (const auto& call : {&Writer::sync, &Writer::redefine, &Writer::close}) {
     const Status status = (writer.get()->*call)();
     EXPECT_EQ(status.code(), Code::kUsage);
-    EXPECT_NE(status.message().find("found 2 requests"), std::string::npos) << status.text();
+    EXPECT_NE(status.message().find("2 requests are open"), std::string::npos) << status.text();
   }
   EXPECT_EQ(writer->generation(), 0u);
   EXPECT_EQ(writer->define_block("b").status().code(), Code::kUsage) << "not in define mode";

@@ -207,7 +207,7 @@ Result<std::optional<bool>> FindExpression::compared(const Node& node, const Val
   if (!left || !right) return std::optional<bool>();
   if (left->index() != right->index()) {
     const Operand& name = node.left.constant ? node.right : node.left;
-    return Status(Code::kUsage, "a number is compared with text" +
+    return Status(Code::kUsage, "found a number compared with text" +
                                     (name.constant ? "" : ": " + names_[name.name].text) +
                                     ", expected two of one kind");
   }

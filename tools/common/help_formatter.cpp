@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kWidestName = 24;
+constexpr std::size_t kShortestClause = 12;
 
 // Breaks `text` between words. The first line is taken to begin in column `indent`; the others do.
 std::string filled(std::string_view text, std::size_t indent = 0) {
@@ -38,13 +39,14 @@ std::string filled(std::string_view text, std::size_t indent = 0) {
 }
 
 // The beginning of `text` that fits into `width` characters: without a last parenthesis if that is
-// enough, else the first clause, else as many words as fit.
+// enough, else the first clause, else as many words as fit. "join: the dimension of ..." begins
+// with no clause, but with the mode that the option is for.
 std::string brief(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
   if (const std::size_t end = text.rfind(" ("); text.ends_with(')') && end <= width)
     return text.substr(0, end);
   if (const std::size_t end = std::min({text.find("; "), text.find(": "), text.find(" (")});
-      end <= width)
+      end <= width && end >= kShortestClause)
     return text.substr(0, end);
   return text.substr(0, text.rfind(' ', width - 4)) + " ...";
 }

@@ -276,7 +276,7 @@ Status PackCommand::take_output() {
         "--no-provenance", "--hdf5-view", "--stats"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
-                    fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
+                    fmt::format("{} needs an output of kind nmb; OUT is {}", option, to_));
   if (!to_.starts_with("cdf")) {
     options_.hdf5.emplace().plain = to_ == "hdf5";
     return {};
@@ -298,14 +298,13 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
   const std::size_t warnings = report->warnings.size() - before;
   if (options_.strict && warnings > 0)
     return Status(Code::kConflict, options_.output, kNoOffset, "",
-                  fmt::format("{} where none is allowed; nothing was written",
+                  fmt::format("{} with --strict; nothing was written",
                               warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
   for (const Loss& loss : lost.losses) losses_.push_back(loss.line());
   if (losses_.empty() || lossy_) return {};
   return Status(
       Code::kConflict, options_.output, kNoOffset, "",
-      fmt::format("found {} that an HDF5 file cannot hold, expected none without "
-                  "--lossy; nothing was written",
+      fmt::format("an HDF5 file cannot hold {}; use --lossy to write the rest; nothing was written",
                   losses_.size() == 1 ? "1 thing" : fmt::format("{} things", losses_.size())));
 }
 
@@ -384,7 +383,8 @@ Status PackCommand::gather_inputs() {
   }
   if (sort_ == "name")
     std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
-  return check_options(options_, {.inputs = "files or --files-from",
+  return check_options(options_, {.inputs = "files or use --files-from",
+                                  .output = "OUT",
                                   .mode = "--mode",
                                   .key = "--key",
                                   .compression = "--compress",
@@ -484,7 +484,7 @@ Status PackCommand::take_storage() {
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
   options_.external = tool_.options().external;
   if (options_.link && tool_.app().count("--inline") > 0)
-    return Status(Code::kUsage, "found --link with --inline, expected one of them");
+    return Status(Code::kUsage, "--link and --inline exclude each other");
   options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
   options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
                                    : codec_ == "zstd" ? MetadataCodec::kZstd

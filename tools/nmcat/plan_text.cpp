@@ -52,8 +52,9 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
   NMB_TRY(row("fixed parts and gaps", human_bytes(other)));
   NMB_TRY(row("ranks", std::to_string(plan.ranks)));
   NMB_TRY(row("memory", human_bytes(plan.peak_memory) + " per process at most"));
-  NMB_TRY(row("on Lustre", plan.lustre_command +
-                               (plan.stripe_count > 1 ? " (-c: at most the number of OSTs)" : "")));
+  NMB_TRY(row(
+      "on Lustre",
+      plan.lustre_command + (plan.stripe_count > 1 ? " (-c: no more than there are OSTs)" : "")));
   const char* key = "first blocks";
   for (const std::string& name : plan.first_blocks) NMB_TRY(row(std::exchange(key, ""), name));
   return table.finish();

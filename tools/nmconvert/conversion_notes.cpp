@@ -25,7 +25,7 @@ Status ConversionNotes::check_warnings() const {
   if (!options_.strict || count == 0) return {};
   return Status(Code::kConflict, record_.of.output, kNoOffset, "",
                 std::to_string(count) + (count == 1 ? " warning" : " warnings") +
-                    " where none is allowed; nothing was written");
+                    " with --strict; nothing was written");
 }
 
 Status ConversionNotes::accept_losses(const std::vector<Loss>& losses, const std::string& target) {
@@ -66,8 +66,9 @@ Status ConversionNotes::take_losses(const PackReport& report, const Status& stat
 Status ConversionNotes::refused_losses(const std::string& target) const {
   const std::size_t count = record_.losses.size();
   return Status(Code::kConflict, record_.of.input, kNoOffset, "",
-                "found " + std::to_string(count) + (count == 1 ? " thing that " : " things that ") +
-                    target + " cannot hold, expected none without --lossy; nothing was written");
+                target + " cannot hold " + std::to_string(count) +
+                    (count == 1 ? " thing" : " things") +
+                    "; use --lossy to write the rest; nothing was written");
 }
 
 }  // namespace nmb::tools

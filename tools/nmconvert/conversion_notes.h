@@ -24,7 +24,7 @@ class ConversionNotes {
   void warn(const std::string& text) { record_.warnings.push_back(record_.of.input + ": " + text); }
   Status warn_of_tags(const Result<TagCounts>& counts);
   Status warn_of_what_stays(const Reader& reader);
-  // kConflict: warnings, where none is allowed.
+  // kConflict: warnings, with --strict.
   Status check_warnings() const;
 
   // Notes what the output will not have. kConflict without --lossy.

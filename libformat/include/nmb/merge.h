@@ -200,8 +200,8 @@ struct PackOptions {
 
 // What messages call options.
 struct PackOptionNames {
-  std::string inputs = "at least one";
-  std::string mode = "mode", kind = "an output of kind", key = "key", compression = "compression";
+  std::string inputs = "at least one", output = "the output";
+  std::string mode = "mode", key = "key", compression = "compression";
   std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
   std::string append = "append", link = "link", block_by = "block_by", hdf5_view = "hdf5_view";
   std::string external = "external";

@@ -190,13 +190,13 @@ void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
         {input,
          {},
          "tags",
-         of_blocks(extras.tagged - kept.tagged) + " not taken over whole; not copied",
+         of_blocks(extras.tagged - kept.tagged) + " not copied whole; left out",
          PackLoss::Kind::kTags,
          extras.tagged - kept.tagged});
   if (extras.counted > kept.counted)
     report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
                                of_blocks(extras.counted - kept.counted) +
-                               " not taken over whole are left out; --stats counts values anew");
+                               " not copied whole are left out; --stats counts values anew");
 }
 
 void PlannedInputs::end_planning() {

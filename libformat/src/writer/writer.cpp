@@ -42,8 +42,7 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   if (options.io == Io::kMpiIo && !mpi_io)
     return Status(Code::kUsage, "MPI-IO needs ranks of MPI; start the program with mpiexec");
   if (options.io != Io::kMpiIo && !options.hints.empty())
-    return Status(Code::kUsage,
-                  "found hint \"" + options.hints[0].first + "\", expected hints with MPI-IO only");
+    return Status(Code::kUsage, "hint \"" + options.hints[0].first + "\" needs MPI-IO");
   for (const auto& [key, value] : options.hints)
     if (key == "cb_nodes" && value.find_first_not_of('0') == value.npos)
       return Status(Code::kUsage,

@@ -20,52 +20,56 @@ std::string kind_word(const PackOptions& options) {
 
 Status check_options(const PackOptions& options, const PackOptionNames& names) {
   constexpr const char* kModes[] = {"pack", "union", "join", "tiles"};
-  const std::string mode = names.mode + " " + kModes[static_cast<int>(options.mode)];
-  const std::string kind = names.kind + " " + kind_word(options);
-  const std::string one = "one of them";
+  const std::string mode = kModes[static_cast<int>(options.mode)];
   const bool packs = options.mode == MergeMode::kPack;
   const bool is_nmb = !options.classic && !options.hdf5;
   const bool divides = options.block_by.by != BlockRule::By::kGroup;
   const bool resumes = !options.resume.empty();
   const bool counts = options.writer.statistics != StatisticsLevel::kNone;
   const bool dry_run = options.writer.dry_run;
-  if (options.inputs.empty())
-    return Status(Code::kUsage, "found no inputs, expected " + names.inputs);
-  if (options.samples.variables == 0)
-    return Status(Code::kUsage, "found samples of 0 variables, expected 1 or more");
-  if (!options.key.empty() && options.mode != MergeMode::kJoin)
-    return Status(Code::kUsage,
-                  "found " + names.key + ", expected " + names.mode + " join with it");
+  const auto needs_kind = [&](const std::string& option, const char* kinds) {
+    return option + " needs an output of kind " + kinds + "; " + names.output + " is " +
+           kind_word(options);
+  };
+  const auto needs_pack = [&](const std::string& option) {
+    return option + " needs " + names.mode + " pack; the mode is " + mode;
+  };
+  const auto exclude = [](const std::string& option, const std::string& other) {
+    return option + " and " + other + " exclude each other";
+  };
   struct Rule {
     bool is_broken;
-    std::string option, with, expected;
+    std::string text;
   };
   for (const Rule& rule : std::initializer_list<Rule>{
-           {options.classic && packs, mode, kind, "nc4, hdf5 or nmb, which have groups"},
-           {options.classic && options.compression, names.compression, kind, "nmb, nc4 or hdf5"},
-           {dry_run && !is_nmb, names.dry_run, kind, "nmb"},
-           {dry_run && counts, names.dry_run,
-            names.statistics +
-                (options.writer.statistics == StatisticsLevel::kBasic ? " basic" : " histogram"),
-            one + ": the length of statistics depends on values"},
-           {resumes && !is_nmb, names.resume, kind, "nmb"},
-           {resumes && dry_run, names.resume, names.dry_run, one},
-           {options.append && !is_nmb, names.append, kind, "nmb"},
-           {options.append && !packs, names.append, mode, "pack"},
-           {options.append && dry_run, names.append, names.dry_run, one},
-           {options.append && resumes, names.append, names.resume, one},
-           {options.link && !is_nmb, names.link, kind, "nmb"},
-           {options.link && !packs, names.link, mode, "pack"},
-           {options.link && divides, names.link, names.block_by, one},
-           {options.link && options.compression, names.link, names.compression, one},
-           {options.link && options.writer.hdf5_view == Hdf5View::kOn, names.link,
-            names.hdf5_view + " on", one + ": a view cannot show values in other files"},
-           {options.link && options.external == ExternalPaths::kNone, names.link,
-            names.external + " none", "beneath or any"},
+           {options.inputs.empty(), "no inputs; name " + names.inputs},
+           {options.samples.variables == 0, "found samples of 0 variables, expected 1 or more"},
+           {!options.key.empty() && options.mode != MergeMode::kJoin,
+            names.key + " needs " + names.mode + " join"},
+           {options.classic && packs,
+            needs_kind(names.mode + " " + mode, "nc4, hdf5 or nmb, which have groups")},
+           {options.classic && options.compression,
+            needs_kind(names.compression, "nmb, nc4 or hdf5")},
+           {dry_run && !is_nmb, needs_kind(names.dry_run, "nmb")},
+           {dry_run && counts, exclude(names.dry_run, names.statistics) +
+                                   ": the length of statistics depends on values"},
+           {resumes && !is_nmb, needs_kind(names.resume, "nmb")},
+           {resumes && dry_run, exclude(names.resume, names.dry_run)},
+           {options.append && !is_nmb, needs_kind(names.append, "nmb")},
+           {options.append && !packs, needs_pack(names.append)},
+           {options.append && dry_run, exclude(names.append, names.dry_run)},
+           {options.append && resumes, exclude(names.append, names.resume)},
+           {options.link && !is_nmb, needs_kind(names.link, "nmb")},
+           {options.link && !packs, needs_pack(names.link)},
+           {options.link && divides, exclude(names.link, names.block_by)},
+           {options.link && options.compression, exclude(names.link, names.compression)},
+           {options.link && options.writer.hdf5_view == Hdf5View::kOn,
+            exclude(names.link, names.hdf5_view + " on") +
+                ": a view cannot show values in other files"},
+           {options.link && options.external == ExternalPaths::kNone,
+            names.link + " needs " + names.external + " beneath or any"},
        })
-    if (rule.is_broken)
-      return Status(Code::kUsage,
-                    "found " + rule.option + " with " + rule.with + ", expected " + rule.expected);
+    if (rule.is_broken) return Status(Code::kUsage, rule.text);
   return {};
 }
 
